@@ -32,7 +32,7 @@ ROOT = Path(__file__).parent.parent
 PRODUCT = ("gate", "harness")
 NO_PRODUCT = re.compile(
     r"(^|/)(tests?|testdata|examples?|benches|benchmarks?|docs?|vendor|third_party|node_modules|target|book|site|dist)/|(^|/)\.|"
-    r"(^|/)(test_|conftest)[^/]*$|_test\.\w+$|\.pb\.go$|\.min\.js$|(^|/)(setup|build)\.(py|rs)$"
+    r"(^|/)(test_|conftest)[^/]*$|_test\.\w+$|\.pb\.go$|\.min\.js$|^setup\.py$|(^|/)build\.rs$"
 )
 RECORDS = {"Struct", "NamedTuple", "TypedDict", "dataclass"}
 DEFINED = {".rs": r"^\s*(?:pub(?:\(\w+\))? )?(?:struct|enum) (\w+)", ".go": r"^type (\w+) struct"}
@@ -45,13 +45,15 @@ WORD = re.compile(r"\w+")
 
 
 def sources(top: Path, folders: Sequence[str] = ()) -> dict[str, str]:
-    """Return the source files of a folder that are neither tests nor examples, by path."""
+    """Return the source files of a folder by path: of all of it those that are neither tests nor examples."""
     places = [top / each for each in folders] or [top]
     files = (
         file for place in places for file in place.rglob("*") if file.suffix in {".py", ".rs", ".go", ".js", ".ts"}
     )
     named = {str(file.relative_to(top)): file for file in files if file.is_file()}
-    return {name: file.read_text("utf-8") for name, file in sorted(named.items()) if not NO_PRODUCT.search(name)}
+    return {
+        name: file.read_text("utf-8") for name, file in sorted(named.items()) if folders or not NO_PRODUCT.search(name)
+    }
 
 
 def figures(files: dict[str, str]) -> dict[str, int | None]:

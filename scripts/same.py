@@ -1,7 +1,7 @@
 """What two checkouts print and write for the same inputs, and where they differ.
 
-    scripts/same record DIR [--python PYTHON] [--only TEXT]
-    scripts/same diff DIR_A DIR_B [--only TEXT]
+    scripts/same record DIR [--python PYTHON] [--only REGEX]
+    scripts/same diff DIR_A DIR_B [--only REGEX]
 
 `record` makes the inputs of scripts/situations.py, runs their command lines with the perfgate of PYTHON (of another
 checkout's environment; default: this one), and keeps how each ended, what it printed and what it wrote. The inputs come
@@ -24,7 +24,6 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -154,7 +153,7 @@ def record(out: Path, python: str, only: str) -> int:
     # of one length wherever it stands: lines are broken by it
     inputs = Path(tempfile.mkdtemp(prefix="same-", dir="/tmp")).resolve()
     try:
-        situations = {name: commands for name, commands in write(inputs).items() if only in name}
+        situations = {name: commands for name, commands in write(inputs).items() if re.search(only, name)}
         (inputs / "situations.json").write_text(json.dumps(situations), encoding="utf-8")
         environment = {
             "PATH": os.environ["PATH"], "HOME": str(inputs / "home"), "LC_ALL": "C.UTF-8", "TZ": "UTC", "NO_COLOR": "1",
@@ -171,18 +170,16 @@ def record(out: Path, python: str, only: str) -> int:
 
 def differences(old: Path, new: Path, only: str = "") -> dict[str, list[str]]:
     """Return each difference, as the lines of a unified one, and the files that have it."""
-    command = ["git", "diff", "--no-index", "--no-renames", "--no-color", "--text", "-U0"]
+    files = [{str(path.relative_to(top)) for path in top.rglob("*") if path.is_file()} for top in (old, new)]
+    alone = {f"only in {old}": files[0] - files[1], f"only in {new}": files[1] - files[0]}
+    found = {what: kept for what, each in alone.items() if (kept := sorted(filter(re.compile(only).search, each)))}
+    command = ["git", "diff", "--no-index", "--no-renames", "--no-color", "--text", "--diff-filter=M", "-U0"]
     done = subprocess.run([*command, str(old.resolve()), str(new.resolve())], capture_output=True, check=False)
-    found: dict[str, list[str]] = defaultdict(list)
     for part in re.split(r"^diff --git .*\n", done.stdout.decode(errors="replace"), flags=re.MULTILINE)[1:]:
         head, *hunks = re.split(r"^@@ .*\n", part, flags=re.MULTILINE)
-        sides = {line[:3]: line[4:].rstrip("\t") for line in head.splitlines() if line[:3] in ("---", "+++")}
-        file = sides["---"] if sides["+++"] == "/dev/null" else sides["+++"]
-        where = file.replace(f"b{new.resolve()}/", "").replace(f"a{old.resolve()}/", "")
-        if only not in where:
-            continue
-        for hunk in [f"only in {old}"] if sides["+++"] == "/dev/null" else hunks:
-            found[f"only in {new}" if sides["---"] == "/dev/null" else hunk].append(where)
+        where = head.partition("\n+++ ")[2].strip().replace(f"b{new.resolve()}/", "")
+        for hunk in hunks if re.search(only, where) else ():
+            found.setdefault(hunk, []).append(where)
     return found
 
 
@@ -211,16 +208,17 @@ def main() -> NoReturn:
     comparing = commands.add_parser("diff", help="say where two recordings differ")
     comparing.add_argument("folders", type=Path, nargs=2, metavar="DIR")
     for each in (recording, comparing):
-        each.add_argument("--only", default="", metavar="TEXT", help="situations whose name holds it")
+        each.add_argument("--only", default="", metavar="REGEX", help="situations whose name has it")
     options = parser.parse_args()
     if options.command == "record":
         count = record(options.folder, options.python, options.only)
         sys.exit(print(f"{count} situations in {options.folder}"))
-    found = differences(*options.folders, options.only)
+    old, new = options.folders
+    found = differences(old, new, options.only)
     files = {place for places in found.values() for place in places}
     situations = {place.rpartition("/")[0] for place in files}
-    names = {str(path.parent.relative_to(options.folders[0])) for path in options.folders[0].rglob("*.txt")}
-    whole = sum(options.only in name for name in names)
+    names = {str(path.parent.relative_to(old)) for path in old.rglob("*.txt")}
+    whole = sum(re.search(options.only, name) is not None for name in names)
     print("\n".join([*shown(found), f"{len(situations)} of {whole} situations differ, in {len(files)} files"]))
     sys.exit(1 if found else 0)
 

@@ -12,8 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from gate.model.history import Machine
 from tests.gate.commands.study.analysis import designs
-from tests.support import runs
+from tests.support import histories, runs
 from tests.support.lines import execution, text
 from tests.support.mangled import mangled
 from tests.support.runs import Line, Shape
@@ -126,6 +129,11 @@ def measurements() -> Iterator[tuple[str, Iterable[Line], Commands]]:
     cases = [{"benchmark": each, "metric": "time", "statistic": "mean", "factors": {}, "nights": nights} for each in names]
     pin = {"against": "latest-tag", "tag": "v1.0", "sha": nights[0]["pin"], "commits": 42}
     yield "creep", [runs.run_line(names, four, creep={"pin": pin, "cases": cases, "unused": None, "suspects": None}), *runs.measured(four, names)], []
+    sessions = [{"session": f"s{k}", "created": f"2026-11-{k:02}T09:00:00Z", "rounds": 6, "executions": 2.0, "iterations": 4.0,
+                 **{level: {"value": 1e-5 * k, "df": 20.0} for level in ("iteration", "execution", "build", "contrast")}} for k in (3, 5, 9)]
+    found = [{"benchmark": each, "metric": "time", "factors": {}, "statistic": "mean", "sessions": sessions} for each in names]
+    memory = {"findings": found, "contrast_nu": 12.0, "build_nu": None, "unused": ["of an older perfgate"]}
+    yield "memory", [runs.run_line(names, four, memory=memory), *runs.measured(four, names)], [["plan", m], ["decide", m, "--set", "gate.interval=fieller-moderated"]]
     yield "no-lines", [], []
     yield "unknown-line", [{"type": "of-later"}, *runs.plain(four)], []
     yield "of-later-schema", [runs.run_line(names, four, schema=99)], []
@@ -171,6 +179,19 @@ def _with_rules(**tables: Any) -> list[Line]:
     first, *others = runs.plain(Shape(cases=5, builds=6, executions=2, iterations=4))
     first["config"] |= tables
     return [first, *others]
+
+
+def of_history(top: Path) -> Iterator[tuple[str, Commands]]:
+    """Yield a store of records: one case that becomes slower, one that creeps, one that does not change."""
+    rng = np.random.default_rng(1)
+    true = {"slow": histories.step(40, 20, 0.08), "creeps": histories.creep(rng, 40, 5), "flat": histories.flat(40)}
+    machines = [histories.MACHINE] * 30 + [Machine(id="m2", facts={**histories.FACTS, "kernel": "6.8"})] * 10
+    kept = histories.kept(top / "history" / "store", histories.history(1, true, machines=machines))
+    where = ["--folder", f"../{kept.name}"]
+    formats = [["history", "trend", *where, *more] for more in ([], ["--markdown", "-"], ["--json", "-"], ["--csv", "-"],
+                                                                ["--html", "trend.html"], ["--benchmark", "slow"])]  # fmt: skip
+    yield "history/views", [["history", *where], ["60", "history", *where], *formats, ["60", "history", "trend", *where],
+                            ["history", "export", *where, "--csv", "-"]]  # fmt: skip
 
 
 def of_measurements(top: Path) -> Iterator[tuple[str, Commands]]:
@@ -282,7 +303,7 @@ def write(top: Path) -> dict[str, Commands]:
     The first word of a command line may be the width of the terminal; 100 columns otherwise.
     """
     found = {}
-    for part in (of_tools, of_measurements, odd):
+    for part in (of_tools, of_measurements, of_history, odd):
         for name, commands in part(top):
             (top / name).mkdir(parents=True, exist_ok=True)
             found[name] = commands

@@ -2,20 +2,148 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
+
+import msgspec
 
 from gate.codes import Exit, MisuseError
 from gate.commands.history.options import ExportOptions
 from gate.commands.history.place import opened
-from gate.commands.history.table import csv_lines
-from gate.model import UserError
-from gate.model.history import HistoryRecord
+from gate.history.names import when
+from gate.model import LEVELS, SIDES, Level, Side, UserError
+from gate.model.history import Change, HistoryRecord, Measured
+from gate.report.csv import cell
+from gate.stats.ratio import t_quantile
 from gate.units import plural
 from gate.writing.plain import visible
+
+Kind = Literal["text", "time", "number", "count", "flag"]
+_TAIL = 0.025
+_Value = str | float | int | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the table."""
+
+    name: str
+    kind: Kind
+    about: str
+    """For the documentation."""
+    value: Callable[[HistoryRecord, Change], _Value]
+
+
+def _side(side: Side) -> list[Column]:
+    def of(read: Callable[[Measured], _Value]) -> Callable[[HistoryRecord, Change], _Value]:
+        def value(_: HistoryRecord, change: Change) -> _Value:
+            measured = change.base if side == "base" else change.head
+            return None if measured is None else read(measured)
+
+        return value
+
+    def variance(level: Level) -> Callable[[Measured], _Value]:
+        return lambda measured: next((each.relative for each in measured.spread if each.level == level), None)
+
+    return [
+        Column(f"{side}", "number", f"value of {side}, in `unit`; empty if identical", of(lambda m: m.value)),
+        Column(f"{side}_builds", "count", f"builds of {side}", of(lambda m: m.builds)),
+        Column(f"{side}_executions", "count", f"executions of {side}", of(lambda m: m.executions)),
+        Column(f"{side}_iterations", "count", f"iterations of {side}", of(lambda m: m.iterations)),
+        *(
+            Column(
+                f"{side}_var_{level}",
+                "number",
+                f"variance of {side} at the {level} level, divided by its squared value: unbiased, so it may be below "
+                "0; empty if not repeated",
+                of(variance(level)),
+            )
+            for level in LEVELS
+        ),
+    ]
+
+
+def _limit(change: Change, sign: int) -> float | None:
+    if change.variance is None:
+        return None
+    half = t_quantile(change.df, _TAIL) * math.sqrt(change.variance) if change.df is not None else 0.0
+    return math.exp(min(max(change.log_ratio + sign * half, -700.0), 700.0))
+
+
+def _time(text: str | None) -> str | None:
+    # what is no date would be no value of a typed column
+    found = when(text)
+    return None if found is None else found.isoformat().replace("+00:00", "Z")
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value, order="sorted").decode()
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column("commit", "text", "sha of head", lambda r, _: r.commit),
+    Column("parent", "text", "sha of base, which it was measured against", lambda r, _: r.parent),
+    Column("control", "flag", "true: one commit against itself", lambda r, _: r.control),
+    Column("subject", "text", "first line of the commit's message", lambda r, _: r.subject),
+    Column("committed", "time", "committer's date, UTC", lambda r, _: _time(r.committed)),
+    Column("measured", "time", "when the run began, UTC", lambda r, _: _time(r.measured)),
+    Column("run", "text", "id of the run", lambda r, _: r.run),
+    Column("perfgate", "text", "version that measured", lambda r, _: r.perfgate),
+    Column("machine", "text", "class of the machine: equal where its facts are", lambda r, _: r.machine.id),
+    Column("machine_facts", "text", "those facts, as JSON", lambda r, _: _json(r.machine.facts)),
+    Column("raw", "text", "hash of each measurements file", lambda r, _: " ".join(r.raw)),
+    Column("benchmark", "text", "name of the benchmark", lambda _, c: c.benchmark),
+    Column("metric", "text", "name of the metric", lambda _, c: c.metric),
+    Column("unit", "text", "base unit of its values: `s`, `B`, or empty for a count", lambda _, c: c.unit),
+    Column("better", "text", "`lower` or `higher`", lambda _, c: c.better),
+    Column("statistic", "text", "`mean`, `typical`, `p50`, `p99`", lambda _, c: c.statistic),
+    Column("factors", "text", "settings of factors, as JSON", lambda _, c: _json(c.factors)),
+    Column("verdict", "text", "of the gate, as in report.json", lambda _, c: c.verdict),
+    Column(
+        "decided_by",
+        "text",
+        "metric and statistic of the view of the benchmark that decided instead; empty: this one did",
+        lambda _, c: None if c.decided_by is None else " ".join(c.decided_by),
+    ),
+    Column("ratio", "number", "head/base", lambda _, c: math.exp(c.log_ratio)),
+    Column("ratio_low", "number", "lower end of its 95% interval; empty if unknown", lambda _, c: _limit(c, -1)),
+    Column("ratio_high", "number", "upper end of it", lambda _, c: _limit(c, 1)),
+    Column("log_ratio", "number", "ln(head/base)", lambda _, c: c.log_ratio),
+    Column("log_ratio_var", "number", "variance of `log_ratio`; empty if unknown", lambda _, c: c.variance),
+    Column("log_ratio_df", "number", "degrees of freedom of that variance", lambda _, c: c.df),
+    Column("method", "text", "how both came about, as in report.json; `exact`, `identical`", lambda _, c: c.method),
+    *(column for side in SIDES for column in _side(side)),
+    Column(
+        "accepted_up_to",
+        "number",
+        "size up to which a regression was accepted",
+        lambda _, c: None if c.accepted is None else c.accepted.up_to,
+    ),
+    Column(
+        "accepted_until",
+        "text",
+        "date until which it was",
+        lambda _, c: None if c.accepted is None else c.accepted.until,
+    ),
+    Column("accepted_reason", "text", "why it was", lambda _, c: None if c.accepted is None else c.accepted.reason),
+)
+
+
+def csv_lines(records: Iterable[HistoryRecord]) -> Iterator[str]:
+    """Yield the table as lines of RFC 4180 CSV, with a header; what does not exist is an empty cell."""
+    yield ",".join(column.name for column in COLUMNS) + "\n"
+    for record in records:
+        for change in record.changes:
+            yield ",".join(_cell(column.value(record, change)) for column in COLUMNS) + "\n"
+
+
+def _cell(value: _Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else cell(value)
 
 
 def run(options: ExportOptions, out: TextIO, err: TextIO) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gate.model.warnings.hosts import Problem
 from harness.host.facts import facts
-from harness.host.fitness import directories, disturbances, load, machine, memory, processors, tools, tracing
+from harness.host.fitness import directories, disturbances, load, machine, memory, processors, tools
 from harness.host.fitness.counters import Window, watch
 from harness.host.fitness.kernel_files import Check, Tree, unreadable
 from harness.host.lock import lock_file
@@ -37,7 +37,7 @@ def examine(history: Path | None, tree: Tree | None = None, seconds: float = WIN
             **_make(files),
             "mount namespaces": machine.mounts,
             "tools": tools.tools,
-            "tracer": tracing.tracer,
+            "tracer": tools.tracer,
             "temporary files": _temporary,
             "name in reports": _name,
             "history": lambda: directories.history(history),

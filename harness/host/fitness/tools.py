@@ -1,4 +1,4 @@
-"""The programs that instruments need, and which are installed."""
+"""The programs that instruments need, which are installed, and whether commands can be traced."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 
 from harness.host.fitness.kernel_files import Check
 from harness.process.execute import find_own
+from harness.trace.executor import tracer_here
 
 _SECONDS = 3.0
 _VERSIONED = ("perf", "valgrind")
@@ -63,3 +64,16 @@ def _version(path: str | None) -> str | None:
 
 def _install(package: str) -> str | None:
     return next((f"{start} {package}" for tool, start in _INSTALLERS.items() if shutil.which(tool)), None)
+
+
+def tracer() -> Check:
+    """Trace a small command."""
+    name = "tracer"
+    why = "It sees which files a benchmark reads: one that reads nothing that differs need not be measured."
+    try:
+        found = tracer_here()
+    except OSError as error:
+        return Check(name, "warn", f"none: {error.strerror}", why)
+    if found is None:
+        return Check(name, "warn", "none: neither seccomp nor ptrace works here", why)
+    return Check(name, "ok", found if found == "seccomp" else f"{found}, which is slower than seccomp", why)

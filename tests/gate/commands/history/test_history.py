@@ -10,8 +10,8 @@ import pytest
 
 from gate.cli.main import main
 from gate.codes import Exit
+from gate.commands.history.export import COLUMNS
 from gate.commands.history.place import pushing
-from gate.commands.history.table import COLUMNS
 from gate.history.folder import FolderStore
 from gate.model import UserError
 from harness.source.git import git_of
