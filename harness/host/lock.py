@@ -1,10 +1,4 @@
-"""The host-wide lock: two gates never measure at once on one machine. Who came first gets it first.
-
-Each process that wants the lock holds a shared record lock (fcntl(2)) on one byte of a file beside the lock file. The
-offset of the byte is the time at which the process came, so that those on lower offsets came before. The kernel drops
-the lock with the process, however it ends; nothing is written into the file. Where there can be no queue, such as on a
-file system without record locks, the lock serves whoever asks first after it became free.
-"""
+"""The host-wide lock: two gates never measure at once on one machine."""
 
 from __future__ import annotations
 

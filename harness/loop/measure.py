@@ -274,7 +274,7 @@ class Loop:
                 if stop is not None:
                     return stop
                 if self._ledger.pending(part):
-                    if not built and not self._build_all(number, each):
+                    if not built and not self._build_all(number, self._rounds[number]):
                         return "build-failure"
                     started = time.time_ns()
                     if number == 0 and not self._design:
@@ -313,7 +313,8 @@ class Loop:
         if number == 0 and each.first and self._counted is not None:
             yield each.executions[: each.first]
             self._rounds = self._counted(self._ledger.records)
-            self._progress(Counted(len(self._rounds[0].executions), self._left(0)))
+            if self._begun:
+                self._progress(Counted(len(self._rounds[0].executions), self._left(0)))
         yield self._rounds[number].executions
 
     def _is_sound(self, build: int) -> bool:

@@ -12,7 +12,10 @@ from gate.config.schema import to_tables
 from gate.config.source import from_tables
 from gate.config.types import Builds, Plan
 from gate.decide.starts import Needs, afforded, counting, wanted
+from gate.evidence.gather import gather
+from gate.evidence.records import Located
 from gate.model import SIDES, Build, Execution, Metric, Record, Run
+from gate.model.warnings.measured import ExecutionsShort
 from gate.units import Duration
 
 SPREAD = 0.03
@@ -157,3 +160,18 @@ def test_a_file_of_before_had_what_its_plan_said() -> None:
     assert run.config is not None
     before = {**run.config, "plan": {key: value for key, value in run.config["plan"].items() if key != "starts"}}
     assert counting(run, parse(from_tables(before, "test"), lenient=True)) is None
+
+
+def test_rounds_that_fall_short_of_the_first_are_named() -> None:
+    run = run_of()
+    config = parse(from_tables(run.config or {}, "test"), lenient=True)
+    whole = [run, *builds(1.0), *starts(count=12), *starts(count=12, build=1)]
+
+    def short(records: list[Record]) -> list[tuple[int, int, int]]:
+        found = gather([Located(record, "test", n) for n, record in enumerate(records, 1)], config)
+        return [(w.base, w.head, w.wanted) for w in found.warnings if isinstance(w, ExecutionsShort)]
+
+    assert short(whole) == []
+    assert short(whole[:-1]) == [(24, 23, 24)]
+    # both sides of a round that was broken off
+    assert short(whole[:-8]) == [(20, 20, 24)]

@@ -531,7 +531,12 @@ def test_the_first_starts_say_how_many_all_rounds_have(tmp_path: Path) -> None:
     assert said.left == {"a": 14 + 14 - 4, "b": 4 + 4 - 2}
 
 
-@pytest.mark.parametrize("make", [Bench, broken_bench, unbuildable_bench, CountedBench])
+def counted_alone(tmp_path: Path) -> Bench:
+    """All that was expected before the count is made long before all that it comes to."""
+    return CountedBench(tmp_path, names=("a",))
+
+
+@pytest.mark.parametrize("make", [Bench, broken_bench, unbuildable_bench, CountedBench, counted_alone])
 def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callable[[Path], Bench]) -> None:
     whole = make(tmp_path)
     finished = whole.run()
