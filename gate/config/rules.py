@@ -145,6 +145,17 @@ def goes_by_starts(config: Config, benchmark: str) -> bool:
     return able and config.plan.pairing != "duet" and config.study is None
 
 
+def is_divisible(config: Config, benchmark: str) -> bool:
+    """Return whether the executions of a benchmark may be divided into shorter ones, as far as the rules tell.
+
+    A steady state is looked for in one whole execution.
+    """
+    rules = benchmark_rules(config, benchmark)
+    if rules is None or rules.measured.exact or rules.warmup == "auto" or goes_by_starts(config, benchmark):
+        return False
+    return config.plan.iterations > 1 and config.plan.pairing != "duet" and config.study is None
+
+
 def most_builds(plan: Plan) -> int:
     """Count the rounds that a plan has at most."""
     return plan.builds.max if isinstance(plan.builds, Builds) else plan.builds

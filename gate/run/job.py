@@ -6,22 +6,23 @@ import datetime
 import os
 import secrets
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from gate import __version__
 from gate.cli.groups import MeasureOptions
-from gate.config.rules import goes_by_starts, is_single, most_builds
+from gate.config.rules import goes_by_starts, is_divisible, is_single, most_builds, repeats_of
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.types import Builds, Config, Plan
 from gate.evidence.runs import config_of
 from gate.memory.entries import Costs
-from gate.model import SIDES, Memory, Run, Side, UserError
+from gate.model import SIDES, Memory, Record, Run, Side, Turn, UserError
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
@@ -162,16 +163,33 @@ def by_starts(job: Job) -> list[str]:
     return [b.name for b in rules.benchmark if job.run.turns and goes_by_starts(rules, b.name)]
 
 
-def _rounds(project: Project, run: Run) -> tuple[Round, ...]:
+def divisible(job: Job) -> list[str]:
+    """Name the benchmarks of a job whose executions may be divided."""
+    rules = job.project.settings.rules
+    return [b.name for b in rules.benchmark if job.run.turns and is_divisible(rules, b.name)]
+
+
+def counted(job: Job, records: Sequence[Record]) -> tuple[Round, ...]:
+    """Lay out the rounds of a job by what is recorded of how short its turns are."""
+    short = {each.benchmark: each.executions for each in records if isinstance(each, Turn)}
+    return _rounds(job.project, job.run, short)[: len(job.rounds)]
+
+
+def _rounds(project: Project, run: Run, short: Mapping[str, int] = MappingProxyType({})) -> tuple[Round, ...]:
+    """Lay out the rounds; short: the executions of a side in each, where these are shorter than planned."""
     rules = project.settings.rules
+    names = [b.name for b in rules.benchmark]
     return schedule(
         project.settings.benchmarks,
         most_builds(rules.plan),
         rules.plan.executions,
         run.seed or 0,
-        {b.name for b in rules.benchmark if is_single(rules, b.name)},
+        {name for name in names if is_single(rules, name)},
         rules.build.layouts,
-        {b.name: rules.plan.iterations for b in rules.benchmark if run.turns and goes_by_starts(rules, b.name)},
+        {
+            **{name: repeats_of(rules, name).executions for name in names if run.turns and goes_by_starts(rules, name)},
+            **short,
+        },
     )
 
 

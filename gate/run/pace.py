@@ -14,6 +14,7 @@ from harness.loop.events import (
     RoundStarted,
     StepFinished,
     StepStarted,
+    TurnsFound,
 )
 
 
@@ -57,7 +58,7 @@ class Pace:
             self._round, self._rounds = event.number, event.rounds - event.number - 1
             self._builds = self._of_round = event.builds
             self._left = event.left
-        elif isinstance(event, ProbeFinished):
+        elif isinstance(event, ProbeFinished | TurnsFound):
             self._left = event.left
         elif isinstance(event, LookTaken):
             self._looks.append(took)

@@ -15,6 +15,7 @@ from gate.run.pace import Pace
 from gate.run.treatments import treatment_name
 from gate.units import agree, format_duration, plural
 from gate.words.failures import title
+from gate.words.phrases import turns
 from gate.words.plain import clip, columns, visible
 from gate.words.sameness import SAME, because
 from harness.loop.events import (
@@ -27,6 +28,7 @@ from harness.loop.events import (
     RoundStarted,
     StepFinished,
     StepStarted,
+    TurnsFound,
 )
 
 if TYPE_CHECKING:
@@ -106,12 +108,21 @@ class Progress:
             )
         elif isinstance(event, ProbeFinished):
             self._probed(event)
-        elif isinstance(event, OutsideFound):
-            self._line(
-                f"{visible(event.path)}, outside both trees, changed as they were built: building again to see by whom"
-            )
+        elif isinstance(event, TurnsFound | OutsideFound):
+            self._found(event)
         else:
             self._finished(event)
+
+    def _found(self, event: TurnsFound | OutsideFound) -> None:
+        if isinstance(event, OutsideFound):
+            path = visible(event.path)
+            self._line(f"{path}, outside both trees, changed as they were built: building again to see by whom")
+            return
+        for each in event.turns[:_MOST_TOLD]:
+            self._line(f"{visible(each.benchmark)}: {turns([each])}")
+        more = event.turns[_MOST_TOLD:]
+        if more:
+            self._line(f"{plural(len(more), 'more benchmark')}: {turns(more)}")
 
     def _probed(self, event: ProbeFinished) -> None:
         if event.identical:

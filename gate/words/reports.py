@@ -11,6 +11,7 @@ from gate.model.names import AGGREGATE
 from gate.units import format_confidence, format_duration, format_number, format_value
 from gate.words import numbers, views
 from gate.words.numbers import format_percent, known, plural
+from gate.words.phrases import turns
 from gate.words.plain import clip, visible
 from gate.words.reasons import correction
 from gate.words.sentences import say
@@ -164,6 +165,8 @@ def measured(report: Report) -> str:
         parts.append(f"{_design(sides)} a side")
     if _is_duet(report):
         parts.append("both sides at once (duet)")
+    if report.run.turns:
+        parts.append(turns(report.run.turns))
     if known(report.run.seconds):
         parts.append(format_duration(report.run.seconds))
     return ", ".join(parts)

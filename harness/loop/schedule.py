@@ -36,14 +36,14 @@ def schedule(
     """Lay out a run of the gate: in each round the builds, then for each execution a block of each benchmark.
 
     Base and head of a benchmark take turns: base-head-head-base or the other way round, by a draw for each four
-    (docs/method.md, turns). A block is an execution of both sides; of what goes start by start it is many. Builds and
+    (docs/method.md, turns). A block is an execution of both sides; of what goes by short turns it is many. Builds and
     blocks are in random order. A benchmark that only head has is executed once, in the first round, so that a broken
     one is seen; one that only base has is not executed.
 
     benchmarks: names by side; their order does not matter. single: those that are executed once a build. layouts:
-    whether build k of both sides, and its executions, share their seeds. starts: how many starts a side a block has, of
-    the benchmarks that go start by start. Every draw is a hash of the seed and of what it is for, so that neither the
-    Python version nor the other benchmarks change it.
+    whether build k of both sides, and its executions, share their seeds. starts: how many executions a side a round
+    has, of the benchmarks of which these are shorter than planned; its blocks share them evenly. Every draw is a hash
+    of the seed and of what it is for, so that neither the Python version nor the other benchmarks change it.
     """
     both = set(benchmarks["base"]) & set(benchmarks["head"])
     new = set(benchmarks["head"]) - both
@@ -55,9 +55,9 @@ def schedule(
             once = new if build == 0 and execution == 0 else set()
             again = both - set(single) if execution else both
             for name in shuffled(again | once, seed, "benchmarks", build, execution):
-                own = starts.get(name, 1)
-                numbers = range(execution * own, (execution + 1) * own)
-                first = build * (1 if name in single else executions * own) + numbers.start
+                own = starts.get(name, executions)
+                numbers = range(*(-(-own * block // executions) for block in (execution, execution + 1)))
+                first = build * (1 if name in single else own) + numbers.start
                 block = _turns(numbers, first, seed, name)
                 if name not in both:
                     block = [turn for turn in block if turn[0] == "head"][:1]

@@ -194,7 +194,7 @@ def test_some_are_executed_once_a_build() -> None:
 
 
 def test_starts_take_turns_in_fours_of_which_each_side_has_two() -> None:
-    steps = [s for each in schedule(both("a", "b"), 4, 5, seed=3, starts={"a": 4}) for s in each.executions]
+    steps = [s for each in schedule(both("a", "b"), 4, 5, seed=3, starts={"a": 20}) for s in each.executions]
     assert [step.order for step in steps] == list(range(len(steps)))
     of_a = [step for step in steps if step.benchmark == "a"]
     firsts = set()
@@ -215,7 +215,7 @@ def test_starts_take_turns_in_fours_of_which_each_side_has_two() -> None:
 
 
 def test_a_block_of_an_odd_number_of_starts_goes_on_in_the_next_one() -> None:
-    steps = [s for each in schedule(both("a"), 1, 4, seed=5, starts={"a": 1}) for s in each.executions]
+    steps = [s for each in schedule(both("a"), 1, 4, seed=5, starts={"a": 4}) for s in each.executions]
     sides = [step.side for step in steps]
     for at in (0, 4):
         assert sides[at] == sides[at + 3] != sides[at + 1] == sides[at + 2]

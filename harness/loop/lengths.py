@@ -1,0 +1,165 @@
+"""How short turns may be: what starting an execution costs beside its values says how few values one may have.
+
+Source: docs/turns.md, suites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gate.config.types import Benchmark, Plan
+from gate.model import SIDES, Execution, Side, Turn
+from harness.instruments.declaration import declared
+from harness.loop.execution import Executed, Executions
+from harness.loop.steps import ExecutionStep
+from harness.process.budget import Budget, BudgetEndedError
+
+OF_TIME = 0.1
+"""The share of the time that starting may take, of what writes its own values."""
+OF_COMMAND = 0.05
+"""The same of an instrument that measures any command: its own cost beside the program's."""
+_SEVERAL = 3
+"""Values of the longer executions that are tried."""
+_ROOM = 0.05
+"""Of the budget that is left, what trying one benchmark may take."""
+
+Pair = Mapping[Side, ExecutionStep]
+"""The first step of a benchmark on each side."""
+
+
+class Lengths:
+    """Knows how many values an execution of a benchmark has: as many as planned, or fewer."""
+
+    def __init__(
+        self,
+        executions: Executions,
+        benchmarks: Mapping[Side, Mapping[str, Benchmark]],
+        names: Collection[str],
+        plan: Plan,
+    ) -> None:
+        """Begin.
+
+        Args:
+            executions: makes executions.
+            benchmarks: by side and name.
+            names: those whose executions may be divided, as far as the rules tell.
+            plan: of which the number of values a build stays.
+        """
+        self._executions = executions
+        self._benchmarks = benchmarks
+        self._names = names
+        self._plan = plan
+        self._known: dict[str, int] = {}
+        self._warm: set[tuple[str, Side]] = set()
+        """What was executed in this round, by benchmark and side."""
+
+    def know(self, turns: Sequence[Turn]) -> None:
+        """Make executions as short as these from now on."""
+        self._known |= {turn.benchmark: turn.iterations for turn in turns}
+
+    def is_open(self, name: str) -> bool:
+        """Return whether it is to be found out how short the turns of a benchmark may be."""
+        return name in self._names and name not in self._known
+
+    def make(self, step: ExecutionStep, directory: Path) -> Executed:
+        """Make an execution; see Executions.make.
+
+        A command that is executed in more and shorter ones is warmed up once a build, as one that goes start by start:
+        what warms up is the machine.
+        """
+        benchmark, few = self._benchmarks[step.side][step.benchmark], self._known.get(step.benchmark)
+        place = step.benchmark, step.side
+        if few is not None and place in self._warm and _warms_machine(benchmark):
+            benchmark = msgspec.structs.replace(benchmark, warmup=0)
+        self._warm.add(place)
+        return self._executions.make(benchmark, step, directory, few)
+
+    def end_round(self) -> None:
+        """Know that builds come next, which are warmed up again."""
+        self._warm.clear()
+
+    def found(self, pair: Pair, begin: Callable[[ExecutionStep], Path]) -> Turn | None:
+        """Find out how short the turns of a benchmark may be; None: as long as the executions of the plan.
+
+        One value and several are measured on both sides, and thrown away: where one more value takes as long as the
+        first did, starting takes nothing. Of both sides the shorter time counts, as other programs only make it longer.
+        So do first values that are longer than later ones: they are a part of starting.
+
+        begin: called with each step before it is executed; gives the directory.
+
+        Raises:
+            BudgetEndedError: the budget has ended.
+            OSError: perfgate's own files cannot be written.
+        """
+        name, planned = pair["base"].benchmark, self._plan.iterations
+        several = min(planned, _SEVERAL)
+        budget = self._executions.conditions.budget
+        try:
+            one = self._seconds(pair, 1, begin, budget)
+            if one is None or len(SIDES) * (several + 1) * one > _ROOM * budget.left:
+                return None
+            more = self._seconds(pair, several, begin, budget)
+        except BudgetEndedError as ended:
+            # what the cut tells does not count twice
+            budget.note("start", -ended.seconds)
+            raise
+        finally:
+            # what a service has answered on one side it has not on the other
+            self._executions.companions.stop_builds()
+        if more is None:
+            return None
+        value = (more - one) / (several - 1)
+        starting = max(one - value, 0.0)
+        own = self._benchmarks["base"][name]
+        most = OF_COMMAND if declared(own.instrument).any_command else OF_TIME
+        few = fewest(starting, value, self._plan, most)
+        if few == planned:
+            return None
+        return Turn(
+            benchmark=name,
+            session=self._executions.conditions.session,
+            executions=self._plan.executions * planned // few,
+            iterations=few,
+            starting=starting / (starting + few * value),
+        )
+
+    def _seconds(self, pair: Pair, values: int, begin: Callable[[ExecutionStep], Path], budget: Budget) -> float | None:
+        """Return what an execution of so many values takes; None: it failed, or has another number of values."""
+        times = []
+        for side in SIDES:
+            benchmark = self._benchmarks[side][pair[side].benchmark]
+            if _warms_machine(benchmark):
+                benchmark = msgspec.structs.replace(benchmark, warmup=0)
+            began = budget.clock()
+            made = self._executions.make(benchmark, pair[side], begin(pair[side]), values)
+            times.append(budget.clock() - began)
+            if made.failures or not made.executions or {_count(each) for each in made.executions} != {values}:
+                return None
+        return min(times)
+
+
+def fewest(starting: float, value: float, plan: Plan, most: float) -> int:
+    """Return the fewest values of an execution of which starting takes at most a share; if there are none, as planned.
+
+    Args:
+        starting: seconds beside the values.
+        value: seconds of one.
+        plan: whose values a build are divided without a rest.
+        most: the share of the seconds.
+    """
+    whole = plan.executions * plan.iterations
+    found = (few for few in range(1, plan.iterations) if whole % few == 0)
+    return next((few for few in found if starting <= most * (starting + few * value)), plan.iterations)
+
+
+def _count(execution: Execution) -> int:
+    return max(len(metric.values) for metric in execution.metrics.values())
+
+
+def _warms_machine(benchmark: Benchmark) -> bool:
+    """Return whether the first values of an execution are starts like the others: no process lives through several."""
+    fresh = benchmark.load is None and (benchmark.service is None or benchmark.service.per == "build")
+    return fresh and declared(benchmark.instrument).any_command
