@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -28,6 +29,13 @@ _ROOM = 0.05
 
 Pair = Mapping[Side, ExecutionStep]
 """The first step of a benchmark on each side."""
+
+
+class _Cost(NamedTuple):
+    """Seconds that starting an execution takes, and one of its values."""
+
+    starting: float
+    value: float
 
 
 class Lengths:
@@ -85,8 +93,9 @@ class Lengths:
         """Find out how short the turns of a benchmark may be; None: as long as the executions of the plan.
 
         One value and several are measured on both sides, and thrown away: where one more value takes as long as the
-        first did, starting takes nothing. Of both sides the shorter time counts, as other programs only make it longer.
-        So do first values that are longer than later ones: they are a part of starting.
+        first did, starting takes nothing. First values that are longer than later ones are a part of starting. Of both
+        sides the one counts by which turns are shorter: too short ones cost a little time, too long ones the sharpness
+        that a busy machine leaves.
 
         begin: called with each step before it is executed; gives the directory.
 
@@ -94,14 +103,9 @@ class Lengths:
             BudgetEndedError: the budget has ended.
             OSError: perfgate's own files cannot be written.
         """
-        name, planned = pair["base"].benchmark, self._plan.iterations
-        several = min(planned, _SEVERAL)
         budget = self._executions.conditions.budget
         try:
-            one = self._seconds(pair, 1, begin, budget)
-            if one is None or len(SIDES) * (several + 1) * one > _ROOM * budget.left:
-                return None
-            more = self._seconds(pair, several, begin, budget)
+            costs = self._costs(pair, begin, budget)
         except BudgetEndedError as ended:
             # what the cut tells does not count twice
             budget.note("start", -ended.seconds)
@@ -109,36 +113,52 @@ class Lengths:
         finally:
             # what a service has answered on one side it has not on the other
             self._executions.companions.stop_builds()
-        if more is None:
+        name, plan = pair["base"].benchmark, self._plan
+        command = declared(self._benchmarks["base"][name].instrument).any_command
+        found = {fewest(*cost, plan, OF_COMMAND if command else OF_TIME): cost for cost in reversed(costs)}
+        few = min(found, default=plan.iterations)
+        if few == plan.iterations:
             return None
-        value = (more - one) / (several - 1)
-        starting = max(one - value, 0.0)
-        own = self._benchmarks["base"][name]
-        most = OF_COMMAND if declared(own.instrument).any_command else OF_TIME
-        few = fewest(starting, value, self._plan, most)
-        if few == planned:
-            return None
+        starting, value = found[few]
         return Turn(
             benchmark=name,
             session=self._executions.conditions.session,
-            executions=self._plan.executions * planned // few,
+            executions=plan.executions * plan.iterations // few,
             iterations=few,
             starting=starting / (starting + few * value),
         )
 
-    def _seconds(self, pair: Pair, values: int, begin: Callable[[ExecutionStep], Path], budget: Budget) -> float | None:
+    def _costs(self, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> list[_Cost]:
+        """Return what starting and a value take on each side; nothing: it failed, gave another number, or is long."""
+        several = min(self._plan.iterations, _SEVERAL)
+        # seconds of a value
+        room = _ROOM * budget.left / (len(SIDES) * (several + 1))
+        costs: list[_Cost] = []
+        # those of one side follow each other, and meet the same machine
+        for side, counts in zip(SIDES, ((1, several), (several, 1)), strict=True):
+            took: dict[int, float] = {}
+            for count in counts:
+                seconds = self._seconds(pair[side], count, begin, budget)
+                if seconds is None or (
+                    not costs and len(SIDES) * (several + 1) * seconds > count * _ROOM * budget.left
+                ):
+                    return []
+                took[count] = seconds
+            value = (took[several] - took[1]) / (several - 1)
+            costs.append(_Cost(max(took[1] - value, 0.0), value))
+        return costs
+
+    def _seconds(
+        self, step: ExecutionStep, values: int, begin: Callable[[ExecutionStep], Path], budget: Budget
+    ) -> float | None:
         """Return what an execution of so many values takes; None: it failed, or has another number of values."""
-        times = []
-        for side in SIDES:
-            benchmark = self._benchmarks[side][pair[side].benchmark]
-            if _warms_machine(benchmark):
-                benchmark = msgspec.structs.replace(benchmark, warmup=0)
-            began = budget.clock()
-            made = self._executions.make(benchmark, pair[side], begin(pair[side]), values)
-            times.append(budget.clock() - began)
-            if made.failures or not made.executions or {_count(each) for each in made.executions} != {values}:
-                return None
-        return min(times)
+        benchmark = self._benchmarks[step.side][step.benchmark]
+        if _warms_machine(benchmark):
+            benchmark = msgspec.structs.replace(benchmark, warmup=0)
+        began = budget.clock()
+        made = self._executions.make(benchmark, step, begin(step), values)
+        asked = not made.failures and {_count(each) for each in made.executions} == {values}
+        return budget.clock() - began if asked else None
 
 
 def fewest(starting: float, value: float, plan: Plan, most: float) -> int:

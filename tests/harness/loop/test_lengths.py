@@ -161,7 +161,7 @@ def test_values_stay_as_many_as_planned_in_turns_as_short_as_starting_allows(tmp
     assert all(sides[at : at + 4] in (["base", "head", "head", "base"], ["head", "base", "base", "head"])
                for at in range(0, 40, 4))  # fmt: skip
     # both sides were tried alike, and it counts as first starts
-    assert rig.calls[:4] == [("base", "1", "0"), ("head", "1", "0"), ("base", "3", "0"), ("head", "3", "0")]
+    assert rig.calls[:4] == [("base", "1", "0"), ("base", "3", "0"), ("head", "3", "0"), ("head", "1", "0")]
     assert rig.aside["start"] == pytest.approx(2 * 1.05 + 2 * 3.05)
     (told,) = [each for each in rig.events if isinstance(each, TurnsFound)]
     assert (told.turns, told.left) == ([turn], {"a": 40})
