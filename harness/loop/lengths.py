@@ -139,9 +139,7 @@ class Lengths:
             took: dict[int, float] = {}
             for count in counts:
                 seconds = self._seconds(pair[side], count, begin, budget)
-                if seconds is None or (
-                    not costs and len(SIDES) * (several + 1) * seconds > count * _ROOM * budget.left
-                ):
+                if seconds is None or seconds > count * room:
                     return []
                 took[count] = seconds
             value = (took[several] - took[1]) / (several - 1)
