@@ -15,7 +15,7 @@ from harness.build.conditions import Conditions, Recipe
 from harness.instruments.protocol import Context, Unusable
 from harness.loop.events import TurnsFound
 from harness.loop.execution import Executions
-from harness.loop.lengths import Lengths, fewest
+from harness.loop.lengths import Cost, Lengths, fewest
 from harness.loop.measure import Loop, Measured
 from harness.loop.schedule import Round, schedule
 from harness.process.budget import BoundedExecutor, Budget
@@ -47,7 +47,7 @@ from tests.support.fakes import Clock, FakeExecutor, NoTrees
 def test_the_fewest_values_of_which_starting_takes_its_share(
     starting: float, value: float, executions: int, iterations: int, most: float, few: int
 ) -> None:
-    assert fewest(starting, value, Plan(executions=executions, iterations=iterations), most) == few
+    assert fewest(Cost(starting, value), Plan(executions=executions, iterations=iterations), most) == few
 
 
 class Standing(NoTrees):
