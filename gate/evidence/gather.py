@@ -135,11 +135,10 @@ def _gathered(
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)
     rounds = rounds_of(whole, parts, run, looks)
-    if select:
-        records = [r for r in records if _is_selected(r.record, select)]
+    records = [r for r in records if not select or _is_selected(r.record, select)]
     refuse_duplicates(records)
     everything = [r.record for r in records]
-    executions, builds = _of(everything, Execution), _of(everything, Build)
+    executions, builds, turns = _of(everything, Execution), _of(everything, Build), _of(everything, Turn)
     same = _same(records, config) if separate and not one else None
     known, absent = without_absent(_of(everything, Failure), executions)
     failures = _failures(known, executions, config, run, one=one or same == "same")
@@ -148,7 +147,6 @@ def _gathered(
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
     failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
-    turns = _of(everything, Turn)
     pairs = _pairs(judged, config, run, turns, sampled)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb

@@ -316,8 +316,7 @@ class Measuring:
                 unproved=_unproved(job),
                 duets=Duets(executions) if settings.rules.plan.pairing == "duet" else None,
                 turns=Turns(executions, made.builder, by_starts(job)),
-                lengths=Lengths(executions, benchmarks, divisible(job), settings.rules.plan),
-                counted=partial(counted, job),
+                lengths=Lengths(executions, benchmarks, divisible(job), settings.rules.plan, partial(counted, job)),
                 begun=begun,
             )
             if not records:

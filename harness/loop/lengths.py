@@ -12,10 +12,10 @@ from typing import NamedTuple
 import msgspec
 
 from gate.config.types import Benchmark, Plan
-from gate.model import SIDES, Execution, Side, Turn
+from gate.model import SIDES, Execution, Record, Side, Turn
 from harness.instruments.declaration import declared
 from harness.loop.execution import Executed, Executions
-from harness.loop.steps import ExecutionStep
+from harness.loop.steps import ExecutionStep, Round
 from harness.process.budget import Budget, BudgetEndedError
 
 OF_TIME = 0.1
@@ -49,6 +49,7 @@ class Lengths:
         benchmarks: Mapping[Side, Mapping[str, Benchmark]],
         names: Collection[str],
         plan: Plan,
+        counted: Callable[[Sequence[Record]], Sequence[Round]],
     ) -> None:
         """Begin.
 
@@ -57,18 +58,23 @@ class Lengths:
             benchmarks: by side and name.
             names: those whose executions may be divided, as far as the rules tell.
             plan: of which the number of values a build stays.
+            counted: lays out the rounds by what is recorded of how many executions they have.
         """
         self._executions = executions
         self._benchmarks = benchmarks
         self._names = names
         self._plan = plan
-        self._known: dict[str, int] = {}
+        self._counted = counted
+        self._known: dict[str, Turn] = {}
         self._warm: set[tuple[str, Side]] = set()
         """What was executed in this round, by benchmark and side."""
 
-    def know(self, turns: Sequence[Turn]) -> None:
-        """Make executions as short as these from now on."""
-        self._known |= {turn.benchmark: turn.iterations for turn in turns}
+    def rounds(self, rounds: Sequence[Round], records: Sequence[Record]) -> Sequence[Round]:
+        """Go from now on by the short turns that are recorded of this session; return the rounds that have these."""
+        session = self._executions.conditions.session
+        found = [each for each in records if isinstance(each, Turn) and each.session == session]
+        self._known |= {turn.benchmark: turn for turn in found}
+        return self._counted(list(self._known.values())) if found else rounds
 
     def is_open(self, name: str) -> bool:
         """Return whether it is to be found out how short the turns of a benchmark may be."""
@@ -80,12 +86,12 @@ class Lengths:
         A command that is executed in more and shorter ones is warmed up once a build, as one that goes start by start:
         what warms up is the machine.
         """
-        benchmark, few = self._benchmarks[step.side][step.benchmark], self._known.get(step.benchmark)
+        benchmark, turn = self._benchmarks[step.side][step.benchmark], self._known.get(step.benchmark)
         place = step.benchmark, step.side
-        if few is not None and place in self._warm and _warms_machine(benchmark):
+        if turn is not None and place in self._warm and _warms_machine(benchmark):
             benchmark = msgspec.structs.replace(benchmark, warmup=0)
         self._warm.add(place)
-        return self._executions.make(benchmark, step, directory, few)
+        return self._executions.make(benchmark, step, directory, None if turn is None else turn.iterations)
 
     def end_round(self) -> None:
         """Know that builds come next, which are warmed up again."""

@@ -164,7 +164,6 @@ class Loop:
         duets: Duets | None = None,
         turns: Turns | None = None,
         lengths: Lengths | None = None,
-        counted: Callable[[Sequence[Record]], Sequence[Round]] | None = None,
         begun: int | None = None,
     ) -> None:
         """Begin.
@@ -186,17 +185,15 @@ class Loop:
             duets: makes both sides at once; None: they are interleaved.
             turns: makes what goes start by start; None: nothing does.
             lengths: knows how many values an execution of the gate has; None: as many as planned.
-            counted: lays out the rounds by what is recorded of how many executions they have; None: they stay.
             begun: when something of the project ran first, in nanoseconds; None: nothing did.
         """
-        self._rounds = rounds
+        self._rounds = rounds if lengths is None else lengths.rounds(rounds, records)
         self._benchmarks = benchmarks
         self._builder = builder
         self._executions = executions
         self._duets = duets
         self._turns = turns
         self._lengths = lengths
-        self._counted = counted
         self._append = append
         self._budget = executions.conditions.budget
         self._after_round = after_round
@@ -221,8 +218,6 @@ class Loop:
         self._outside = Outside(executions, builder, benchmarks, begun)
         if not self._design:
             self._budget.resume(self._ledger.seconds)
-        known = [each for each in records if isinstance(each, Turn) and each.session == executions.conditions.session]
-        self._know(known)
 
     def fail(self, failures: Sequence[Failure]) -> None:
         """Record what failed apart from the rounds, unless it is known to fail."""
@@ -406,15 +401,9 @@ class Loop:
                 if turn is not None:
                     self._add(turn)
                     found.append(turn)
-        self._know(found)
+        self._rounds = lengths.rounds(self._rounds, found)
         self._progress(TurnsFound(found, self._left(0)))
         return self._rounds[0].executions
-
-    def _know(self, turns: Sequence[Turn]) -> None:
-        """Go by short turns from now on."""
-        if turns and self._lengths is not None and self._counted is not None:
-            self._lengths.know(turns)
-            self._rounds = self._counted(self._ledger.records)
 
     def _tried(self, step: ExecutionStep) -> Path:
         self._begin(step)

@@ -132,7 +132,7 @@ class Rig:
 
         loop = Loop(
             self.rounds(()), table, Standing(), executions, append, records=before, progress=self.events.append,
-            lengths=Lengths(executions, table, names, self.plan), counted=self.rounds,
+            lengths=Lengths(executions, table, names, self.plan, self.rounds),
         )  # fmt: skip
         try:
             return loop.run()
