@@ -123,7 +123,7 @@ def test_what_is_kept_for_the_next_check_adds_up_to_the_cost_of_rounds(tmp_path:
 def test_what_goes_start_by_start_takes_what_each_start_takes(tmp_path: Path) -> None:
     keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}, iterations=10, each={"a": 0.05}), tmp_path)
     names: dict[Side, list[str]] = {"base": ["a"], "head": ["a"]}
-    whole, started = schedule(names, 6, 5, 7), schedule(names, 6, 5, 7, starts={"a": 10})
+    whole, started = schedule(names, 6, 5, 7), schedule(names, 6, 5, 7, starts={"a": 50})
     alone = trial_seconds(whole, planned(10), tmp_path)
     assert alone is not None
     assert trial_seconds(started, config(), tmp_path) == pytest.approx(alone - 60 * 0.5)
