@@ -47,6 +47,12 @@ def _parsed(source: Source, *, lenient: bool, checked: bool) -> Config:
     decoder = _Decoder(lenient=lenient)
     config: Config = decoder.struct(Config, source.tables, ())
     faults = decoder.faults
+    if {"executions", "iterations"} & set(_plan(source)) and "starts" not in _plan(source):
+        # who counts executions and iterations has counted starts
+        plan = config.plan
+        config = msgspec.structs.replace(
+            config, plan=msgspec.structs.replace(plan, starts=plan.executions * plan.iterations)
+        )
     if not all(b.traits is not None or b.instrument in KNOWN for b in config.benchmark):
         benchmarks = [decoder.with_traits(b, ("benchmark", i)) for i, b in enumerate(config.benchmark)]
         config = msgspec.structs.replace(config, benchmark=benchmarks)
@@ -58,6 +64,11 @@ def _parsed(source: Source, *, lenient: bool, checked: bool) -> Config:
     if faults:
         raise source.error(*faults)
     return config
+
+
+def _plan(source: Source) -> dict[str, Any]:
+    plan = source.tables.get("plan")
+    return plan if isinstance(plan, dict) else {}
 
 
 def _explains(first: Fault, later: Fault) -> bool:

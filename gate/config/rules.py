@@ -19,6 +19,11 @@ from gate.units import DIMENSIONS, Quantity, to_base
 DETECTABLE = 0.1
 """Of a gate that names none; where twice the threshold is more, that."""
 
+FIRST_STARTS = 10
+"""Starts a side that are made before those of a round are counted, and the fewest of a round."""
+MOST_STARTS = 200
+"""Of a round, where they are counted."""
+
 DUET_CHIEF = frozenset({"cpu"})
 """The metrics that a duet decides: wall time under load is not one."""
 
@@ -122,13 +127,15 @@ class Repeats(msgspec.Struct, frozen=True):
 def repeats_of(config: Config, benchmark: str, *, turns: bool = True) -> Repeats:
     """Return how often the plan repeats a benchmark: of what goes start by start each start is an execution.
 
+    Where starts are counted, as many are expected until then as executions and iterations make.
+
     turns: whether such a run is meant; a run line of before says that it is not.
     """
     plan = config.plan
     if is_single(config, benchmark):
         return Repeats(1, plan.iterations)
     if turns and goes_by_starts(config, benchmark):
-        return Repeats(plan.executions * plan.iterations, 1)
+        return Repeats(plan.executions * plan.iterations if plan.starts == "auto" else plan.starts, 1)
     return Repeats(plan.executions, plan.iterations)
 
 
@@ -154,6 +161,11 @@ def is_divisible(config: Config, benchmark: str) -> bool:
     if rules is None or rules.measured.exact or rules.warmup == "auto" or goes_by_starts(config, benchmark):
         return False
     return config.plan.iterations > 1 and config.plan.pairing != "duet" and config.study is None
+
+
+def is_counted(config: Config, benchmark: str) -> bool:
+    """Return whether the first starts of a benchmark say how many a round has (gate.decide.starts)."""
+    return config.plan.starts == "auto" and goes_by_starts(config, benchmark)
 
 
 def most_builds(plan: Plan) -> int:

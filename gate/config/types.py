@@ -258,6 +258,14 @@ class Plan(Table, frozen=True, kw_only=True):
             "shorter (docs/suites.md).",
         ),
     ] = 10
+    starts: Annotated[
+        Annotated[int, Meta(ge=1, le=1_000_000)] | Literal["auto"],
+        Meta(
+            description="Starts a side in each round, of commands that base and head start by turns. "
+            '"auto": 10 to 200, by the noise and the cost of the first 10 (docs/method.md). '
+            "Default: executions x iterations where the file names either."
+        ),
+    ] = "auto"
     budget: Annotated[
         Duration,
         Meta(

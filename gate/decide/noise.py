@@ -44,7 +44,7 @@ def less_noise(
     """
     busy = next((w.share for w in report.warnings if isinstance(w, Pressure) and w.resource == "cpu"), 0.0)
     waited = busy if busy >= _BUSY else None
-    quieter, duet = _quieter(report, still_open), _can_run_at_once(report)
+    quieter, duet = _quieter(report, still_open), _duet_helps(report, still_open)
     loaded, other = waited is not None, quieter is not None or duet
     too_much = loaded if more is None else _is_too_much(report, more)
     if not too_much and not (other and (more is None or loaded)):
@@ -110,8 +110,13 @@ def _width(ratio: RatioInterval) -> float | None:
     return math.log(high / low)
 
 
-def _can_run_at_once(report: Report) -> bool:
-    """Return whether both sides could be measured at once: commands that an instrument of commands starts."""
+def _duet_helps(report: Report, still_open: Sequence[Finding]) -> bool:
+    """Return whether to measure both sides at once: commands that an instrument of commands starts.
+
+    Active time by turns is as sharp as the CPU time of a duet.
+    """
+    if all(finding.metric == ACTIVE for finding in still_open):
+        return False
     measured: dict[str, set[str]] = {}
     cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
     for each in cases:

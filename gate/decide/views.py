@@ -71,6 +71,11 @@ def questions_of(cases: Iterable[Case], config: Config) -> list[list[Asked]]:
     return found
 
 
+def asked_of(cases: Iterable[Case], config: Config) -> list[Asked]:
+    """List everything that is compared: the views of all questions."""
+    return [asked for views in questions_of(cases, config) for asked in views]
+
+
 def _pairs(case: Case) -> int:
     """Return the pairs of neighbours that every round has."""
     return min(int(side.counts[1].min()) for side in (case.base, case.head))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 import msgspec
 
-from gate.config.rules import benchmark_rules, goes_by_starts, is_single, matches
+from gate.config.rules import benchmark_rules, goes_by_starts, is_counted, is_single, matches, repeats_of
 from gate.config.types import Config
 from gate.evidence.cost import one_by_one
 from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
@@ -253,13 +253,20 @@ def round_warnings(
         wanted_rounds = settled.get(name, rounds.done)
         each = 1 if is_single(config, name) else per_build if isinstance(per_build, int) else 0
         if run is not None and run.turns and goes_by_starts(config, name):
-            each *= config.plan.iterations
+            each = _starts(executions, name) if is_counted(config, name) else repeats_of(config, name).executions
         own = benchmark_rules(config, name)
         each = min((turn.executions for turn in turns if own and turn.benchmark == own.name), default=each)
         wanted = max(*count.values(), each * wanted_rounds)
         if min(count.values()) and min(count.values()) < wanted:
             warnings.append(ExecutionsShort(name, at, count["base"], count["head"], wanted))
     return warnings
+
+
+def _starts(executions: Sequence[Execution], name: str) -> int:
+    """Return the starts a side of each round, where the first starts said how many: those of the first round."""
+    first = Counter((e.session, e.side) for e in executions if e.benchmark == name and e.build == 0)
+    sessions = {session for session, _ in first}
+    return sum(max(first[session, side] for side in SIDES) for session in sessions) // max(1, len(sessions))
 
 
 def part_warnings(

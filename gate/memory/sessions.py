@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from gate.config.rules import benchmark_rules, metric_rules
+from gate.config.rules import benchmark_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
 from gate.evidence.cost import cost_of, one_by_one
 from gate.memory.entries import Costs, Learned, Setup
@@ -68,14 +68,14 @@ def setup_of(setups: Mapping[str, Setup], config: Config, benchmark: str) -> Set
 
 
 def learn(
-    cases: Sequence[Case], config: Config, setups: Mapping[str, Setup], records: Sequence[Record], *,
+    asked: Iterable[tuple[Case, str]], config: Config, setups: Mapping[str, Setup], records: Sequence[Record], *,
     session: str, created: str, both: bool, layouts: Layouts = "independent", programs: bool = False,
 ) -> list[Learned]:  # fmt: skip
-    """Return what can be remembered of each decided case and statistic.
+    """Return what can be remembered of each case and statistic that are decided.
 
     Args:
-        cases: with the samples to learn from.
-        config: names the statistics.
+        asked: the cases, with the samples to learn from, and what of each is compared.
+        config: names the benchmarks.
         setups: of each benchmark; a case without one is left out.
         records: for the costs.
         both: whether head counts; else only base does.
@@ -84,33 +84,32 @@ def learn(
     """
     costs = costs_of(records)
     found = []
-    for case in cases:
+    for case, statistic in asked:
         setup = setup_of(setups, config, case.benchmark)
-        if setup is None or not case.decided:
+        if setup is None:
             continue
-        for statistic in dict.fromkeys(metric_rules(config, case.benchmark, case.metric).compared):
-            head = case.head if both else None
-            remembered = remember(
-                case.base,
-                head,
-                center_of(statistic),
-                session=session,
-                created=created,
-                layouts=layouts,
-                programs=programs,
-            )
-            if remembered is not None:
-                found.append(
-                    Learned(
-                        benchmark=case.benchmark,
-                        metric=case.metric,
-                        factors=case.factors,
-                        statistic=statistic,
-                        setup=setup,
-                        remembered=remembered,
-                        costs=costs[case.benchmark],
-                    )
+        remembered = remember(
+            case.base,
+            case.head if both else None,
+            center_of(statistic),
+            session=session,
+            created=created,
+            layouts=layouts,
+            programs=programs,
+            view_of=case.view_of,
+        )
+        if remembered is not None:
+            found.append(
+                Learned(
+                    benchmark=case.benchmark,
+                    metric=case.metric,
+                    factors=case.factors,
+                    statistic=statistic,
+                    setup=setup,
+                    remembered=remembered,
+                    costs=costs[case.benchmark],
                 )
+            )
     return found
 
 

@@ -48,6 +48,8 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     """Of both sides of a round."""
     correlation: float | None = None
     """Of base and head over rounds; None: not known."""
+    view_of: str | None = None
+    """The metric that the finding's is a view of."""
 
 
 class FindingMemory(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
+
 from gate.cli.groups import RulesOptions
 from gate.config.rules import (
     Policy,
@@ -37,17 +39,18 @@ from gate.model import (
     Sample,
     UserError,
 )
-from gate.model.case import CaseId, Center, case_id, center_of, quantile_of
+from gate.model.case import TYPICAL, CaseId, Center, case_id, center_of, quantile_of
 from gate.model.warnings import typed
 from gate.planning.costs import Spending, about_costs, planned_costs, spent_once
 from gate.planning.known import Known
-from gate.stats.components import correlation_of, estimate, shared_share, squares_of
+from gate.stats.components import PlannedLevel, Square, correlation_of, estimate, shared_share, squares_of
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.planning import Costs, build_variance
 from gate.stats.prior import prior_of, remembered_correlation
 from gate.stats.quantile import needed_values
 from gate.stats.remembered_variance import Repetitions, remember
 from gate.stats.subsample import by_session
+from gate.stats.typical import FEWEST_PAIRS
 from gate.words import views
 from gate.words.phrases import listed
 from gate.words.sentences import say
@@ -83,6 +86,7 @@ class _Finding:
     metric: str
     factors: dict[str, Any]
     statistic: str
+    view_of: str | None = None
     sessions: list[Remembered] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
     degrees: Callable[[float, float], float] = _nothing
@@ -98,6 +102,18 @@ class _Finding:
         """Name it for a reader."""
         words = [self.benchmark, views.quantity(self.metric, self.statistic)]
         return " ".join([*words, *(f"{key}={value}" for key, value in sorted(self.factors.items()))])
+
+    @property
+    def squares(self) -> list[tuple[PlannedLevel, Square]]:
+        """The variance of each level, as far as it is known."""
+        return squares_of([*map(_of_rounds, self.sessions)] if self.center == TYPICAL else self.sessions)
+
+
+def _of_rounds(session: Remembered) -> Remembered:
+    """Give each side half of the variance of rounds, which is all that there is of a typical value."""
+    rounds = session.contrast
+    half = None if rounds is None else msgspec.structs.replace(rounds, value=rounds.value / 2)
+    return msgspec.structs.replace(session, build=half)
 
 
 # --- from runs --------------------------------------------------------------------------------------------------------
@@ -165,7 +181,7 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
 
 def _begun(subject: Subject) -> _Finding:
     case = subject.case
-    return _Finding(case.benchmark, case.metric, case.factors, subject.statistic)
+    return _Finding(case.benchmark, case.metric, case.factors, subject.statistic, case.view_of)
 
 
 def _has_spread(case: Case) -> bool:
@@ -177,7 +193,9 @@ def _add_run(finding: _Finding, subject: Subject, run: Run | None, layouts: Layo
     name, created = (run.id if run else None) or "", (run.created if run else None) or ""
     for base, head in by_session(case.base, case.head).values():
         finding.one_build |= min(len(base.builds), len(head.builds)) < 2
-        found = remember(base, head, subject.center, session=name, created=created, layouts=layouts)
+        found = remember(
+            base, head, subject.center, session=name, created=created, layouts=layouts, view_of=case.view_of
+        )
         if found is not None:
             finding.sessions.append(found)
     finding.samples += [case.base, case.head]
@@ -203,10 +221,8 @@ def from_memory(
     """
     findings = [
         _remembered(found, memory, config.build.layouts)
-        for found in memory.findings
+        for found in _asked(memory.findings, config)
         if _owner(config, found.benchmark) in benchmarks
-        and is_decided(config, found.benchmark, found.metric)
-        and found.statistic in metric_rules(config, found.benchmark, found.metric).compared
     ]
     known = {_owner(config, each.benchmark) for each in findings}
     unknown = [name for name in benchmarks if name not in known]
@@ -220,13 +236,44 @@ def from_memory(
     return replace(found, correlation=remembered_correlation(memory.findings, config.build.layouts))
 
 
+def _view_of(found: FindingMemory) -> str | None:
+    return found.sessions[0].view_of if found.sessions else None
+
+
+def _asked(findings: Sequence[FindingMemory], config: Config) -> list[FindingMemory]:
+    """Leave what a check goes by: a typical value that is remembered settles what it is a view of."""
+    decided = [
+        found
+        for found in findings
+        if is_decided(config, found.benchmark, found.metric, _view_of(found), sharp=found.statistic == TYPICAL)
+    ]
+    settled = {
+        case_id(found)._replace(metric=metric)
+        for found in decided
+        if found.statistic == TYPICAL
+        for metric in (found.metric, _view_of(found))
+        if metric is not None
+    }
+    return [
+        found
+        for found in decided
+        if found.statistic == TYPICAL
+        or (
+            case_id(found) not in settled
+            and found.statistic in metric_rules(config, found.benchmark, found.metric).compared
+        )
+    ]
+
+
 def _owner(config: Config, benchmark: str) -> str:
     rules = benchmark_rules(config, benchmark)
     return rules.name if rules else benchmark
 
 
 def _remembered(found: FindingMemory, memory: Memory, layouts: Layouts) -> _Finding:
-    finding = _Finding(found.benchmark, found.metric, found.factors, found.statistic, list(found.sessions))
+    finding = _Finding(
+        found.benchmark, found.metric, found.factors, found.statistic, _view_of(found), list(found.sessions)
+    )
     finding.degrees = _degrees(found, memory, layouts)
     return finding
 
@@ -265,7 +312,7 @@ def _gathered(
     share = shared_share([session for session in every if session.layouts == config.build.layouts])
     notes = list(dict.fromkeys(notes))
     known = []
-    silent = [finding for finding in findings if not squares_of(finding.sessions)]
+    silent = [finding for finding in findings if not finding.squares]
     if silent:
         notes.append(f"{listed([f.name for f in silent])}: left out, no spread over builds from which to plan")
     for finding in findings:
@@ -304,12 +351,14 @@ def _of_sessions(config: Config) -> list[str]:
 
 
 def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Known:
-    squares = squares_of(finding.sessions)
+    typical, squares = finding.center == TYPICAL, finding.squares
     estimated = estimate(squares, correlation_of(finding.samples) if finding.center is None else 0.0)
     newest = finding.sessions[0]
     variance = build_variance(estimated.components, newest.executions, newest.iterations)
     values = 1
-    if finding.center is not None:
+    if typical and len(squares) > 1:
+        values = FEWEST_PAIRS
+    elif finding.center is not None:
         # the levels of a quantile are not known apart: no fewer values a build than were measured
         tau = quantile_of(finding.statistic)
         values = max(0 if tau is None else needed_values(tau), round(newest.executions * newest.iterations))
@@ -318,12 +367,12 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
         metric=finding.metric,
         factors=finding.factors,
         statistic=finding.statistic,
-        threshold=threshold_of(config, finding.benchmark, finding.metric, finding.statistic),
+        threshold=threshold_of(config, finding.benchmark, finding.metric, finding.statistic, finding.view_of),
         estimated=estimated,
         levels=tuple(level for level, _ in squares),
         builds_df=squares[-1][1].df,
         costs=costs,
-        shared=share * variance,
+        shared=0.0 if typical else share * variance,
         degrees=finding.degrees,
         repeated=Repetitions(newest.executions, newest.iterations),
         values=values,
@@ -332,6 +381,6 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
 
 
 def _detectable(finding: _Finding, config: Config) -> float | None:
-    names = (config, finding.benchmark, finding.metric, finding.statistic)
+    names = (config, finding.benchmark, finding.metric, finding.statistic, finding.view_of)
     size = detectable_of(*names)
     return size if show_of(*names) == "no-sign" and size > threshold_of(*names) else None

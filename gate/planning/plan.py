@@ -278,7 +278,13 @@ def auto_plan(memory: Memory | None, costs: Mapping[str, Spent], config: Config,
     plan = found.plan
     first, last = plan.looks[0], plan.looks[-1]
     builds: int | Builds = last if first == last else Builds(min=first, max=last)
-    chosen = msgspec.structs.replace(config.plan, builds=builds, executions=plan.executions, iterations=plan.iterations)
+    chosen = msgspec.structs.replace(
+        config.plan,
+        builds=builds,
+        executions=plan.executions,
+        iterations=plan.iterations,
+        starts=plan.executions * plan.iterations,
+    )
     notes = tuple(gathered.notes)
     size = _detectable(gathered)
     why = PlannedFromMemory(first, last, plan.executions, plan.iterations, plan.reached, notes, size)

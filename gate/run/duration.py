@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
-from gate.config.rules import is_single, repeats_of
+from gate.config.rules import is_counted, is_single, repeats_of
 from gate.config.types import Config
 from gate.evidence.cost import cost_of, one_by_one
 from gate.evidence.records import Located, read
@@ -227,8 +227,10 @@ class _Executions:
 
     def __init__(self, records: Sequence[Record], config: Config) -> None:
         self._times, self._config = _Times(), config
-        for record in records:
-            if isinstance(record, Execution) and record.seconds is not None:
+        made = [record for record in records if isinstance(record, Execution)]
+        self._starts = Counter(each.benchmark for each in made if each.build == 0 and each.side == "head")
+        for record in made:
+            if record.seconds is not None:
                 # the lines of a suite's execution share its time
                 own = record.seconds * (record.lines or 1)
                 self._times.add(record.suite or record.benchmark, record.factors, own)
@@ -247,9 +249,15 @@ class _Executions:
         if seconds is None:
             return None
         iterations = _iterations(self._config, step.benchmark)
-        return seconds + sum(
+        whole = seconds + sum(
             _more(cost, iterations) + (cost.other or 0.0) for cost in _lines(self._costs, step.benchmark)
         )
+        return whole * self._often(step.benchmark)
+
+    def _often(self, benchmark: str) -> float:
+        """Return how many starts an expected one stands for: where they are counted, as many as were then."""
+        counted = is_counted(self._config, benchmark)
+        return self._starts[benchmark] / repeats_of(self._config, benchmark).executions if counted else 1.0
 
 
 class _Builds:

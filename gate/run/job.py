@@ -16,7 +16,7 @@ import msgspec
 
 from gate import __version__
 from gate.cli.groups import MeasureOptions
-from gate.config.rules import goes_by_starts, is_divisible, is_single, most_builds, repeats_of
+from gate.config.rules import FIRST_STARTS, goes_by_starts, is_counted, is_divisible, is_single, most_builds, repeats_of
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.types import Builds, Config, Plan
@@ -157,6 +157,16 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     return Job(planned.project, run, out, rounds, instruments, part, resumes=past is not None, costs=costs)
 
 
+def counted(job: Job, records: Sequence[Record]) -> tuple[Round, ...]:
+    """Lay out the rounds of a job by what its first starts showed, and how short its turns are."""
+    from gate.decide.starts import counting
+
+    count = counting(job.run, job.project.settings.rules)
+    short = {each.benchmark: each.executions for each in records if isinstance(each, Turn)}
+    starts = {} if count is None else count(records)
+    return _rounds(job.project, job.run, starts | short)[: len(job.rounds)]
+
+
 def by_starts(job: Job) -> list[str]:
     """Name the benchmarks that go start by start in a job."""
     rules = job.project.settings.rules
@@ -169,16 +179,11 @@ def divisible(job: Job) -> list[str]:
     return [b.name for b in rules.benchmark if job.run.turns and is_divisible(rules, b.name)]
 
 
-def counted(job: Job, records: Sequence[Record]) -> tuple[Round, ...]:
-    """Lay out the rounds of a job by what is recorded of how short its turns are."""
-    short = {each.benchmark: each.executions for each in records if isinstance(each, Turn)}
-    return _rounds(job.project, job.run, short)[: len(job.rounds)]
-
-
-def _rounds(project: Project, run: Run, short: Mapping[str, int] = MappingProxyType({})) -> tuple[Round, ...]:
-    """Lay out the rounds; short: the executions of a side in each, where these are shorter than planned."""
+def _rounds(project: Project, run: Run, starts: Mapping[str, int] = MappingProxyType({})) -> tuple[Round, ...]:
+    """Lay out the rounds; starts: the executions of a side in each, where they are counted or shorter than planned."""
     rules = project.settings.rules
     names = [b.name for b in rules.benchmark]
+    own = [name for name in names if run.turns and goes_by_starts(rules, name)]
     return schedule(
         project.settings.benchmarks,
         most_builds(rules.plan),
@@ -186,10 +191,8 @@ def _rounds(project: Project, run: Run, short: Mapping[str, int] = MappingProxyT
         run.seed or 0,
         {name for name in names if is_single(rules, name)},
         rules.build.layouts,
-        {
-            **{name: repeats_of(rules, name).executions for name in names if run.turns and goes_by_starts(rules, name)},
-            **short,
-        },
+        {name: repeats_of(rules, name).executions for name in own} | dict(starts),
+        {name: FIRST_STARTS for name in own if is_counted(rules, name)},
     )
 
 

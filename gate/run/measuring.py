@@ -317,6 +317,7 @@ class Measuring:
                 duets=Duets(executions) if settings.rules.plan.pairing == "duet" else None,
                 turns=Turns(executions, made.builder, by_starts(job)),
                 lengths=Lengths(executions, benchmarks, divisible(job), settings.rules.plan, partial(counted, job)),
+                counted=partial(counted, job),
                 begun=begun,
             )
             if not records:

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from gate.config.resolve import Settings
+from gate.decide.views import asked_of
 from gate.evidence.gather import gather
 from gate.evidence.layouts import are_two_programs, layouts_of
 from gate.evidence.records import Located
@@ -230,7 +231,7 @@ def append_check(
     # one program against itself holds no layout where they are common
     programs = layouts == "common" and setups == of_head and are_two_programs(run, records)
     learned = learn(
-        cases,
+        asked_of(cases, config),
         config,
         setups,
         records,

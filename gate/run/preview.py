@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import TextIO
 
-from gate.config.rules import missing_fails, most_builds
-from gate.config.types import Builds, Command
+from gate.config.rules import FIRST_STARTS, MOST_STARTS, is_counted, missing_fails, most_builds
+from gate.config.types import Builds, Command, Config
 from gate.model import SIDES, Side
 from gate.model.warnings import typed
 from gate.model.warnings.hosts import UnfitHost
 from gate.run.duration import Expected, expected_time
-from gate.run.job import Job
+from gate.run.job import Job, by_starts
 from gate.run.plan_warnings import quantile_warnings
 from gate.units import format_duration
 from gate.words.numbers import plural
@@ -34,13 +35,21 @@ def announce(job: Job) -> str:
     builds = plural(most_builds(plan), "build")
     if isinstance(plan.builds, Builds) and plan.builds.min < plan.builds.max:
         builds = f"{plan.builds.min} to {builds}"
-    counts = (
-        plural(both, "benchmark"),
-        builds,
-        plural(plan.executions, "execution"),
-        plural(plan.iterations, "iteration"),
-    )
-    return f"{sides}: {' x '.join(counts)} a side, {expected(job)}"
+    return f"{sides}: {' x '.join((plural(both, 'benchmark'), builds, _repeats(job)))} a side, {expected(job)}"
+
+
+def _repeats(job: Job) -> str:
+    """Say how often a build of a side is measured; what goes start by start apart, where not all does."""
+    plan = job.project.settings.rules.plan
+    by_rounds = f"{plural(plan.executions, 'execution')} x {plural(plan.iterations, 'iteration')}"
+    measured = {step.benchmark for step in job.rounds[0].executions} if job.rounds else set()
+    own = measured & {*by_starts(job)}
+    if not own:
+        return by_rounds
+    starts = plural(plan.starts, "start") if plan.starts != "auto" else f"{FIRST_STARTS} to {MOST_STARTS} starts"
+    if own < measured:
+        return f"{by_rounds} ({len(own)} of them: {starts})"
+    return starts if plan.starts != "auto" else f"{starts} (by the noise and cost of the first {FIRST_STARTS})"
 
 
 def introduction(job: Job) -> list[str]:
@@ -141,17 +150,18 @@ def command_lines(job: Job) -> Iterator[str]:
     builds = {side: config.build for side, config in sides.items()}
     yield "set-up and builds"
     yield from _each("  set-up, once a side", {side: build.setup for side, build in builds.items()}, "none")
-    how_often = _times(job, lambda each: len(each.builds), "time")
+    how_often = _times(job, _builds_of, "time")
     checkout = "no command, a fresh checkout is the build"
     yield from _each(f"  build, {how_often}", {side: build.command for side, build in builds.items()}, checkout)
     yield "\nbenchmarks"
     own = {side: {b.name: b for b in sides[side].benchmark} for side in SIDES}
     measured = {step.benchmark for each in job.rounds for step in each.executions}
     # in the order of the file, not of chance
-    for name in (b.name for b in job.project.settings.rules.benchmark if b.name in measured):
+    rules = job.project.settings.rules
+    for name in (b.name for b in rules.benchmark if b.name in measured):
         found = {side: own[side][name] for side in SIDES if name in own[side]}
-        counted = _times(job, partial(_executions_of, name), "execution")
-        duet = job.project.settings.rules.plan.pairing == "duet"
+        counted = _times(job, partial(_executions_of, rules, {name}), "execution")
+        duet = rules.plan.pairing == "duet"
         how = "duet: both sides at once" if duet else next(iter(found.values())).instrument
         lead = f"  {visible(name)}, {counted} ({how})"
         yield from _each(lead, {side: b.command for side, b in found.items()})
@@ -164,8 +174,14 @@ def command_lines(job: Job) -> Iterator[str]:
             yield from _each(f"    {kind}", beside) if beside else ()
 
 
-def _executions_of(name: str, each: Round) -> int:
-    return sum(step.benchmark == name for step in each.executions)
+def _executions_of(rules: Config, names: Collection[str], each: Round) -> tuple[int, int]:
+    """Count the executions of a round, at least and at most: of some starts only the first are counted yet."""
+    own = Counter(step.benchmark for step in each.executions if step.benchmark in names)
+    spans = [
+        (2 * FIRST_STARTS, 2 * MOST_STARTS) if count > 1 and is_counted(rules, name) else (count, count)
+        for name, count in own.items()
+    ]
+    return sum(least for least, _ in spans), sum(most for _, most in spans)
 
 
 def _each(lead: str, commands: Mapping[Side, Command | None], none: str = "") -> Iterator[str]:
@@ -187,15 +203,21 @@ def _shell(command: Command) -> str:
 
 
 def _totals(job: Job) -> Iterator[str]:
-    builds = _times(job, lambda each: len(each.builds), "build")
-    executions = _times(job, lambda each: len(each.executions), "execution")
+    builds = _times(job, _builds_of, "build")
+    measured = {step.benchmark for each in job.rounds for step in each.executions}
+    executions = _times(job, partial(_executions_of, job.project.settings.rules, measured), "execution")
     yield f"\nin all: {builds}, {executions}, {expected(job)}"
 
 
-def _times(job: Job, count: Callable[[Round], int], noun: str) -> str:
+def _builds_of(each: Round) -> tuple[int, int]:
+    return len(each.builds), len(each.builds)
+
+
+def _times(job: Job, count: Callable[[Round], tuple[int, int]], noun: str) -> str:
     """Count over all rounds: "24 builds", "8 to 24 builds" where early looks may end it."""
     plan = job.project.settings.rules.plan
     counts = [count(each) for each in job.rounds]
-    least = sum(counts[: plan.builds.min]) if isinstance(plan.builds, Builds) else sum(counts)
-    most = plural(sum(counts), noun)
-    return most if least == sum(counts) else f"{least:,} to {most}"
+    fewest = counts[: plan.builds.min] if isinstance(plan.builds, Builds) else counts
+    least, most = sum(least for least, _ in fewest), sum(most for _, most in counts)
+    text = plural(most, noun)
+    return text if least == most else f"{least:,} to {text}"

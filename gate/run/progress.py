@@ -20,6 +20,7 @@ from gate.words.plain import clip, columns, visible
 from gate.words.sameness import SAME, because
 from harness.loop.events import (
     BothStarted,
+    Counted,
     Event,
     LookTaken,
     OutsideFound,
@@ -101,17 +102,24 @@ class Progress:
             self._now(treatment_name("building base and head", event.factors))
         elif isinstance(event, LookTaken):
             self._looked(event)
-        elif isinstance(event, ProbeStarted):
+        elif isinstance(event, StepFinished):
+            self._finished(event)
+        else:
+            self._told(event)
+
+    def _told(self, event: ProbeStarted | ProbeFinished | Counted | TurnsFound | OutsideFound) -> None:
+        """Say what is found out between steps."""
+        if isinstance(event, ProbeStarted):
             many, most = plural(event.benchmarks, "benchmark"), format_duration(event.seconds)
             self._line(
                 f"looking at what {many} {agree(event.benchmarks, 'reads', 'read')} on each side, for at most {most}"
             )
         elif isinstance(event, ProbeFinished):
             self._probed(event)
-        elif isinstance(event, TurnsFound | OutsideFound):
-            self._found(event)
+        elif isinstance(event, Counted):
+            self._line(f"{self._round}: {plural(event.executions, 'execution')} a round, judging by the first ones")
         else:
-            self._finished(event)
+            self._found(event)
 
     def _found(self, event: TurnsFound | OutsideFound) -> None:
         if isinstance(event, OutsideFound):

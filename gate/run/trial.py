@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from gate.config.rules import goes_by_starts
+from gate.config.rules import goes_by_starts, is_counted, repeats_of
 from gate.config.types import Config
 from gate.model import Side
 from gate.report.outputs import write
@@ -30,6 +30,8 @@ class TrialTimes(msgspec.Struct, frozen=True):
     """So many were planned."""
     each: Mapping[str, float]
     """What one of them adds to an execution, by benchmark."""
+    starts: Mapping[str, int] = {}
+    """Starts a side of a round, of the commands that base and head start by turns."""
     leaner: tuple[int, int] | None = None
     """Executions and iterations with which enough builds fit the budget, where those of the plan leave too few."""
     fuller: int | None = None
@@ -68,7 +70,9 @@ def trial_seconds(rounds: Sequence[Round], config: Config, folder: Path) -> floa
                 return None
             each_more = times.each.get(step.benchmark, 0.0)
             if goes_by_starts(config, step.benchmark) and each_more:
-                total += each_more
+                expected = repeats_of(config, step.benchmark).executions
+                counted = is_counted(config, step.benchmark)
+                total += each_more * (times.starts.get(step.benchmark, expected) / expected if counted else 1.0)
             else:
                 total += times.executions[step.benchmark] + (config.plan.iterations - times.iterations) * each_more
     return total

@@ -16,7 +16,7 @@ from gate.stats.quantile import quantile_pair
 from gate.stats.ratio import matched, variance_of_mean
 from gate.stats.round_ratio import rounds_of
 from gate.stats.rounding import same
-from gate.stats.typical import typical_pair
+from gate.stats.typical import noise_of_starts, typical_pair
 
 FEWEST_FOR_CORRELATION = 4
 """Rounds below which Fisher's z has no error."""
@@ -50,15 +50,18 @@ def remember(
     created: str,
     layouts: Layouts = "independent",
     programs: bool = False,
+    view_of: str | None = None,
 ) -> Remembered | None:
     """Return the relative variances of a finding by level, pooled over the sides, and of the round contrast.
 
     Args:
         base, head: of one commit measured against itself; head None: only base can be used, and there is no contrast.
-        center: what is compared; of all but the mean the logarithm per build has no levels below.
+        center: what is compared; of a quantile the logarithm per build has no levels below, and of the typical value
+            the executions of a round.
         session: id of the run, created: its time as ISO 8601.
         layouts: of both sides of a round.
         programs: base and head are two programs: of head only the contrast is used.
+        view_of: the metric that this one is a view of.
 
     Returns:
         None where there is nothing to remember: fewer than two builds, several sessions, a mean that is not above 0,
@@ -76,6 +79,7 @@ def remember(
     if not tops or any(not side.log and side.mean <= 0 for side in every_top):
         return None
     counts = repetitions(sides)
+    starts = noise_of_starts(base, head) if center == TYPICAL and head is not None else None
     return Remembered(
         session=session,
         created=created,
@@ -83,11 +87,12 @@ def remember(
         executions=counts.executions,
         iterations=counts.iterations,
         iteration=_level(sides, means, "iteration"),
-        execution=_level(sides, means, "execution"),
+        execution=_level(sides, means, "execution") if starts is None else starts,
         build=_positive(_build(tops), sum(side.n - 1 for side in tops)),
         contrast=None if head is None else _contrast(*every_top),
         layouts=layouts,
         correlation=None if head is None else _correlation(*every_top),
+        view_of=view_of,
     )
 
 

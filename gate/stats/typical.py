@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.model import Sample
+from gate.model import MeanSquare, Sample
 from gate.model.case import TYPICAL, Center
 from gate.stats.levels import Tops, Unit, gap_of
 
@@ -94,6 +94,24 @@ def first_round_noise(base: Sample, head: Sample, center: Center) -> float | Non
     if min(x.min(), y.min()) <= 0:
         return None
     return math.sqrt(squared_error(np.log(y / x)))
+
+
+def noise_of_starts(base: Sample, head: Sample) -> MeanSquare | None:
+    """Return the variance that one execution of a side adds to a round's typical value, with its degrees.
+
+    It is half of that of a pair, which has two: n pairs add twice its n-th part to D. The mean over rounds; None where
+    none has pairs enough, or a value is not above 0.
+    """
+    found = [
+        np.log(y / x) for x, y in _rounds(base, head).values() if len(x) >= FEWEST_PAIRS and min(x.min(), y.min()) > 0
+    ]
+    degrees = [len(each) - 2 * int(TRIMMED * len(each)) - 1 for each in found]
+    if not found:
+        return None
+    value = sum(df * len(each) * squared_error(each) / 2 for df, each in zip(degrees, found, strict=True)) / sum(
+        degrees
+    )
+    return MeanSquare(value=value, df=float(sum(degrees))) if value > 0 else None
 
 
 def _rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Array]]:

@@ -95,6 +95,14 @@ class TurnsFound:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """It is known how many executions a round has; left: as in RoundStarted."""
+
+    executions: int
+    left: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class OutsideFound:
     """A benchmark reads a file outside its tree that a build wrote: the sides are built again, to see whose it is."""
 
@@ -110,6 +118,7 @@ Event = (
     | ProbeStarted
     | ProbeFinished
     | TurnsFound
+    | Counted
     | OutsideFound
 )
 Progress = Callable[[Event], None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
@@ -33,6 +33,7 @@ from gate.model.case import canonical
 from harness.loop.duet import Duets
 from harness.loop.events import (
     BothStarted,
+    Counted,
     LookTaken,
     OutsideFound,
     ProbeFinished,
@@ -164,6 +165,7 @@ class Loop:
         duets: Duets | None = None,
         turns: Turns | None = None,
         lengths: Lengths | None = None,
+        counted: Callable[[Sequence[Record]], Sequence[Round]] | None = None,
         begun: int | None = None,
     ) -> None:
         """Begin.
@@ -182,9 +184,8 @@ class Loop:
                 from the records. None: the design is fixed.
             progress: sees what happens.
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
-            duets: makes both sides at once; None: they are interleaved.
-            turns: makes what goes start by start; None: nothing does.
-            lengths: knows how many values an execution of the gate has; None: as many as planned.
+            duets: makes both sides at once. turns: what goes start by start. None: nothing does.
+            lengths: knows how many values an execution has. counted: lays out the rounds by what is recorded of theirs.
             begun: when something of the project ran first, in nanoseconds; None: nothing did.
         """
         self._rounds = rounds if lengths is None else lengths.rounds(rounds, records)
@@ -194,6 +195,7 @@ class Loop:
         self._duets = duets
         self._turns = turns
         self._lengths = lengths
+        self._counted = counted
         self._append = append
         self._budget = executions.conditions.budget
         self._after_round = after_round
@@ -271,7 +273,7 @@ class Loop:
     def _round(self, number: int, each: Round) -> Stop | None:
         built = False
         try:
-            for part in _parts(each):
+            for part in self._parts(number, each):
                 stop = self._reason_to_stop(number, part)
                 if stop is not None:
                     return stop
@@ -300,6 +302,20 @@ class Loop:
             # after an interruption too: --resume goes on with what is recorded of the round
             sound = self._is_sound(each.build)
         return None if sound or self._design else "build-failure"
+
+    def _parts(self, number: int, each: Round) -> Iterator[Sequence[ExecutionStep]]:
+        """Divide a round into what is made as a whole: the replicates of an experiment, or all of it.
+
+        What comes first in the first round is made before it is known how much of it there is.
+        """
+        if each.replicates:
+            yield from (tuple(steps) for _, steps in groupby(each.executions, key=lambda step: step.execution))
+            return
+        if number == 0 and each.first and self._counted is not None:
+            yield each.executions[: each.first]
+            self._rounds = self._counted(self._ledger.records)
+            self._progress(Counted(len(self._rounds[0].executions), self._left(0)))
+        yield self._rounds[number].executions
 
     def _is_sound(self, build: int) -> bool:
         """Record which trees are no longer what git says; return whether there is none."""
@@ -403,7 +419,7 @@ class Loop:
                     found.append(turn)
         self._rounds = lengths.rounds(self._rounds, found)
         self._progress(TurnsFound(found, self._left(0)))
-        return self._rounds[0].executions
+        return self._rounds[0].executions[: self._rounds[0].first or None]
 
     def _tried(self, step: ExecutionStep) -> Path:
         self._begin(step)
@@ -640,10 +656,3 @@ def cut_at(
         compared=compared,
         comparing=comparing,
     )
-
-
-def _parts(each: Round) -> list[tuple[ExecutionStep, ...]]:
-    """Divide a round into what is made as a whole: the replicates of an experiment, or all of it."""
-    if not each.replicates:
-        return [each.executions]
-    return [tuple(steps) for _, steps in groupby(each.executions, key=lambda step: step.execution)]

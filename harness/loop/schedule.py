@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import count
+from itertools import count, pairwise
 from types import MappingProxyType
 
 from gate.config.treatments import Planned
@@ -32,6 +32,7 @@ def schedule(
     single: Collection[str] = frozenset(),
     layouts: Layouts = "common",
     starts: Mapping[str, int] = MappingProxyType({}),
+    first: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Round, ...]:
     """Lay out a run of the gate: in each round the builds, then for each execution a block of each benchmark.
 
@@ -41,34 +42,50 @@ def schedule(
     one is seen; one that only base has is not executed.
 
     benchmarks: names by side; their order does not matter. single: those that are executed once a build. layouts:
-    whether build k of both sides, and its executions, share their seeds. starts: how many executions a side a round
-    has, of the benchmarks of which these are shorter than planned; its blocks share them evenly. Every draw is a hash
-    of the seed and of what it is for, so that neither the Python version nor the other benchmarks change it.
+    whether build k of both sides, and its executions, share their seeds. starts: how many executions a side a
+    round has, of the benchmarks that go by short turns; its blocks share them evenly. first: how many of them the very
+    first block has, of those that are counted once it is made. Every draw is a hash of the seed and of what
+    it is for, so that neither the Python version nor the other benchmarks change it.
     """
     both = set(benchmarks["base"]) & set(benchmarks["head"])
     new = set(benchmarks["head"]) - both
     rounds = []
     order = count()
+    counts = {name: starts.get(name, 1 if name in single else executions) for name in both}
     for build in range(builds):
-        steps = []
-        for execution in range(executions):
-            once = new if build == 0 and execution == 0 else set()
-            again = both - set(single) if execution else both
-            for name in shuffled(again | once, seed, "benchmarks", build, execution):
-                own = starts.get(name, executions)
-                numbers = range(*(-(-own * block // executions) for block in (execution, execution + 1)))
-                first = build * (1 if name in single else own) + numbers.start
-                block = _turns(numbers, first, seed, name)
-                if name not in both:
-                    block = [turn for turn in block if turn[0] == "head"][:1]
+        begun = first if build == 0 else {}
+        blocks = {name: _blocks(counts[name], executions, begun.get(name)) for name in both}
+        steps: list[ExecutionStep] = []
+        until = 0
+        for number in range(max(map(len, blocks.values()), default=1)):
+            own = {name: parts[number] for name, parts in blocks.items() if number < len(parts) and parts[number]}
+            own |= dict.fromkeys(new, range(1)) if build == number == 0 else {}
+            for name in shuffled(own, seed, "benchmarks", build, number):
+                block = _turns(own[name], build * counts.get(name, 0) + own[name].start, seed, name)
                 steps += [
-                    execution_step(name, side, build, number, next(order), seed, None, layouts)
-                    for side, number in block
+                    execution_step(name, side, build, execution, next(order), seed, None, layouts)
+                    for side, execution in block
+                    if name in both or side == "head"
                 ]
+            if begun and number == 0:
+                until = len(steps)
         sides = SIDES if draw(2, seed, "builds", build) else reversed(SIDES)
         builds_of_both = tuple(build_step(side, build, seed, {}, layouts) for side in sides)
-        rounds.append(Round(build, builds_of_both, tuple(steps)))
+        rounds.append(Round(build, builds_of_both, tuple(steps), first=until))
     return tuple(rounds)
+
+
+def _blocks(count: int, blocks: int, first: int | None) -> list[range]:
+    """Divide executions into blocks of about one size, the larger ones first.
+
+    first: what the first one has, where it is not its share.
+    """
+    if first is None:
+        ends = [-(-count * block // blocks) for block in range(blocks + 1)]
+    else:
+        others = max(1, blocks - 1)
+        ends = [0, *(first - (first - count) * block // others for block in range(others + 1))]
+    return [range(*each) for each in pairwise(ends)]
 
 
 def _turns(numbers: range, first: int, seed: int, name: str) -> list[tuple[Side, int]]:

@@ -238,7 +238,8 @@ class Pairs:
             base = Source(good.commit, overlaid(repository, good.revision, ends.sources.head.revision, overlay))
             project = replace(project, sources=replace(project.sources, base=base))
         rules = project.settings.rules
-        plan = msgspec.structs.replace(rules.plan, builds=MOST, auto=False, executions=self.executions)
+        starts = self.executions * rules.plan.iterations
+        plan = msgspec.structs.replace(rules.plan, builds=MOST, auto=False, executions=self.executions, starts=starts)
         rules = msgspec.structs.replace(rules, plan=plan)
         return replace(project, settings=replace(project.settings, rules=rules))
 

@@ -13,6 +13,7 @@ import msgspec
 from gate.commands.calibrate.gates import Gates, gates_of
 from gate.config.rules import threshold_of
 from gate.config.types import Config
+from gate.decide.views import asked_of
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.memory.entries import Costs, Entry, Learned, Setup
@@ -153,7 +154,8 @@ def session_of(
     """
     evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
     name, created = run.id or "", run.created or ""
-    learned = learn(evidence.cases, config, setups, records, session=name, created=created, both=True)
+    asked = asked_of(evidence.cases, config)
+    learned = learn(asked, config, setups, records, session=name, created=created, both=True)
     known = {CaseId(one.benchmark, one.metric) for one in learned}
     calibration = Calibration(
         schema=SCHEMA,
@@ -163,15 +165,15 @@ def session_of(
         host=run.host or {},
         layouts=config.build.layouts,
         rounds=evidence.rounds,
-        executions=config.plan.executions,
-        iterations=config.plan.iterations,
+        executions=round(max((one.remembered.executions for one in learned), default=config.plan.executions)),
+        iterations=round(max((one.remembered.iterations for one in learned), default=config.plan.iterations)),
         seconds=evidence.seconds,
         findings=[_calibrated(one) for one in learned],
         forecast=None,
         left_out=[
             f"{case.benchmark} {case.metric}"
-            for case in evidence.cases
-            if case.decided and not case.exact and CaseId(case.benchmark, case.metric) not in known
+            for case in {id(case): case for case, _ in asked}.values()
+            if not case.exact and CaseId(case.benchmark, case.metric) not in known
         ],
         gates=_against_itself(gates_of(evidence.cases, config, inject), _threshold(learned, config)),
         failures=evidence.failures,
@@ -263,8 +265,8 @@ def with_worth(calibration: Calibration, here: Sequence[Entry], project: str, no
         return prior_of(
             msgspec.structs.replace(known, sessions=sessions),
             kind="contrast",
-            executions=float(calibration.executions),
-            iterations=float(calibration.iterations),
+            executions=finding.remembered.executions,
+            iterations=finding.remembered.iterations,
             nu=nu,
             now=now,
             layouts="independent",

@@ -112,7 +112,7 @@ def _use_budget(options: InitOptions, tree: Tree, found: Found, times: TrialTime
     """Write the file again where a trial found counts that use the budget better; nothing where it found none."""
     if times.leaner is not None:
         executions, iterations = times.leaner
-        amount = replace(found.plan, executions=executions, iterations=iterations, comment=[])
+        amount = replace(found.plan, executions=executions, iterations=iterations, comment=[], counted=False)
         what = f"the leaner plan: executions = {executions}, iterations = {iterations}"
     elif times.fuller is not None:
         amount, what = replace(found.plan, builds=times.fuller), f"as many builds as fit the budget: {times.fuller}"

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from gate.commands.try_.result import Case, Tried
-from gate.config.rules import better_of, is_decided, is_single, metric_rules
+from gate.config.rules import FIRST_STARTS, better_of, goes_by_starts, is_decided, is_single, metric_rules
 from gate.config.types import Benchmark, Config
 from gate.directions import told_or_known
 from gate.memory.sessions import costs_of
@@ -25,6 +25,7 @@ from harness.process.budget import Budget, BudgetEndedError
 SECONDS = 60.0
 """For all benchmarks together."""
 _MOST_ITERATIONS = 5
+"""Of what does not go start by start, which has as many as are made before the others are counted."""
 _FEWEST_ITERATIONS = 2
 _AGAIN = 4
 """Further executions of what gives one value each time."""
@@ -122,7 +123,9 @@ class _One:
         seconds = planned_seconds(ran, asked) if last.executions else None
         each = 0.0
         # more than was asked for: the tool decides how many
-        if seconds is not None and not single and ran[-1].given <= ran[-1].asked:
+        if self._by_starts and len(ran) > 1 and not last.failures:
+            each = seconds_of_a_start(ran)
+        elif seconds is not None and not single and ran[-1].given <= ran[-1].asked:
             each = seconds - planned_seconds(ran, asked - 1)
         failures = tuple(msgspec.structs.replace(failure, directory=None) for failure in last.failures)
         own = [case for each in last.executions for case in cases_of(each, self._rules)]
@@ -152,13 +155,19 @@ class _One:
         """Whether each iteration is a start of the command: the first execution is the warm-up of the second."""
         return declared(self._benchmark.instrument).any_command
 
+    @property
+    def _by_starts(self) -> bool:
+        """Whether a check makes its starts by turns."""
+        return goes_by_starts(self._rules, self._benchmark.name)
+
     def _with(self, **found: Any) -> Tried:
         return Tried(benchmark=self._benchmark.name, instrument=self._benchmark.instrument, **found)
 
     def _more(self, seconds: float) -> int:
         """Return how many iterations a second execution has time for; 0: too few to show a spread."""
         fits = int(_ROOM * self._share.left / max(seconds, 1e-3)) - (0 if self._starts else _warmup(self._benchmark))
-        count = min(fits, _MOST_ITERATIONS, max(self._rules.plan.iterations, _FEWEST_ITERATIONS))
+        most = FIRST_STARTS if self._by_starts else min(_MOST_ITERATIONS, self._rules.plan.iterations)
+        count = min(fits, max(most, _FEWEST_ITERATIONS))
         return count if count >= _FEWEST_ITERATIONS else 0
 
     def _execute(self, iterations: int) -> Ran:
@@ -220,6 +229,19 @@ def _together(cases: Sequence[Case], again: Sequence[Execution], rules: Config) 
             case = msgspec.structs.replace(case, mean=mean, spread=spread, values=count, executions=count)
         found.append(case)
     return tuple(found)
+
+
+def seconds_of_a_start(ran: Sequence[Ran]) -> float:
+    """Return what each start takes that one process makes by turns: what a further one added, with what is around it.
+
+    Args:
+        ran: an execution of one start, and one of several.
+    """
+    first, last = ran[0], ran[-1]
+    added = (last.executed.seconds - first.executed.seconds) / (last.asked - first.asked)
+    cost = next(iter(costs_of(last.executed.executions).values()), None)
+    own = cost.iteration if cost is not None and cost.iteration is not None else 0.0
+    return min(max(added, own), last.executed.seconds / last.asked)
 
 
 def planned_seconds(ran: Sequence[Ran], wanted: int) -> float:

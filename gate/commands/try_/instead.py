@@ -45,7 +45,8 @@ def proposals(config: Config, rules: Config, tried: Sequence[Tried], directory: 
     if counted:
         names = tuple(b.name for b in counted)
         found.append(Proposal(kind="count", benchmarks=names, place="benchmark", toml=f'instrument = "{_COUNTS}"\n'))
-    rest = tuple(b.name for b in timed if b not in counted)
+    sharp = {each.benchmark for each in tried if each.by_active}
+    rest = tuple(b.name for b in timed if b not in counted and b.name not in sharp)
     if rest:
         decided = {case.metric for each in tried if each.benchmark not in rest for case in each.cases if case.decided}
         alone = "time" not in decided

@@ -10,11 +10,22 @@ from itertools import product
 import msgspec
 
 from gate.commands.try_.result import Basis, Built, Case, Enough, Fit, Plans, RoundCost, Tried
-from gate.config.rules import detectable_of, is_single, metric_rules, most_builds, threshold_of
-from gate.config.types import Config
+from gate.config.rules import (
+    FIRST_STARTS,
+    detectable_of,
+    goes_by_starts,
+    is_counted,
+    is_single,
+    metric_rules,
+    most_builds,
+    repeats_of,
+    threshold_of,
+)
+from gate.config.types import Builds, Config, Plan
+from gate.decide.starts import Needs, afforded, fewest_of
 from gate.memory.entries import Costs as Spent
 from gate.model import Memory, Side, UserError
-from gate.model.case import MEAN
+from gate.model.case import MEAN, TYPICAL
 from gate.planning.basis import from_memory
 from gate.planning.known import Known
 from gate.planning.plan import terms_of
@@ -31,6 +42,8 @@ _WORTH = 0.8
 """A plan of more builds finds less than this of what fewer find."""
 _MANY = 50
 """Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
+_TYPICAL = 1.08
+"""Times the standard error of a mean that a typical value has where noise is normal."""
 _SPARE = 3
 """Builds beyond those that a regression needs: rounds differ."""
 
@@ -40,15 +53,46 @@ def round_cost(built: Built, tried: Sequence[Tried], rules: Config) -> RoundCost
     known = [each for each in tried if each.execution is not None]
     if not known:
         return None
-    seconds = sum(
-        (1 if is_single(rules, each.benchmark) else rules.plan.executions) * (each.execution or 0.0) for each in known
-    )
+    once = sum(first_builds(built).values()) - 2 * built.later
+    starts = _starts(known, rules, 2 * built.later, once)
     return RoundCost(
-        once=sum(first_builds(built).values()) - 2 * built.later,
+        once=once,
         builds=2 * built.later,
-        executions=2 * seconds,
+        executions=2 * sum(_seconds(each, rules.plan, rules, starts) for each in known),
         least=any(each.longer_than is not None for each in known),
+        starts=starts,
     )
+
+
+def _starts(tried: Sequence[Tried], rules: Config, builds: float, once: float) -> dict[str, int]:
+    """Return the starts a side of each round: as the plan has them, or as a check would count them by what was tried.
+
+    Args:
+        builds: seconds of the builds of a round. once: of what comes before.
+    """
+    own = {each.benchmark: each for each in tried if goes_by_starts(rules, each.benchmark) and each.iteration}
+    counted = {name: each for name, each in own.items() if is_counted(rules, name)}
+    needs = {
+        name: Needs(_noise_of_starts(each, rules), 2 * each.iteration, fewest_of(rules, name))
+        for name, each in counted.items()
+    }
+    others = 2 * sum(_seconds(each, rules.plan, rules, {}) for each in tried if each.benchmark not in own)
+    return {
+        **{name: repeats_of(rules, name).executions for name in own},
+        **afforded(needs, rules.plan, builds=builds, others=others, once=once),
+    }
+
+
+def _noise_of_starts(each: Tried, rules: Config) -> float | None:
+    """Return the standard error of a round's first starts as a share of the threshold, of what varies most."""
+    found = [
+        case.spread * _TYPICAL * math.sqrt(2 / FIRST_STARTS) / math.log1p(threshold)
+        for case in each.cases
+        if case.decided and case.spread is not None and not case.exact
+        for threshold in [threshold_of(rules, case.benchmark, case.metric, MEAN)]
+        if threshold > 0
+    ]
+    return max(found, default=None)
 
 
 def first_builds(built: Built) -> dict[Side, float]:
@@ -94,14 +138,16 @@ def plans(
     if memory is not None:
         try:
             gathered = from_memory(memory, spent, rules, [each.benchmark for each in tried], "the memory of this host")
-            remembered = {(known.benchmark, known.metric): known for known in gathered.known if known.statistic == MEAN}
+            remembered = {
+                (known.benchmark, known.metric): known for known in gathered.known if known.statistic in (MEAN, TYPICAL)
+            }
         except UserError as error:
             why = str(error)
     wanted = {case: metric_rules(rules, case.benchmark, case.metric).compared for case in cases}
     size = sum(map(len, wanted.values()))
     # one execution says nothing of a quantile
     noise = [
-        _noise(case, remembered.get((case.benchmark, case.metric)), rules)
+        _noise(case, remembered.get((case.benchmark, case.metric)), cost.starts, rules)
         for case, statistics in wanted.items()
         if MEAN in statistics
     ]
@@ -144,7 +190,7 @@ def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules
 
     def finds(builds: int) -> bool:
         return any(each.unknown for each in noise) or all(
-            math.isfinite(_smallest(each, builds, size, rules)) for each in noise
+            math.isfinite(_smallest(each, builds, size, cost, rules)) for each in noise
         )
 
     few, many = max(rules.gate.min_builds, own.builds + 1), _MOST_BUILDS
@@ -167,11 +213,14 @@ def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence
     """
     plan, least = rules.plan, rules.gate.min_builds
     fits = []
-    whole = _seconds(tried, rules, plan.executions, plan.iterations)
+    known = [each for each in tried if each.execution is not None]
     for executions, iterations in product(_halved(plan.executions), _halved(plan.iterations)):
-        share = _seconds(tried, rules, executions, iterations) / whole
-        lean = msgspec.structs.replace(plan, executions=executions, iterations=iterations)
-        spent = msgspec.structs.replace(cost, executions=cost.executions * share)
+        lean = msgspec.structs.replace(
+            plan, executions=executions, iterations=iterations, starts=executions * iterations
+        )
+        starts = dict.fromkeys(cost.starts, executions * iterations)
+        seconds = 2 * sum(_seconds(each, lean, rules, starts) for each in known)
+        spent = msgspec.structs.replace(cost, executions=seconds, starts=starts)
         fits.append(_fit(noise, size, spent, msgspec.structs.replace(rules, plan=lean), float(plan.budget)))
     for wanted in _wanted(rules):
         enough = [fit for fit in fits if fit.builds >= wanted >= least and (fit.finds is not None or fit.unknown)]
@@ -192,20 +241,24 @@ def _halved(count: int) -> list[int]:
     return [count, *_halved(count // 2)] if count > 1 else [1]
 
 
-def _seconds(tried: Sequence[Tried], rules: Config, executions: int, iterations: int) -> float:
-    """Add up what a build's executions take with other counts."""
-    fewer = rules.plan.iterations - iterations
-    return sum(
-        (1 if is_single(rules, each.benchmark) else executions) * (each.execution - fewer * each.iteration)
-        for each in tried
-        if each.execution is not None
-    )
+def _seconds(each: Tried, plan: Plan, rules: Config, starts: Mapping[str, int]) -> float:
+    """Return what the executions of a benchmark take in a build of a side by a plan.
+
+    starts: of what goes by them.
+    """
+    if each.execution is None:
+        return 0.0
+    if each.benchmark in starts:
+        return starts[each.benchmark] * each.iteration
+    fewer = rules.plan.iterations - plan.iterations
+    return (1 if is_single(rules, each.benchmark) else plan.executions) * (each.execution - fewer * each.iteration)
 
 
-def _noise(case: Case, known: Known | None, rules: Config) -> _Noise:
+def _noise(case: Case, known: Known | None, starts: Mapping[str, int], rules: Config) -> _Noise:
     variance = (case.spread or 0.0) ** 2
     # of executions that give one value each, however many are asked for
-    alone = Components(0.0, variance, 0.0) if case.executions > 1 else Components(variance, 0.0, 0.0)
+    single = case.executions > 1 or case.benchmark in starts
+    alone = Components(0.0, variance, 0.0) if single else Components(variance, 0.0, 0.0)
     components = known.estimated.components if known else alone
     planned = PlannedCase(
         benchmark=case.benchmark,
@@ -214,7 +267,7 @@ def _noise(case: Case, known: Known | None, rules: Config) -> _Noise:
         threshold=threshold_of(rules, case.benchmark, case.metric, MEAN),
         aims=(),
         shared=known.shared if known else 0.0,
-        degrees=known.degrees(rules.plan.executions, rules.plan.iterations) if known else 0.0,
+        degrees=known.degrees(*_repeats(case.benchmark, starts, rules)) if known else 0.0,
     )
     unknown = known is None and not case.exact and case.spread is None
     return _Noise(planned, known is not None, case.exact, unknown, case)
@@ -229,20 +282,31 @@ def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, bud
     finds, hardest = math.inf, max(noise, key=lambda each: each.unknown, default=None)
     unknown = hardest is not None and hardest.unknown
     if builds and hardest is not None and not unknown:
-        hardest = max(noise, key=lambda each: _smallest(each, builds, size, rules))
-        finds = _smallest(hardest, builds, size, rules)
+        hardest = max(noise, key=lambda each: _smallest(each, builds, size, cost, rules))
+        finds = _smallest(hardest, builds, size, cost, rules)
+    looks = rules.plan.builds if own else None
+    first = min(looks.min, builds) if isinstance(looks, Builds) else builds
+    often = [_repeats(each.case.benchmark, cost.starts, rules) for each in noise]
+    executions, iterations = max(often, default=(rules.plan.executions, rules.plan.iterations), key=math.prod)
     return Fit(
         budget=budget,
         configured=own,
         builds=builds,
-        executions=rules.plan.executions,
-        iterations=rules.plan.iterations,
+        executions=executions,
+        iterations=iterations,
         seconds=cost.of(max(builds, 1)),
+        first=first,
+        sooner=cost.of(max(first, 1)),
         finds=finds if math.isfinite(finds) else None,
         hardest=_name(hardest.case, noise) if hardest is not None and builds else None,
         unknown=unknown and builds >= rules.gate.min_builds,
         better=hardest.case.better if hardest is not None else "lower",
     )
+
+
+def _repeats(benchmark: str, starts: Mapping[str, int], rules: Config) -> tuple[int, int]:
+    """Return the executions of a build and the iterations of each: of what goes by starts each is an execution."""
+    return (starts[benchmark], 1) if benchmark in starts else (rules.plan.executions, rules.plan.iterations)
 
 
 def _name(case: Case, noise: Sequence[_Noise]) -> str:
@@ -251,7 +315,7 @@ def _name(case: Case, noise: Sequence[_Noise]) -> str:
     return f"{case.benchmark} {case.metric}" if several else case.benchmark
 
 
-def _smallest(noise: _Noise, builds: int, size: int, rules: Config) -> float:
+def _smallest(noise: _Noise, builds: int, size: int, cost: RoundCost, rules: Config) -> float:
     planned = noise.planned
     if noise.exact:
         return planned.threshold
@@ -259,7 +323,7 @@ def _smallest(noise: _Noise, builds: int, size: int, rules: Config) -> float:
     interval = terms.interval_of(planned, builds)
     return minimum_detectable_change(
         planned.components,
-        Counts(builds, rules.plan.executions, rules.plan.iterations),
+        Counts(builds, *_repeats(noise.case.benchmark, cost.starts, rules)),
         threshold=planned.threshold,
         alpha=terms.family_levels((builds,), interval)[-1],
         interval=interval,

@@ -8,6 +8,7 @@ import msgspec
 
 from gate.codes import Exit
 from gate.model import Better, Commit, Failure
+from gate.model.names import ACTIVE
 from gate.model.records import FullBuilds
 from gate.model.warnings import AnyWarning
 
@@ -72,6 +73,11 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a check would end with an error for it."""
         return bool(self.failures) or (not self.cases and self.longer_than is None)
 
+    @property
+    def by_active(self) -> bool:
+        """Whether a check decides by its active time, which other programs hardly disturb."""
+        return any(case.decided and case.metric == ACTIVE for case in self.cases)
+
 
 class RoundCost(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that rounds take, of both sides together, if base is like head."""
@@ -82,6 +88,8 @@ class RoundCost(msgspec.Struct, frozen=True, kw_only=True):
     executions: float
     least: bool
     """A benchmark takes longer than could be waited for: it is at least that much."""
+    starts: dict[str, int] = {}
+    """Starts of a side in a round, of the commands that base and head start by turns."""
 
     @property
     def round(self) -> float:
@@ -104,6 +112,11 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     executions: int
     iterations: int
     seconds: float
+    """Of that many rounds."""
+    first: int
+    """Rounds until the first look, where most that has not changed ends; `builds` where there is none before."""
+    sooner: float
+    """Seconds until then."""
     finds: float | None
     """The smallest change for the worse that 80% of such checks call, of the noisiest finding; None: none, or unknown.
     """

@@ -89,6 +89,7 @@ def _keep(trial: Trial, iterations: int, folder: Path) -> None:
         executions={each.benchmark: each.execution for each in trial.benchmarks if each.execution is not None},
         iterations=iterations,
         each={each.benchmark: each.iteration for each in trial.benchmarks},
+        starts=trial.cost.starts,
         leaner=(lean.executions, lean.iterations) if lean is not None else None,
         fuller=full.builds if full is not None else None,
     )
@@ -213,7 +214,8 @@ def _notes(job: Job, tried: list[Tried]) -> list[Note]:
         if declared(each.instrument).any_command and times and min(times) < _SHORT:
             notes.append(Note(kind="short", benchmark=each.benchmark, seconds=min(times)))
     rules = job.project.settings.rules
-    if rules.plan.pairing == "interleaved" and is_possible(rules):
+    helps = is_possible(rules) and not all(each.by_active for each in tried)
+    if rules.plan.pairing == "interleaved" and helps:
         busy = others_load(seconds=QUICK_WINDOW)
         if busy is not None and busy >= STILL_BUSY:
             notes.append(Note(kind="duet", share=busy))

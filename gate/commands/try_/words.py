@@ -275,7 +275,10 @@ def _fit(fit: Fit, whose: str = ", as configured") -> list[str]:
         ratio = 1 + fit.finds if fit.better == "lower" else 1 / (1 + fit.finds)
         finds = format_share(ratio - 1, sign=True)
     counts = f"{fit.builds} x {fit.executions} x {fit.iterations}"
-    return [budget, counts, format_duration(fit.seconds), finds]
+    takes = format_duration(fit.seconds)
+    if fit.first < fit.builds:
+        counts, takes = f"{fit.first} to {counts}", f"{format_duration(fit.sooner)} to {takes}"
+    return [budget, counts, takes, finds]
 
 
 def _host(trial: Trial, width: int) -> list[str]:

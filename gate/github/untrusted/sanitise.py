@@ -203,7 +203,7 @@ def _with_plan(known: Known, records: Iterable[Located]) -> Known:
         chosen = parse(from_tables({"plan": counts}, "the artifact"), lenient=True).plan
     except (UserError, RecursionError):
         return known
-    plan = msgspec.structs.replace(plan, **{key: getattr(chosen, key) for key in counts})
+    plan = msgspec.structs.replace(plan, starts=chosen.starts, **{key: getattr(chosen, key) for key in counts})
     return replace(known, config=msgspec.structs.replace(known.config, plan=plan))
 
 

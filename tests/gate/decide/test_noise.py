@@ -76,6 +76,14 @@ def test_it_has_to_be_narrower_of_most_and_recorded_of_all() -> None:
     assert step(*both, recorded=tuple(examples.recorded(name) for name in "ab")).metric is None
 
 
+def test_no_duet_is_proposed_where_active_time_decides() -> None:
+    recorded = (*of_a_command("a", half=0.3), *of_a_command("b", half=0.3))
+    active = noisy("a", metric="active", reason=examples.wide(hopeless=True))
+    assert not step(active, recorded=recorded).duet
+    # of several tasks wall time decides
+    assert step(active, noisy("b", reason=examples.wide(hopeless=True)), recorded=recorded).duet
+
+
 @pytest.mark.parametrize(
     ("plan", "metrics", "duet"),
     [

@@ -10,11 +10,16 @@ import pytest
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
+from gate.decide.views import asked_of
 from gate.evidence.gather import gather
 from gate.memory.entries import Costs, Setup
 from gate.memory.sessions import costs_of, learn, setup_of, setups_of
-from gate.model import Build, Record
+from gate.model import Build, FindingMemory, Memory, Record
+from gate.planning.basis import from_memory
+from tests.support import turns
 from tests.support.lines import builds, execution, located
+
+_DAY = "2026-11-20T09:00:00Z"
 
 
 def config(*benchmarks: dict[str, Any], **tables: Any) -> Config:
@@ -99,7 +104,7 @@ def test_what_is_learned_of_each_decided_statistic() -> None:
     lines += [line for side in ("base", "head") for line in builds(side, values[side], benchmark="unknown")]
     found = gather(located(*lines), read)
     when, setups = "2026-11-20T09:00:00Z", setups_of(read, read, {})
-    both = learn(found.cases, read, setups, records(*lines), session="id", created=when, both=True)
+    both = learn(asked_of(found.cases, read), read, setups, records(*lines), session="id", created=when, both=True)
     assert [(one.benchmark, one.metric, one.statistic) for one in both] == [
         ("bench", "time", "mean"),
         ("bench", "time", "p50"),
@@ -108,6 +113,60 @@ def test_what_is_learned_of_each_decided_statistic() -> None:
     assert mean.contrast is not None and mean.iteration is not None
     assert median.contrast is not None and median.iteration is None
     assert (mean.session, mean.created, mean.rounds) == ("id", "2026-11-20T09:00:00Z", 3)
-    base = learn(found.cases, read, setups, records(*lines), session="id", created=when, both=False)
+    base = learn(asked_of(found.cases, read), read, setups, records(*lines), session="id", created=when, both=False)
     assert all(one.remembered.contrast is None for one in base)
     assert base[0].remembered.build is not None and base[0].remembered.build.df == 2
+
+
+def test_what_is_learned_of_turns_is_what_the_views_decide() -> None:
+    read = config({"name": "parse", "command": "x", "instrument": "spawn"})
+    setting = turns.Setting(rounds=40, starts=20, active=0.02, layout=0.004)
+    cases = turns.drawn(np.random.default_rng(2), setting)
+    asked, setups = asked_of(cases, read), setups_of(read, read, {})
+    lines = records(execution("base", [1.0], benchmark="parse"))
+    found = learn(asked, read, setups, lines, session="id", created=_DAY, both=True)
+    assert [(one.metric, one.statistic) for one in found] == [("active", "typical"), ("time", "mean")]
+    active, time = (one.remembered for one in found)
+    assert (active.view_of, time.view_of) == ("time", None)
+    assert (active.executions, active.iterations, active.iteration) == (20, 1, None)
+    # a pair of starts has twice the variance of one, and D of 20 pairs a twentieth of it and what rounds add
+    assert active.execution is not None and active.contrast is not None and time.contrast is not None
+    assert active.execution.value == pytest.approx(0.02**2 * 1.08**2, rel=0.15)
+    assert active.contrast.value == pytest.approx(2 * active.execution.value / 20 + 0.004**2, rel=0.5)
+    assert time.contrast.value > 10 * active.contrast.value
+    # of base alone there are no neighbours
+    alone = learn(asked, read, setups, lines, session="id", created=_DAY, both=False)
+    assert [(one.metric, one.statistic) for one in alone] == [("time", "mean")]
+
+
+def test_a_plan_from_memory_goes_by_the_view_that_decides() -> None:
+    read = config({"name": "parse", "command": "x", "instrument": "spawn"})
+    cases = turns.drawn(np.random.default_rng(2), turns.Setting(rounds=20, starts=20))
+    lines = records(
+        *(line for side in ("base", "head") for line in builds(side, [[[0.02]] * 2] * 2, benchmark="parse"))
+    )
+    found = learn(asked_of(cases, read), read, setups_of(read, read, {}), lines, session="id", created=_DAY, both=True)
+    memory = Memory(
+        findings=[
+            FindingMemory(
+                benchmark=one.benchmark, metric=one.metric, factors={}, statistic=one.statistic, sessions=[one.remembered]
+            )
+            for one in found
+        ],
+        contrast_nu=None, build_nu=None, unused=[],
+    )  # fmt: skip
+    costs = {"parse": Costs(build=1.0, start=0.001, iteration=0.02, warmup=0.0)}
+    gathered = from_memory(memory, costs, read, ["parse"], "memory")
+    (known,) = gathered.known
+    assert (known.metric, known.statistic, known.levels, known.shared) == (
+        "active",
+        "typical",
+        ("execution", "build"),
+        0,
+    )
+    # fewer starts than were measured are a plan too
+    assert known.values < 20
+    assert gathered.size == 1
+    # who decides one metric alone goes by that
+    wall = config({"name": "parse", "command": "x", "instrument": "spawn"}, plan={"metrics": ["time"]})
+    assert [each.metric for each in from_memory(memory, costs, wall, ["parse"], "memory").known] == ["time"]

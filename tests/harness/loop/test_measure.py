@@ -22,7 +22,7 @@ from harness.instruments.protocol import Collected, Context, Instrument, Unusabl
 from harness.instruments.suite import SuiteInstrument
 from harness.instruments.values import Values
 from harness.loop import execution
-from harness.loop.events import LookTaken, RoundStarted, StepFinished, StepStarted
+from harness.loop.events import Counted, LookTaken, RoundStarted, StepFinished, StepStarted
 from harness.loop.execution import Executions
 from harness.loop.measure import Append, Loop, Measured
 from harness.loop.schedule import Round, schedule
@@ -497,7 +497,41 @@ def unbuildable_bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path, builder=FakeBuilder(broken={("head", 2)}))
 
 
-@pytest.mark.parametrize("make", [Bench, broken_bench, unbuildable_bench])
+@dataclass
+class CountedBench(Bench):
+    """The first two starts of a say how many it has in a round."""
+
+    names: Sequence[str] = ("a", "b")
+
+    def laid_out(self, count: int) -> tuple[Round, ...]:
+        return schedule({side: list(self.names) for side in SIDES}, 2, 2, seed=4, starts={"a": count}, first={"a": 2})
+
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        return self.laid_out(5)
+
+    def run(self, records: Iterable[Record] = (), **options: Any) -> Measured:
+        def counted(made: Sequence[Record]) -> tuple[Round, ...]:
+            first = [each for each in executions(made) if each.build == 0 and each.execution < 2]
+            assert len([each for each in first if each.benchmark == "a"]) == 4
+            return self.laid_out(7)
+
+        return super().run(records, counted=counted, **options)
+
+
+def test_the_first_starts_say_how_many_all_rounds_have(tmp_path: Path) -> None:
+    bench = CountedBench(tmp_path)
+    assert bench.run() == Measured(2, 2, "finished", built=True)
+    wanted = [s for each in bench.laid_out(7) for s in each.executions]
+    assert [(e.benchmark, e.side, e.build, e.execution, e.order) for e in executions(bench.appended)] == [
+        (s.benchmark, s.side, s.build, s.execution, s.order) for s in wanted
+    ]
+    (said,) = (event for event in bench.events if isinstance(event, Counted))
+    assert said.executions == 14 + 4
+    assert said.left == {"a": 14 + 14 - 4, "b": 4 + 4 - 2}
+
+
+@pytest.mark.parametrize("make", [Bench, broken_bench, unbuildable_bench, CountedBench])
 def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callable[[Path], Bench]) -> None:
     whole = make(tmp_path)
     finished = whole.run()

@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -219,3 +220,29 @@ def test_a_block_of_an_odd_number_of_starts_goes_on_in_the_next_one() -> None:
     sides = [step.side for step in steps]
     for at in (0, 4):
         assert sides[at] == sides[at + 3] != sides[at + 1] == sides[at + 2]
+
+
+def test_the_first_starts_are_a_block_that_no_count_changes() -> None:
+    found = {}
+    for count in (10, 13, 50, 200):
+        rounds = schedule(both("a", "b"), 3, 5, seed=3, starts={"a": count}, first={"a": 10})
+        assert [each.first for each in rounds] == [22, 0, 0]
+        found[count] = rounds[0].executions[:22]
+        for each in rounds:
+            steps = [step for step in each.executions if step.benchmark == "a"]
+            assert [step.execution for step in steps if step.side == "base"] == list(range(count))
+            assert sum(step.benchmark == "b" for step in each.executions) == 10
+        steps = [step for each in rounds for step in each.executions]
+        assert [step.order for step in steps] == list(range(len(steps)))
+    assert len(set(found.values())) == 1
+    assert [step.benchmark for step in found[10]].count("a") == 20
+
+
+def test_starts_are_shared_evenly_by_the_blocks_of_a_round() -> None:
+    steps = schedule(both("a", "b"), 2, 5, seed=3, starts={"a": 12})[1].executions
+    sizes = [len([*own]) // 2 for name, own in groupby(steps, lambda step: step.benchmark) if name == "a"]
+    assert sum(sizes) == 12
+    # two blocks may follow each other
+    assert max(sizes) <= 6
+    one = schedule(both("a"), 2, 1, seed=3, starts={"a": 30}, first={"a": 10})
+    assert [len(each.executions) for each in one] == [60, 60]

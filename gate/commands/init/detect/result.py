@@ -70,6 +70,8 @@ class Amount:
     """Minutes, in which all builds fit by what is known here."""
     builds: int = 12
     """Of each side, at most."""
+    counted: bool = False
+    """Whether the first starts say how many there are, not executions and iterations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +110,11 @@ class Found:
         """How much is measured in each build."""
         if self.amount is not None:
             return self.amount
-        if not self.build:
-            return Amount(2, 5)  # a fresh checkout costs little, and builds narrow the interval most
-        return Amount(1, 2) if self.benchmark.slow else Amount(5, 10)  # of a whole test run, as many as a budget has
+        if self.build and self.benchmark.slow:
+            return Amount(1, 2)  # of a whole test run, as many as a budget has
+        counted = all(each.instrument == "spawn" and not each.slow for each in self.benchmarks)
+        # a fresh checkout costs little, and builds narrow the interval most
+        return Amount(5, 10, counted=counted) if self.build else Amount(2, 5, counted=counted)
 
     @property
     def rank(self) -> Rank:

@@ -129,6 +129,34 @@ def test_what_goes_start_by_start_takes_what_each_start_takes(tmp_path: Path) ->
     assert trial_seconds(started, config(), tmp_path) == pytest.approx(alone - 60 * 0.5)
 
 
+def test_what_a_check_counts_is_counted_by_what_was_tried(tmp_path: Path) -> None:
+    case = Case(benchmark="a", metric="active", unit="s", mean=0.02, spread=0.004, values=10, decided=True, exact=False)
+    own = Tried(benchmark="a", instrument="spawn", cases=(case,), execution=0.3, iteration=0.025)
+    found = parse(from_tables({"benchmark": [{"name": "a", "command": "x"}], "gate": {"threshold": "3%"}}, "here"))
+    cost = round_cost(BUILT, [own], found)
+    assert cost is not None
+    # a linked build of a second a side is as long as 40 pairs of starts
+    assert cost.starts == {"a": 40}
+    assert cost.executions == pytest.approx(2 * 40 * 0.025)
+    keep_times(
+        TrialTimes(first_builds(BUILT), BUILT.later, {"a": 0.3}, iterations=10, each={"a": 0.025}, starts=cost.starts),
+        tmp_path,
+    )
+    rounds = schedule({"base": ["a"], "head": ["a"]}, 6, 5, 7, starts={"a": 50})
+    assert trial_seconds(rounds, found, tmp_path) == pytest.approx(cost.of(6))
+    noisy = msgspec.structs.replace(own, cases=(msgspec.structs.replace(case, spread=0.2),))
+    more = round_cost(BUILT, [noisy], found)
+    assert more is not None and more.starts == {"a": 200}
+    made = plans(more, [noisy], found, None, {})
+    assert made is not None
+    (fit,) = (fit for fit in made.fits if fit.configured)
+    assert (fit.executions, fit.iterations, fit.first, fit.builds) == (200, 1, 4, 12)
+    assert (fit.sooner, fit.seconds) == (more.of(4), more.of(12))
+    fixed = parse(from_tables({"benchmark": [{"name": "a", "command": "x"}], "plan": {"starts": 30}}, "here"))
+    own_plan = round_cost(BUILT, [noisy], fixed)
+    assert own_plan is not None and own_plan.starts == {"a": 30}
+
+
 def test_a_head_that_is_kept_is_not_compiled_again() -> None:
     cost = round_cost(msgspec.structs.replace(BUILT, kept=True), [tried()], config())
     assert cost is not None

@@ -32,7 +32,16 @@ HOSTILE = "parse\x1b[31m\nlarge"
 CASE = Case(benchmark=HOSTILE, metric="time", unit="s", mean=0.1, spread=0.02, values=5, decided=True, exact=False)
 TRIED = Tried(benchmark=HOSTILE, instrument="spawn", cases=(CASE,), execution=1.0)
 FIT = Fit(
-    budget=600.0, configured=True, builds=12, executions=5, iterations=10, seconds=280.0, finds=0.041, hardest=HOSTILE
+    budget=600.0,
+    configured=True,
+    builds=12,
+    executions=5,
+    iterations=10,
+    seconds=280.0,
+    first=12,
+    sooner=280.0,
+    finds=0.041,
+    hardest=HOSTILE,
 )
 TRIAL = Trial(
     head=Commit(ref="topic", sha="0123456789abcdef", dirty=False),
@@ -77,6 +86,11 @@ def test_all_of_it() -> None:
         in found
     )
     assert "budget a side takes finds at least 10 min, as configured 12 x 5 x 10 4 min 40 s +4.1%" in found
+    # where a look comes before the end, what has not changed mostly ends there
+    sooner = msgspec.structs.replace(FIT, first=4, sooner=90.0)
+    assert "as configured 4 to 12 x 5 x 10 1 min 30 s to 4 min 40 s +4.1%" in text(
+        changed(plans=Plans(basis="one-build", why="", fits=(sooner,)))
+    )
     assert found.endswith("host: fit to measure on next: perfgate check")
 
 
@@ -173,7 +187,7 @@ def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> No
 def test_more_builds_that_fit_the_budget_can_be_pasted() -> None:
     full = msgspec.structs.replace(FIT, builds=25, finds=0.02)
     trial = changed(plans=Plans(basis="one-build", why="", fits=(FIT,), fuller=full))
-    assert "10 min, more builds 25 x 5 x 10" in text(trial)
+    assert "10 min, more builds 12 to 25 x 5 x 10" in text(trial)
     assert "[plan]\n    builds = {min = 4, max = 25}\n" in render(trial, RULES)
     assert text(trial).endswith("next: put the larger number of builds into the file; then `perfgate check`")
 

@@ -1,0 +1,158 @@
+"""How many starts a side a round has, of commands that base and head start by turns: what the first ones ask for.
+
+That is by their noise and their cost. Neither the size nor the sign of a change enters, nor what is tested later.
+Source: docs/method.md, starts a round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
+
+import msgspec
+
+from gate.config.rules import FIRST_STARTS as FIRST
+from gate.config.rules import MOST_STARTS as MOST
+from gate.config.rules import Policy, is_counted, most_builds
+from gate.config.types import Builds, Config, Plan
+from gate.decide.design import Subject, subjects_of
+from gate.decide.policy import policy_at
+from gate.evidence.cost import one_by_one
+from gate.evidence.gather import gather
+from gate.evidence.records import Located
+from gate.model import Build, Execution, Record, Run, Turn, UserError
+from gate.model.case import quantile_of
+from gate.stats.quantile import needed_values
+from gate.stats.typical import first_round_noise
+
+_LIKE_BEFORE = 50
+"""What a round has at least where that takes no longer than its builds."""
+_SECONDS = 1.0
+"""What builds count at least: less is no burden in any round."""
+_PART = 8.0
+"""The part of the threshold that the standard error of a round's starts is to be."""
+_ROUNDS = 12
+"""That are to fit the budget: most of the error is spent by then."""
+_ROOM = 0.9
+"""Of the budget: rounds differ."""
+
+
+class Needs(msgspec.Struct, frozen=True):
+    """What the first starts of a benchmark say."""
+
+    noise: float | None
+    """Standard error of a round of FIRST starts, as a share of the threshold; None: not known."""
+    seconds: float
+    """Of one start of both sides."""
+    fewest: int = FIRST
+    """For its quantiles."""
+
+
+def wanted(needs: Needs, builds: float) -> int:
+    """Return how many starts a round wants of a benchmark; builds: the seconds of those of a round."""
+    free = math.floor(max(builds, _SECONDS) / needs.seconds) if needs.seconds > 0 else _LIKE_BEFORE
+    least = max(needs.fewest, min(free, _LIKE_BEFORE))
+    asked = math.inf if needs.noise is None else FIRST * (_PART * needs.noise) ** 2
+    return max(least, math.ceil(min(asked, MOST)))
+
+
+def afforded(needs: Mapping[str, Needs], plan: Plan, *, builds: float, others: float, once: float) -> dict[str, int]:
+    """Count the starts a side of each benchmark, so that enough rounds fit the budget.
+
+    Each has FIRST, and all of them one share of what they want beyond that.
+
+    Args:
+        needs: by benchmark.
+        builds: seconds of the builds of a round. others: of what does not go by starts. once: of what comes before.
+    """
+    rounds = min(_ROUNDS, most_builds(plan)) if isinstance(plan.builds, Builds) else plan.builds
+    seconds = (_ROOM * float(plan.budget) - once) / rounds
+    more = {name: wanted(each, builds) - FIRST for name, each in needs.items()}
+    left = seconds - builds - others - sum(FIRST * each.seconds for each in needs.values())
+    cost = sum(more[name] * each.seconds for name, each in needs.items())
+    share = min(1.0, max(0.0, left / cost)) if cost > 0 else 1.0
+    return {name: FIRST + round(share * count) for name, count in more.items()}
+
+
+def counting(run: Run, config: Config) -> Callable[[Sequence[Record]], dict[str, int]] | None:
+    """Return what counts the starts a side of each round by the records of a run so far; None: nothing is to count.
+
+    What comes out depends on the builds and the first starts of round 1 only, so that a run that is resumed counts the
+    same.
+    """
+    names = [b.name for b in config.benchmark if run.turns and is_counted(config, b.name)]
+    if not names:
+        return None
+    policy = policy_at(run, config)
+
+    def count(records: Sequence[Record]) -> dict[str, int]:
+        first = [each for each in records if _is_first(each, names)]
+        return _counted(first, names, run, policy)
+
+    return count
+
+
+def _is_first(record: Record, names: Sequence[str]) -> bool:
+    if isinstance(record, Execution):
+        return record.build == 0 and record.execution < (FIRST if record.benchmark in names else 1)
+    return isinstance(record, Turn) or (isinstance(record, Build) and record.build == 0)
+
+
+def _counted(first: Sequence[Record], names: Sequence[str], run: Run, policy: Policy) -> dict[str, int]:
+    config = policy.config
+    plan = config.plan
+    made = [each for each in first if isinstance(each, Execution)]
+    builds = [each for each in first if isinstance(each, Build)]
+    alone = one_by_one(builds)
+    following = sum(each.following or 0.0 for each in builds)
+    once = sum((each.seconds or 0.0) + (each.setup or 0.0) + (each.checked or 0.0) for each in alone)
+    once += sum(each.before or 0.0 for each in made)
+    turns = {each.benchmark: each.executions for each in first if isinstance(each, Turn)}
+    others = sum(
+        turns.get(each.suite or each.benchmark, plan.executions) * (each.seconds or 0.0)
+        for each in made
+        if each.benchmark not in names
+    )
+    noise = _noise(first, run, policy)
+    needs = {}
+    for name in names:
+        own = [each for each in made if each.benchmark == name]
+        if {each.side for each in own} == {"base", "head"}:
+            needs[name] = Needs(
+                noise.get(name), 2 * fmean(each.seconds or 0.0 for each in own), fewest_of(config, name)
+            )
+    # the first builds are those of a round too
+    return afforded(needs, plan, builds=following, others=others, once=once - following)
+
+
+def fewest_of(config: Config, name: str) -> int:
+    """Return the starts that the quantiles of a benchmark need, as far as the plan has them."""
+    metrics = (metric for b in config.benchmark if b.name == name for metric in b.metric.values())
+    taus = [tau for metric in metrics for each in metric.compared if (tau := quantile_of(each)) is not None]
+    wanted_values = max((needed_values(tau) for tau in taus), default=FIRST)
+    return max(FIRST, min(wanted_values, config.plan.executions * config.plan.iterations))
+
+
+def _noise(first: Iterable[Record], run: Run, policy: Policy) -> dict[str, float]:
+    """Return the largest noise of each benchmark's questions, each by the view that settles it, over its threshold."""
+    located = [Located(record, "this run", number) for number, record in enumerate([run, *first], 1)]
+    try:
+        subjects = subjects_of(gather(located, policy.config, measured=policy.config), policy)
+    except UserError:
+        return {}
+    found: dict[str, float] = {}
+    for subject in subjects:
+        noise = _of_subject(subject) if subject.sharp else None
+        if noise is not None:
+            name = subject.case.benchmark
+            found[name] = max(found.get(name, 0.0), noise)
+    return found
+
+
+def _of_subject(subject: Subject) -> float | None:
+    case = subject.case
+    noise = None if case.exact else first_round_noise(case.base, case.head, subject.center)
+    if noise is None:
+        return None
+    return noise / math.log1p(subject.threshold) if subject.threshold > 0 else math.inf

@@ -1,0 +1,159 @@
+"""Starts a side of a round, by what the first ones of the first round showed."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from gate.config.parse import parse
+from gate.config.rules import repeats_of
+from gate.config.schema import to_tables
+from gate.config.source import from_tables
+from gate.config.types import Builds, Plan
+from gate.decide.starts import Needs, afforded, counting, wanted
+from gate.model import SIDES, Build, Execution, Metric, Record, Run
+from gate.units import Duration
+
+SPREAD = 0.03
+
+
+def run_of(plan: Mapping[str, object] = {}, *more: dict[str, object]) -> Run:
+    tables = {
+        "gate": {"threshold": "3%"},
+        "plan": dict(plan),
+        "benchmark": [{"name": "prog", "command": "./x"}, *more],
+    }
+    config = to_tables(parse(from_tables(tables, "test")))
+    return Run(id="1", seed=1, config=config, turns=True)
+
+
+def builds(seconds: float) -> list[Record]:
+    return [Build(side=side, build=0, seconds=seconds) for side in SIDES]
+
+
+def starts(
+    name: str = "prog", count: int = 10, each: float = 0.002, spread: float = SPREAD, head: float = 1.0, build: int = 0
+) -> list[Record]:
+    """A block of starts whose typical value varies so much; head: times as long."""
+    made: list[Record] = []
+    noise = np.random.default_rng(3).standard_normal((2, count)) * spread / math.sqrt(2)
+    for number in range(count):
+        for at, side in enumerate(SIDES):
+            time = each * math.exp(noise[at, number]) * (head if side == "head" else 1.0)
+            metrics = {
+                "time": Metric(unit="s", values=[2 * time], better="lower"),
+                "active": Metric(unit="s", values=[time], better="lower", view_of="time", sharp=True),
+            }
+            made.append(
+                Execution(
+                    benchmark=name, side=side, build=build, execution=number, order=2 * number + at,
+                    seconds=each, metrics=metrics, own=1.0,
+                )
+            )  # fmt: skip
+    return made
+
+
+def counted(run: Run, records: list[Record]) -> dict[str, int]:
+    count = counting(run, parse(from_tables(run.config or {}, "test"), lenient=True))
+    assert count is not None
+    return count(records)
+
+
+@pytest.mark.parametrize(
+    ("noise", "seconds", "builds", "expected"),
+    [
+        (0.05, 4.0, 0.0, 10),  # sharp and long
+        (0.05, 0.004, 2.0, 50),  # as many as cost no more than the builds
+        (0.05, 0.2, 4.0, 20),
+        (0.05, 0.2, 0.0, 10),  # a second is no burden, without any build
+        (0.05, 0.05, 0.0, 20),
+        (0.25, 0.1, 0.0, 40),  # a standard error of an eighth of the threshold
+        (9.0, 0.1, 0.0, 200),
+        (math.inf, 4.0, 0.0, 200),  # threshold = 0
+        (None, 4.0, 0.0, 200),  # nothing is known of its noise
+    ],
+)
+def test_a_round_has_what_noise_and_cost_ask_for(
+    noise: float | None, seconds: float, builds: float, expected: int
+) -> None:
+    assert wanted(Needs(noise, seconds), builds) == expected
+
+
+def test_the_budget_is_shared_by_what_is_wanted_beyond_the_fewest() -> None:
+    needs = {"a": Needs(9.0, 0.1), "b": Needs(0.25, 0.1), "c": Needs(0.05, 0.1)}
+
+    def shared(seconds: float, builds: float = 0.0, others: float = 0.0) -> dict[str, int]:
+        plan = Plan(builds=Builds(min=4, max=12), budget=Duration(12 * seconds / 0.9 + 10.0 / 0.9))
+        return afforded(needs, plan, builds=builds, others=others, once=10.0)
+
+    assert shared(1e6) == {"a": 200, "b": 40, "c": 10}
+    # 3 s for the first ten of each, and half of 22 s
+    assert shared(14.0) == {"a": 105, "b": 25, "c": 10}
+    assert shared(25.0, others=11.0) == {"a": 105, "b": 25, "c": 10}
+    assert shared(14.0, builds=5.0, others=6.0) == {"a": 10, "b": 10, "c": 10}
+
+
+def test_a_short_program_has_many_starts_and_a_long_one_few() -> None:
+    run = run_of()
+    assert counted(run, [*builds(1.0), *starts()]) == {"prog": 116}
+    assert counted(run, [*builds(1.0), *starts(spread=0.01)]) == {"prog": 50}
+    assert counted(run, [*builds(1.0), *starts(spread=0.2)]) == {"prog": 200}
+    assert counted(run, [*builds(1.0), *starts(each=2.0, spread=0.003)]) == {"prog": 10}
+    # 75 s a round of 15 minutes, less what is kept back
+    assert counted(run, [*builds(1.0), *starts(each=2.0, spread=0.2)]) == {"prog": 16}
+
+
+def test_neither_an_effect_nor_what_comes_later_counts() -> None:
+    run, first = run_of(), [*builds(1.0), *starts()]
+    found = counted(run, first)
+    assert 50 < found["prog"] < 200
+    for head in (0.5, 1.06, 3.0):
+        assert counted(run, [*builds(1.0), *starts(head=head)]) == found
+    more = [each for each in starts(count=60, spread=0.9) if isinstance(each, Execution) and each.execution >= 10]
+    later = [*starts(build=1, spread=0.9), Build(side="base", build=1, seconds=99.0)]
+    assert counted(run, [*first, *more, *later]) == found
+
+
+def test_what_does_not_go_by_starts_takes_its_time_of_each_round() -> None:
+    suite: dict[str, object] = {"name": "suite", "command": "x", "instrument": "values"}
+    run = run_of({"budget": "2m"}, suite)
+    alone = [*builds(0.1), *starts(each=0.02, spread=0.2)]
+    one = [
+        Execution(benchmark="suite", side=side, build=0, execution=0, seconds=0.8, metrics={"t": Metric(unit="s", values=[1.0])})
+        for side in SIDES
+    ]  # fmt: skip
+    assert counted(run, alone) == {"prog": 200}
+    assert counted(run, [*alone, *one]) == {"prog": pytest.approx(22, abs=4)}
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        ({"starts": 30}, 30),
+        ({"executions": 4}, 40),
+        ({"iterations": 3}, 15),
+        ({"executions": 4, "iterations": 3, "starts": 7}, 7),
+    ],
+)
+def test_who_names_counts_gets_them(plan: dict[str, object], expected: int) -> None:
+    run = run_of(plan)
+    config = parse(from_tables(run.config or {}, "test"), lenient=True)
+    assert counting(run, config) is None
+    assert repeats_of(config, "prog").executions == expected
+
+
+def test_auto_may_be_named_beside_counts() -> None:
+    assert counted(run_of({"executions": 4, "starts": "auto"}), [*builds(1.0), *starts()])
+
+
+def test_what_gave_nothing_on_a_side_is_not_counted() -> None:
+    of_head = [each for each in starts() if isinstance(each, Execution) and each.side == "head"]
+    assert counted(run_of(), [*builds(1.0), *of_head]) == {}
+
+
+def test_a_file_of_before_had_what_its_plan_said() -> None:
+    run = run_of()
+    assert run.config is not None
+    before = {**run.config, "plan": {key: value for key, value in run.config["plan"].items() if key != "starts"}}
+    assert counting(run, parse(from_tables(before, "test"), lenient=True)) is None
