@@ -30,6 +30,11 @@ FIRST_STARTS = 10
 MOST_STARTS = 200
 """Of a round, where they are counted."""
 
+FIRST_STARTS = 10
+"""Starts a side that are made before those of a round are counted, and the fewest of a round."""
+MOST_STARTS = 200
+"""Of a round, where they are counted."""
+
 DUET_CHIEF = frozenset({"cpu"})
 """The metrics that a duet decides: wall time under load is not one."""
 
@@ -156,6 +161,17 @@ def goes_by_starts(config: Config, benchmark: str) -> bool:
         return False
     able = rules.load is None and (rules.service is None or rules.service.per == "build")
     return able and config.plan.pairing != "duet" and config.study is None
+
+
+def is_divisible(config: Config, benchmark: str) -> bool:
+    """Return whether the executions of a benchmark may be divided into shorter ones, as far as the rules tell.
+
+    A steady state is looked for in one whole execution.
+    """
+    rules = benchmark_rules(config, benchmark)
+    if rules is None or rules.measured.exact or rules.warmup == "auto" or goes_by_starts(config, benchmark):
+        return False
+    return config.plan.iterations > 1 and config.plan.pairing != "duet" and config.study is None
 
 
 def is_counted(config: Config, benchmark: str) -> bool:

@@ -255,7 +255,15 @@ class Plan(Table, frozen=True, kw_only=True):
         ),
     ] = False
     executions: Annotated[int, Meta(ge=1, le=1000, description="Executions of each benchmark in each build.")] = 5
-    iterations: Annotated[int, Meta(ge=1, le=10_000_000, description="Measured iterations in each execution.")] = 10
+    iterations: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=10_000_000,
+            description="Measured iterations in each execution. Where starting takes little, executions are more and "
+            "shorter (docs/suites.md).",
+        ),
+    ] = 10
     starts: Annotated[
         Annotated[int, Meta(ge=1, le=1_000_000)] | Literal["auto"],
         Meta(
@@ -457,8 +465,8 @@ class Benchmark(Table, frozen=True, kw_only=True):
     warmup: Annotated[
         Annotated[int, Meta(ge=0)] | Literal["auto"],
         Meta(
-            description='Iterations dropped at the start of each execution. "auto": until its values are steady '
-            "(docs/method.md)."
+            description="Iterations dropped at the start of each execution; once a build where a command's executions "
+            'are shortened. "auto": until its values are steady (docs/method.md).'
         ),
     ] = 0
     include: Annotated[list[str], Meta(description="Globs of the benchmarks of a suite to measure.")] = msgspec.field(

@@ -31,7 +31,7 @@ def budget_ended(spent: Unfinished, run: Run | None, config: Config) -> outcomes
     names = (run.benchmarks if run else None) or {}
     both = {*names.get("base", ())} & {*names.get("head", ())}
     turns = run is not None and run.turns
-    executions = sum(repeats_of(config, name, turns=turns).executions for name in both)
+    executions = sum(spent.turns.get(name) or repeats_of(config, name, turns=turns).executions for name in both)
     rounds = min(config.gate.min_builds, most_builds(config.plan))
     table = config.build
     may_link = table.command is not None and table.relink != "off" and "link-order" in table.perturb

@@ -208,6 +208,7 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         cost=evidence.cost,
         pace=evidence.pace,
         sandbox=run.sandbox if run else None,
+        turns=evidence.turns,
         imported=run.tools if run else [],
     )
 

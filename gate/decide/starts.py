@@ -21,7 +21,7 @@ from gate.decide.policy import policy_at
 from gate.evidence.cost import one_by_one
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.model import Build, Execution, Record, Run, UserError
+from gate.model import Build, Execution, Record, Run, Turn, UserError
 from gate.model.case import quantile_of
 from gate.stats.quantile import needed_values
 from gate.stats.typical import first_round_noise
@@ -96,7 +96,7 @@ def counting(run: Run, config: Config) -> Callable[[Sequence[Record]], dict[str,
 def _is_first(record: Record, names: Sequence[str]) -> bool:
     if isinstance(record, Execution):
         return record.build == 0 and record.execution < (FIRST if record.benchmark in names else 1)
-    return isinstance(record, Build) and record.build == 0
+    return isinstance(record, Turn) or (isinstance(record, Build) and record.build == 0)
 
 
 def _counted(first: Sequence[Record], names: Sequence[str], run: Run, policy: Policy) -> dict[str, int]:
@@ -108,7 +108,12 @@ def _counted(first: Sequence[Record], names: Sequence[str], run: Run, policy: Po
     following = sum(each.following or 0.0 for each in builds)
     once = sum((each.seconds or 0.0) + (each.setup or 0.0) + (each.checked or 0.0) for each in alone)
     once += sum(each.before or 0.0 for each in made)
-    others = plan.executions * sum(each.seconds or 0.0 for each in made if each.benchmark not in names)
+    turns = {each.benchmark: each.executions for each in first if isinstance(each, Turn)}
+    others = sum(
+        turns.get(each.suite or each.benchmark, plan.executions) * (each.seconds or 0.0)
+        for each in made
+        if each.benchmark not in names
+    )
     noise = _noise(first, run, policy)
     needs = {}
     for name in names:

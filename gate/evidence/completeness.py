@@ -9,13 +9,13 @@ from typing import Any
 
 import msgspec
 
-from gate.config.rules import FIXED_BUILDS, goes_by_starts, is_counted, is_single, matches, repeats_of
+from gate.config.rules import FIXED_BUILDS, benchmark_rules, goes_by_starts, is_counted, is_single, matches, repeats_of
 from gate.config.types import Config
 from gate.evidence.cost import one_by_one
 from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
 from gate.evidence.records import Located
 from gate.evidence.runs import Part
-from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Same, Side
+from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Same, Side, Turn
 from gate.model.case import canonical
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import (
@@ -235,6 +235,7 @@ def round_warnings(
     config: Config,
     settled: Mapping[str, int],
     looks: Sequence[int],
+    turns: Sequence[Turn],
 ) -> list[AnyWarning]:
     """Say what falls short of the plan, or of the other side, where neither a failure nor a look says why."""
     if any(f.kind in ("build", "tree", "lock") for f in failures):
@@ -259,6 +260,8 @@ def round_warnings(
         each = 1 if is_single(config, name) else per_build if isinstance(per_build, int) else 0
         if run is not None and run.turns and goes_by_starts(config, name):
             each = _starts(executions, name) if is_counted(config, name) else repeats_of(config, name).executions
+        own = benchmark_rules(config, name)
+        each = min((turn.executions for turn in turns if own and turn.benchmark == own.name), default=each)
         wanted = max(*count.values(), each * wanted_rounds)
         if min(count.values()) and min(count.values()) < wanted:
             warnings.append(ExecutionsShort(name, at, count["base"], count["head"], wanted))

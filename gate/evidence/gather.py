@@ -50,6 +50,7 @@ from gate.model import (
     Same,
     Sample,
     Side,
+    Turn,
     Unsampled,
 )
 from gate.model.case import CaseId, canonical, case_id
@@ -134,11 +135,10 @@ def _gathered(
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)
     rounds = rounds_of(whole, parts, run, looks)
-    if select:
-        records = [r for r in records if _is_selected(r.record, select)]
+    records = [r for r in records if not select or _is_selected(r.record, select)]
     refuse_duplicates(records)
     everything = [r.record for r in records]
-    executions, builds = _of(everything, Execution), _of(everything, Build)
+    executions, builds, turns = _of(everything, Execution), _of(everything, Build), _of(everything, Turn)
     same = _same(records, config) if separate and not one else None
     known, absent = without_absent(_of(everything, Failure), executions)
     failures = _failures(known, executions, config, run, one=one or same == "same")
@@ -147,7 +147,7 @@ def _gathered(
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
     failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
-    pairs = _pairs(judged, config, run, sampled)
+    pairs = _pairs(judged, config, run, turns, sampled)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
@@ -164,12 +164,13 @@ def _gathered(
         builds=builds,
         states=_of(everything, HostState),
         identical=[same for same in proofs if same.benchmark not in named],
+        turns=turns,
         unfinished=cut,
         warnings=[
             *with_machines(typed(run.warnings if run else ()), records),
             *_only_new(run, absent["base"], found.new, compared=bool(cases or proofs or failures)),
             *look_warnings(looks, run, config),
-            *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
+            *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks, turns),
             *part_warnings(whole, parts, run, config),
             *sameness_warnings(records, run),
             *(build_warnings(builds, run) if timed else ()),
@@ -192,9 +193,11 @@ def _new_figures(run: Run | None, records: Sequence[Record], known: Sequence[str
     return list(dict.fromkeys(each.benchmark for each in _of(records, Unsampled) if each.benchmark not in known))
 
 
-def _asked(run: Run | None, config: Config) -> int:
-    # what others measured was not asked for any number of iterations
-    return 0 if run is not None and run.apart else config.plan.iterations
+def _asked(by_side: dict[Side, list[Execution]], run: Run | None, config: Config, turns: Sequence[Turn]) -> int:
+    """Return how many iterations each execution was asked for; what others measured was not asked for any number."""
+    names = {name for e in by_side["base"][:1] for name in (e.benchmark, e.suite)}
+    own = [turn.iterations for turn in turns if turn.benchmark in names]
+    return 0 if run is not None and run.apart else min(own, default=config.plan.iterations)
 
 
 def _only_new(
@@ -377,14 +380,16 @@ class _Pairs(msgspec.Struct, frozen=True):
     warnings: list[AnyWarning]
 
 
-def _pairs(executions: Sequence[Execution], config: Config, run: Run | None, sampled: Sampler) -> _Pairs:
+def _pairs(
+    executions: Sequence[Execution], config: Config, run: Run | None, short: Sequence[Turn], sampled: Sampler
+) -> _Pairs:
     """Make the samples of both sides.
 
     A decided metric (or factor setting) that head lacks, or a session, or whose unit changes, is a failure; one that
     base lacks is new.
     """
     # factors of which a session has some settings by design
-    bound, asked, turns = bound_factors(run), _asked(run, config), run is not None and run.turns
+    bound, turns = bound_factors(run), run is not None and run.turns
     sides: dict[CaseId, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:
         factors = canonical(e.factors)
@@ -412,6 +417,7 @@ def _pairs(executions: Sequence[Execution], config: Config, run: Run | None, sam
                 MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
             found.warnings.extend(_units(metric, by_side))
+            asked = _asked(by_side, run, config, short)
             made = _case(benchmark, metric, by_side, config, asked, sampled, better, decided=decided, turns=turns)
             found.cases.append(msgspec.structs.replace(made, sharp=sharp))
         elif decided:

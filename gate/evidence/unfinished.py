@@ -7,7 +7,7 @@ from statistics import fmean
 
 from gate.evidence.records import Located
 from gate.evidence.runs import File, files_of
-from gate.model import Build, Cut, Execution, Failure, HostState, Record, Same, Unfinished
+from gate.model import Build, Cut, Execution, Failure, HostState, Record, Same, Turn, Unfinished
 from gate.model.profile import Profile, Unprofiled
 
 
@@ -75,6 +75,7 @@ def unfinished(records: Sequence[Located], budget: float | None) -> Unfinished |
         executions=len({(each.suite or each.benchmark, each.side, each.execution) for each in executions})
         + cut.compared,
         executing=sum(each.seconds or 0.0 for each in executions) + cut.comparing,
+        turns={record.benchmark: record.executions for record in file.records if isinstance(record, Turn)},
     )
 
 

@@ -14,7 +14,7 @@ from gate.config.rules import benchmark_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
 from gate.evidence.cost import cost_of, one_by_one
 from gate.memory.entries import Costs, Learned, Setup
-from gate.model import Build, Case, Execution, Layouts, Record, Run
+from gate.model import Build, Case, Execution, Layouts, Record, Run, Turn
 from gate.model.case import canonical, center_of
 from gate.stats.remembered_variance import remember
 from gate.units import to_base
@@ -148,7 +148,11 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
     )
     plans = {_iterations(record) for record in records if isinstance(record, Run)}
     planned = plans.pop() if len(plans) == 1 else None
-    return {name: _costs(known, own, planned) for name, own in executions.items()}
+    short = {record.benchmark: record.iterations for record in records if isinstance(record, Turn)}
+    return {
+        name: _costs(known, own, short.get(own[0].suite or own[0].benchmark, planned))
+        for name, own in executions.items()
+    }
 
 
 def _iterations(run: Run) -> int | None:

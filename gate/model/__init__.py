@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         Run,
         Same,
         Stop,
+        Turn,
         Unsampled,
         Whose,
     )
@@ -144,6 +145,7 @@ __all__ = [
     "Side",
     "SideSummary",
     "Stop",
+    "Turn",
     "Unfinished",
     "Unproved",
     "UnprovedKind",

@@ -29,7 +29,7 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     profile: float | None = None
     """Executions under a profiler, once a benchmark had regressed."""
     start: float | None = None
-    """The first starts on base, before anything of head runs."""
+    """The first starts on base, before anything of head runs, and those that tell how short turns may be."""
     probe: float | None = None
     """Finding out what cannot differ, and comparing outputs."""
     keep: float | None = None

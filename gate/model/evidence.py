@@ -9,7 +9,7 @@ import msgspec
 from gate.model.cost import Cost, Pace
 from gate.model.names import Better
 from gate.model.profile import Profile, Unprofiled
-from gate.model.records import Build, Cut, Failure, HostState, Run, Same
+from gate.model.records import Build, Cut, Failure, HostState, Run, Same, Turn
 from gate.model.warnings import AnyWarning
 
 if TYPE_CHECKING:
@@ -115,6 +115,8 @@ class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
     """Executions that were measured, or made to compare their output."""
     executing: float
     """What the executions took."""
+    turns: dict[str, int] = {}
+    """Executions of a side in a build, of the benchmarks of which there are more and shorter ones than planned."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,6 +140,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[AnyWarning]
     identical: list[Same] = []
     """The proofs of benchmarks that are the same on both sides and were measured nowhere."""
+    turns: list[Turn] = []
+    """How short the executions of benchmarks are, where these are shorter than planned."""
     aggregates: list[Aggregate] = []
     """What other tools gave without values, by case and statistic."""
     cost: Cost | None = None

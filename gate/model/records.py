@@ -337,9 +337,10 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     probe: float | None = None
     """At the end: what the probe took of them; None: nothing was probed."""
     aside: dict[str, float] = {}
-    """At the end: what else took some of them beside the steps of the plan: "start" (the first starts on base), "keep"
-    (copying builds that are kept), "again" (builds that were tried again), "outside" (looking for what builds leave
-    outside their trees), "trees" (comparing trees with their commits)."""
+    """At the end: what else took some of them beside the steps of the plan: "start" (the first starts on base, and
+    those that tell how short turns may be), "keep" (copying builds that are kept), "again" (builds that were tried
+    again), "outside" (looking for what builds leave outside their trees), "trees" (comparing trees with their
+    commits)."""
     replicates: list[Index] = []
     """When a study begins or goes on: the replicates of each round, as planned from now on."""
     unproved: dict[str, Unproved] = {}
@@ -395,6 +396,20 @@ class Same(Proof, frozen=True, kw_only=True, tag="same"):
         return Proof(**{name: getattr(self, name) for name in Proof.__struct_fields__})
 
 
+class Turn(msgspec.Struct, frozen=True, kw_only=True, tag="turn"):
+    """How short turns are: the executions of a benchmark, where these are more and shorter than the plan says."""
+
+    benchmark: str
+    """Of a suite its [[benchmark]], which stands for all its lines."""
+    session: Index = 0
+    executions: Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)]
+    """Executions of each side in each build."""
+    iterations: Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)]
+    """Measured iterations in each of them."""
+    starting: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    """The share of their time that starting takes, as it was before the first of them."""
+
+
 class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     """What was decided between two rounds: the benchmarks that need no more."""
 
@@ -408,7 +423,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     """What deciding it took."""
 
 
-Record = Run | Build | Execution | Unsampled | Failure | Same | Look | HostState | Profile | Unprofiled
+Record = Run | Build | Execution | Unsampled | Failure | Same | Turn | Look | HostState | Profile | Unprofiled
 
 
 class AfterRound(Protocol):

@@ -15,7 +15,7 @@ from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict
 from gate.model.outcomes import Summary
 from gate.model.profile import Unprofiled
 from gate.model.reasons import Accepted, BelowFloor, FloorOpen, Reason, SameProgram
-from gate.model.records import Build, Commit, Failure, HostState, Whose
+from gate.model.records import Build, Commit, Failure, HostState, Turn, Whose
 from gate.model.sameness import Proof
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
@@ -492,6 +492,9 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What rounds take; None: not known, or several jobs measured."""
     sandbox: Sandboxed | None = None
     """What confined builds and benchmarks; None: not known."""
+    turns: list[Turn] = []
+    """How short the executions of benchmarks were, where starting one took so little that they could be shorter than
+    planned."""
     imported: list[str] = []
     """The tools that wrote the result files, where perfgate did not measure: base and head have no rounds in common."""
 

@@ -16,13 +16,13 @@ import msgspec
 
 from gate import __version__
 from gate.cli.groups import MeasureOptions
-from gate.config.rules import FIRST_STARTS, goes_by_starts, is_counted, is_single, most_builds, repeats_of
+from gate.config.rules import FIRST_STARTS, goes_by_starts, is_counted, is_divisible, is_single, most_builds, repeats_of
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.types import Builds, Config, Plan
 from gate.evidence.runs import config_of
 from gate.memory.entries import Costs
-from gate.model import SIDES, Memory, Record, Run, Side, UserError
+from gate.model import SIDES, Memory, Record, Run, Side, Turn, UserError
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
@@ -157,11 +157,13 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
 
 
 def counted(job: Job, records: Sequence[Record]) -> Sequence[Round]:
-    """Lay out the rounds by what the first starts of the first one showed."""
+    """Lay out the rounds of a job by what its first starts showed, and how short its turns are."""
     from gate.decide.starts import counting
 
     count = counting(job.run, job.project.settings.rules)
-    return job.rounds if count is None else _rounds(job.project, job.run, count(records))
+    short = {each.benchmark: each.executions for each in records if isinstance(each, Turn)}
+    starts = {} if count is None else count(records)
+    return _rounds(job.project, job.run, starts | short)[: len(job.rounds)]
 
 
 def by_starts(job: Job) -> list[str]:
@@ -170,19 +172,26 @@ def by_starts(job: Job) -> list[str]:
     return [b.name for b in rules.benchmark if job.run.turns and goes_by_starts(rules, b.name)]
 
 
+def divisible(job: Job) -> list[str]:
+    """Name the benchmarks of a job whose executions may be divided."""
+    rules = job.project.settings.rules
+    return [b.name for b in rules.benchmark if job.run.turns and is_divisible(rules, b.name)]
+
+
 def _rounds(project: Project, run: Run, starts: Mapping[str, int] = MappingProxyType({})) -> Sequence[Round]:
-    """Lay out the rounds; starts: a side in each, where they are counted."""
+    """Lay out the rounds; starts: the executions of a side in each, where they are counted or shorter than planned."""
     rules = project.settings.rules
-    own = [b.name for b in rules.benchmark if run.turns and goes_by_starts(rules, b.name)]
+    names = [b.name for b in rules.benchmark]
+    own = [name for name in names if run.turns and goes_by_starts(rules, name)]
     return schedule(
         project.settings.benchmarks,
         run.looks or most_builds(rules.plan, early=False),
         rules.plan.executions,
         run.seed or 0,
-        {b.name for b in rules.benchmark if is_single(rules, b.name)},
+        {name for name in names if is_single(rules, name)},
         rules.build.layouts,
-        {name: starts.get(name, repeats_of(rules, name).executions) for name in own},
-        FIRST_STARTS if any(is_counted(rules, name) for name in own) else None,
+        {name: repeats_of(rules, name).executions for name in own} | dict(starts),
+        {name: FIRST_STARTS for name in own if is_counted(rules, name)},
     )
 
 

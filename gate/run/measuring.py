@@ -26,7 +26,7 @@ from gate.run.duet import refuse_wall_time
 from gate.run.first_comparison import lacking, may_lack
 from gate.run.folder import make_room, outputs_in, records_of, resumed
 from gate.run.interruption import Folder, orderly
-from gate.run.job import Job, by_starts, counted, now, prepare
+from gate.run.job import Job, by_starts, counted, divisible, now, prepare
 from gate.run.live import Live, Steps, say_line
 from gate.run.locked import WaitingLines, record_held
 from gate.run.progress import Progress
@@ -41,6 +41,7 @@ from harness.host.fitness import standing_problems
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
 from harness.host.state import state
 from harness.loop.duet import Duets
+from harness.loop.lengths import Lengths
 from harness.loop.measure import Loop, Measured
 from harness.loop.turns import Turns
 from harness.process.budget import Budget
@@ -279,9 +280,10 @@ class Measuring:
             after_round = looking(job.run, settings.rules)
             progress = stack.enter_context(closing(self._progress(job, records, budget, early=after_round is not None)))
             executions = made.executions(settings.rules.plan.iterations)
+            benchmarks = {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES}
             loop = Loop(
                 job.rounds,
-                {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES},
+                benchmarks,
                 made.builder,
                 executions,
                 strictly(job, append) if self._options.strict else append,
@@ -291,6 +293,7 @@ class Measuring:
                 unproved=_unproved(job),
                 duets=Duets(executions) if settings.rules.plan.pairing == "duet" else None,
                 turns=Turns(executions, made.builder, by_starts(job)),
+                lengths=Lengths(executions, benchmarks, divisible(job), settings.rules.plan, partial(counted, job)),
                 counted=partial(counted, job),
                 begun=begun,
             )

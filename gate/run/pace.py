@@ -15,6 +15,7 @@ from harness.loop.events import (
     RoundStarted,
     StepFinished,
     StepStarted,
+    TurnsFound,
 )
 
 
@@ -58,7 +59,7 @@ class Pace:
             self._round, self._rounds = event.number, event.rounds - event.number - 1
             self._builds = self._of_round = event.builds
             self._left = event.left
-        elif isinstance(event, ProbeFinished | Counted):
+        elif isinstance(event, ProbeFinished | Counted | TurnsFound):
             self._left = event.left
         elif isinstance(event, LookTaken):
             self._looks.append(took)

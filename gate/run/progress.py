@@ -16,6 +16,7 @@ from gate.run.pace import Pace
 from gate.run.treatments import treatment_name
 from gate.units import agree, format_duration, plural
 from gate.words.failures import title
+from gate.words.reports import turns
 from gate.words.sameness import because
 from gate.writing.plain import clip, columns, visible
 from harness.loop.events import (
@@ -29,6 +30,7 @@ from harness.loop.events import (
     RoundStarted,
     StepFinished,
     StepStarted,
+    TurnsFound,
 )
 
 if TYPE_CHECKING:
@@ -108,7 +110,7 @@ class Progress:
         else:
             self._told(event)
 
-    def _told(self, event: ProbeStarted | ProbeFinished | Counted | OutsideFound) -> None:
+    def _told(self, event: ProbeStarted | ProbeFinished | Counted | TurnsFound | OutsideFound) -> None:
         """Say what is found out between steps."""
         if isinstance(event, ProbeStarted):
             many, most = plural(event.benchmarks, "benchmark"), format_duration(event.seconds)
@@ -120,9 +122,18 @@ class Progress:
         elif isinstance(event, Counted):
             self._line(f"{self._round}: {plural(event.executions, 'execution')} a round, judging by the first ones")
         else:
-            self._line(
-                f"{visible(event.path)}, outside both trees, changed as they were built: building again to see by whom"
-            )
+            self._found(event)
+
+    def _found(self, event: TurnsFound | OutsideFound) -> None:
+        if isinstance(event, OutsideFound):
+            path = visible(event.path)
+            self._line(f"{path}, outside both trees, changed as they were built: building again to see by whom")
+            return
+        for each in event.turns[:_MOST_TOLD]:
+            self._line(f"{visible(each.benchmark)}: {turns([each])}")
+        more = event.turns[_MOST_TOLD:]
+        if more:
+            self._line(f"{plural(len(more), 'more benchmark')}: {turns(more)}")
 
     def _probed(self, event: ProbeFinished) -> None:
         if event.identical:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gate.model import Commit, Counts, Finding, Recorded, Report, outcomes, reasons
+from gate.model import Commit, Counts, Finding, Recorded, Report, Turn, outcomes, reasons
 from gate.model.names import AGGREGATE
 from gate.model.reasons import correction
 from gate.units import format_confidence, format_duration, format_number, format_value, plural
@@ -33,6 +33,10 @@ _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
 
 # --- the report -----------------------------------------------------------------------------------------------------
+
+
+_LEAST = 0.01
+"""A share below which its size is of no interest."""
 
 
 def verdict(report: Report) -> str:
@@ -163,6 +167,8 @@ def measured(report: Report) -> str:
         parts.append(f"{_design(sides)} a side")
     if _is_duet(report):
         parts.append("both sides at once (duet)")
+    if report.run.turns:
+        parts.append(turns(report.run.turns))
     if known(report.run.seconds):
         parts.append(format_duration(report.run.seconds))
     return ", ".join(parts)
@@ -175,6 +181,15 @@ def _is_duet(report: Report) -> bool:
 
 def _needed_nothing(report: Report) -> bool:
     return bool(report.identical) and not (report.findings or report.recorded or report.failures)
+
+
+def turns(found: Sequence[Turn]) -> str:
+    """Say how short turns are, and why they may be: "by turns of 2 values (starting takes 3% of the time)"."""
+    low, high = min(each.iterations for each in found), max(each.iterations for each in found)
+    count = plural(low, "value") if low == high else f"{low:,} to {high:,} values"
+    most = max(each.starting for each in found)
+    share = f"{'at most ' if len(found) > 1 else ''}{most:.0%}" if most >= _LEAST else f"less than {_LEAST:.0%}"
+    return f"by turns of {count} (starting takes {share} of the time)"
 
 
 def measured_briefly(report: Report) -> str:

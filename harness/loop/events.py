@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gate.config.study import Setting
-from gate.model import Execution, Failure, Side, Unproved
+from gate.model import Execution, Failure, Side, Turn, Unproved
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,14 @@ class ProbeFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnsFound:
+    """How short turns may be was tried. turns: those that are shorter than planned. left: as in RoundStarted."""
+
+    turns: Sequence[Turn]
+    left: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Counted:
     """It is known how many executions a round has; left: as in RoundStarted."""
 
@@ -109,6 +117,7 @@ Event = (
     | LookTaken
     | ProbeStarted
     | ProbeFinished
+    | TurnsFound
     | Counted
     | OutsideFound
 )

@@ -155,8 +155,10 @@ class Executions:
         self._scratch = {side: Scratch(outputs(conditions.scratch, side), conditions.sandbox.own) for side in SIDES}
         self._apart = {side: Scratch(conditions.scratch) for side in SIDES}
 
-    def make(self, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
-        """Execute a benchmark once in a directory, at the step's treatment.
+    def make(
+        self, benchmark: Benchmark, step: ExecutionStep, directory: Path, iterations: int | None = None
+    ) -> Executed:
+        """Execute a benchmark once in a directory, at the step's treatment; iterations: others than those of all.
 
         Raises:
             OSError: perfgate's own files cannot be written.
@@ -165,6 +167,7 @@ class Executions:
         begin = time.perf_counter()
         benchmark = self._treatments.applied(benchmark, step)
         context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())
+        context = replace(context, iterations=iterations or self._iterations)
         with self.companions.around(benchmark, context) as living:
             if isinstance(living, Unusable):
                 attempt = self.attempt(benchmark, step, context)

@@ -25,6 +25,7 @@ from gate.model import (
     Record,
     Side,
     Stop,
+    Turn,
     Unproved,
     UnprovedKind,
 )
@@ -41,10 +42,12 @@ from harness.loop.events import (
     RoundStarted,
     StepFinished,
     StepStarted,
+    TurnsFound,
     silent,
 )
 from harness.loop.execution import Executions
 from harness.loop.ledger import Ledger
+from harness.loop.lengths import Lengths
 from harness.loop.outside import Outside, tree_of
 from harness.loop.probe import Probe
 from harness.loop.steps import BuildStep, ExecutionStep, Round
@@ -161,6 +164,7 @@ class Loop:
         unproved: UnprovedKind | None = "off",
         duets: Duets | None = None,
         turns: Turns | None = None,
+        lengths: Lengths | None = None,
         counted: Callable[[Sequence[Record]], Sequence[Round]] | None = None,
         begun: int | None = None,
     ) -> None:
@@ -180,17 +184,17 @@ class Loop:
                 from the records. None: the design is fixed.
             progress: sees what happens.
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
-            duets: makes both sides at once; None: they are interleaved.
-            turns: makes what goes start by start; None: nothing does.
-            counted: lays out the rounds anew once what comes first in the first one is recorded; None: they stay.
+            duets: makes both sides at once. turns: what goes start by start. None: nothing does.
+            lengths: knows how many values an execution has. counted: lays out the rounds by what is recorded of theirs.
             begun: when something of the project ran first, in nanoseconds; None: nothing did.
         """
-        self._rounds = rounds
+        self._rounds = rounds if lengths is None else lengths.rounds(rounds, records)
         self._benchmarks = benchmarks
         self._builder = builder
         self._executions = executions
         self._duets = duets
         self._turns = turns
+        self._lengths = lengths
         self._counted = counted
         self._append = append
         self._budget = executions.conditions.budget
@@ -287,11 +291,12 @@ class Loop:
                         if not sound:
                             return "build-failure"
                     built = self._begun = True
-                    self._execute_all(part)
+                    self._refuse_foreign(part)
+                    self._execute_all(self._shortened(part) if number == 0 else part)
                 self._replicates += bool(each.replicates)
         finally:
             self._executions.end_round()
-            for other in (self._duets, self._turns):
+            for other in (self._duets, self._turns, self._lengths):
                 if other is not None:
                     other.end_round()
             # after an interruption too: --resume goes on with what is recorded of the round
@@ -379,12 +384,7 @@ class Loop:
 
     def _examine(self, steps: Sequence[ExecutionStep]) -> None:
         """Compare the sides of what is to be measured, and take out what fails or is the same."""
-        sides: dict[tuple[str, str], dict[Side, ExecutionStep]] = {}
-        for step in self._ledger.pending(steps):
-            # what was measured before an interruption has been compared
-            if not self._ledger.is_begun(step.benchmark):
-                sides.setdefault((step.benchmark, canonical(step.factors)), {}).setdefault(step.side, step)
-        pairs = [each for each in sides.values() if len(each) == len(SIDES) and self._is_probed(each["base"])]
+        pairs = [each for each in self._first_pairs(steps) if self._is_probed(each["base"])]
         if not pairs:
             return
         self._progress(ProbeStarted(len(pairs), self._probe.seconds))
@@ -398,6 +398,37 @@ class Loop:
                         self._add(record)
                 identical += found.same is not None
         self._progress(ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
+
+    def _first_pairs(self, steps: Sequence[ExecutionStep]) -> list[Mapping[Side, ExecutionStep]]:
+        """Return the first step on each side of what both have and nothing is measured of yet."""
+        sides: dict[tuple[str, str], dict[Side, ExecutionStep]] = {}
+        for step in self._ledger.pending(steps):
+            # what was measured before an interruption has been looked at
+            if not self._ledger.is_begun(step.benchmark):
+                sides.setdefault((step.benchmark, canonical(step.factors)), {}).setdefault(step.side, step)
+        return [each for each in sides.values() if len(each) == len(SIDES)]
+
+    def _shortened(self, steps: Sequence[ExecutionStep]) -> Sequence[ExecutionStep]:
+        """Find out how short turns may be, and return the steps of the first round by these."""
+        lengths, found = self._lengths, list[Turn]()
+        if lengths is None:
+            return steps
+        pairs = [each for each in self._first_pairs(steps) if lengths.is_open(each["base"].benchmark)]
+        if not pairs:
+            return steps
+        with self._budget.timed("start"):
+            for pair in pairs:
+                turn = lengths.found(pair, self._tried)
+                if turn is not None:
+                    self._add(turn)
+                    found.append(turn)
+        self._rounds = lengths.rounds(self._rounds, found)
+        self._progress(TurnsFound(found, self._left(0)))
+        return self._rounds[0].executions[: self._rounds[0].first or None]
+
+    def _tried(self, step: ExecutionStep) -> Path:
+        self._begin(step)
+        return self._builder.directory(step.side, step.building)
 
     def _look_outside(self, each: Round, steps: Sequence[ExecutionStep], started: int) -> bool:
         """Know from now on what each build leaves outside its tree, if one does; tell whether measuring goes on.
@@ -445,11 +476,13 @@ class Loop:
         self._step = step
         self._executed = True
 
-    def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
+    def _refuse_foreign(self, steps: Sequence[ExecutionStep]) -> None:
         for step in self._firsts(steps):
             # neither side is to be measured where one is another's
             if not self._ledger.is_failed(step):
                 self._is_foreign(step)
+
+    def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
         if self._duets is not None:
             self._execute_pairs(self._duets, steps)
             return
@@ -557,8 +590,11 @@ class Loop:
     def _execute(self, step: ExecutionStep) -> None:
         self._begin(step)
         self._progress(StepStarted(step.side, step.benchmark, step.factors))
-        benchmark = self._benchmarks[step.side][step.benchmark]
-        made = self._executions.make(benchmark, step, self._builder.directory(step.side, step.building))
+        directory = self._builder.directory(step.side, step.building)
+        if self._lengths is not None:
+            made = self._lengths.make(step, directory)
+        else:
+            made = self._executions.make(self._benchmarks[step.side][step.benchmark], step, directory)
         # of a suite's benchmark that has failed neither values nor more failures are wanted
         failures = [
             msgspec.structs.replace(failure, directory=str(self._builder.kept(step.side, step.building)))

@@ -61,19 +61,19 @@ def schedule(
     single: Collection[str] = frozenset(),
     layouts: Layouts = "common",
     starts: Mapping[str, int] = MappingProxyType({}),
-    first: int | None = None,
+    first: Mapping[str, int] = MappingProxyType({}),
 ) -> Sequence[Round]:
     """Lay out a run of the gate: in each round the builds, then for each execution a block of each benchmark.
 
     Base and head of a benchmark take turns: base-head-head-base or the other way round, by a draw for each four
-    (docs/method.md, turns). A block is an execution of both sides; of what goes start by start it is many. Builds and
+    (docs/method.md, turns). A block is an execution of both sides; of what goes by short turns it is many. Builds and
     blocks are in random order. A benchmark that only head has is executed once, in the first round, so that a broken
     one is seen; one that only base has is not executed.
 
     benchmarks: names by side; their order does not matter. single: those that are executed once a build. layouts:
-    whether build k of both sides, and its executions, share their seeds. starts: how many starts a side a round has, of
-    the benchmarks that go start by start; its blocks share them evenly. first: how many of them the very first block
-    has, which is then made before the others are counted; None: its share. Every draw is a hash of the seed and of what
+    whether build k of both sides, and its executions, share their seeds. starts: how many executions a side a
+    round has, of the benchmarks that go by short turns; its blocks share them evenly. first: how many of them the very
+    first block has, of those that are counted once it is made. Every draw is a hash of the seed and of what
     it is for, so that neither the Python version nor the other benchmarks change it.
     """
     both = set(benchmarks["base"]) & set(benchmarks["head"])
@@ -84,8 +84,8 @@ def schedule(
     # the loop asks for the round at hand, the next one, and again for those
     @lru_cache(maxsize=4)
     def lay_out(build: int) -> Round:
-        begun = first if build == 0 else None
-        blocks = {name: _blocks(counts[name], executions, begun if name in starts else None) for name in both}
+        begun = first if build == 0 else {}
+        blocks = {name: _blocks(counts[name], executions, begun.get(name)) for name in both}
         order = count(build * each_round + (len(new) if build else 0))
         steps: list[ExecutionStep] = []
         until = 0
@@ -99,7 +99,7 @@ def schedule(
                     for side, execution in block
                     if name in both or side == "head"
                 ]
-            if begun is not None and number == 0:
+            if begun and number == 0:
                 until = len(steps)
         sides = SIDES if draw(2, seed, "builds", build) else reversed(SIDES)
         builds_of_both = tuple(build_step(side, build, seed, {}, layouts) for side in sides)

@@ -110,15 +110,16 @@ def test_a_slower_server_fails(project: Served) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     (finding,) = project.report()["findings"]
     assert 1.15 < finding["ratio"]["estimate"] < 1.25
-    # one a side and execution, and none is left
-    assert len(project.servers()) == 2 * 5 * 2
+    # one a side and execution, and of those that tell how short turns may be, once or twice; none is left
+    assert len(project.servers()) - 2 * 5 * 2 in (4, 8)
     assert not any(map(runs, project.servers()))
 
 
 def test_a_server_per_build(project: Served) -> None:
     done = project.check('{port}" }', '{port}", per = "build" }')
     assert done.returncode == 1, done.stdout + done.stderr
-    assert len(project.servers()) == 2 * 5
+    # of each side another one before the first value
+    assert len(project.servers()) == 2 * 5 + 2
     assert not any(map(runs, project.servers()))
 
 
@@ -144,7 +145,7 @@ def test_a_load_lives_beside_every_execution(project: Served) -> None:
     done = project.check("service =", load)
     assert done.returncode == 1, done.stdout + done.stderr
     loads = [int(path.read_text()) for path in project.notes.glob("load-*")]
-    assert len(loads) == 2 * 5 * 2
+    assert len(loads) - 2 * 5 * 2 in (4, 8)
     assert not any(map(runs, loads))
     done = project.check("service =", 'load = { command = "true" }\nservice =', "--set", "plan.builds=1")
     assert done.returncode == 4

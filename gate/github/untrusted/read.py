@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gate.evidence.records import Located, RecordError, read
-from gate.model import Build, Execution, Failure, HostState, Look, Metric, Record, Run, Same, UserError
+from gate.model import Build, Execution, Failure, HostState, Look, Metric, Record, Run, Same, Turn, UserError
 from gate.model.case import CaseId, canonical
 from gate.model.profile import DEEPEST, MOST_FRAMES, MOST_STACKS, Profile, Unprofiled
 from gate.writing.plain import clip, visible
@@ -198,7 +198,7 @@ def _check(located: Located, limits: Limits, seen: Seen) -> None:
         line.seconds(record.seconds)
         _check_factors(line, record.factors)
         _count_benchmark(line, record.benchmark, seen)
-    elif isinstance(record, Same):
+    elif isinstance(record, (Same, Turn)):
         line.place(record.session)
         _count_benchmark(line, record.benchmark, seen)
     else:

@@ -29,6 +29,7 @@ from gate.model import (
     Record,
     Run,
     Same,
+    Turn,
     Unsampled,
     UserError,
     Whose,
@@ -241,8 +242,8 @@ class _Sieve:
                 return self._build(record)
             case HostState():
                 return self._state(record)
-            case Same():
-                return self._same(record)
+            case Same() | Turn():
+                return self._of_both(record)
             case Profile() | Unprofiled():
                 return _profile(record) if self._is_known(record.benchmark) else None
             case Look():
@@ -295,9 +296,11 @@ class _Sieve:
             better = metric.better if self._suite(benchmark) else direction(name, "")
         return msgspec.structs.replace(metric, better=better)
 
-    def _same(self, record: Same) -> Same | None:
+    def _of_both(self, record: Same | Turn) -> Same | Turn | None:
         if record.benchmark not in self._single | self._suites:
             return None
+        if isinstance(record, Turn):
+            return record
         hashes = {side: clip(visible(value), 80) for side, value in record.hash.items()}
         differ = [clip(visible(path), _STATUS) for path in record.differ[:MOST_NAMED]]
         return msgspec.structs.replace(record, differ=differ, hash=hashes)

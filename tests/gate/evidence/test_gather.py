@@ -15,6 +15,7 @@ from gate.model.warnings.measured import (
     RoundsShort,
     SameBuilds,
     UndecidedBenchmarks,
+    ValuesShort,
 )
 from tests.support.lines import builds, execution, located
 
@@ -501,3 +502,31 @@ def test_active_time_is_sharp_by_what_single_starts_tell_or_by_its_own_word(own:
     config = msgspec.convert({"benchmark": [{"name": "b", "command": "x"}]}, Config)
     cases = gather(located({"type": "run", "turns": True}, *lines), config).cases
     assert {case.metric: case.sharp for case in cases} == {"time": False, "active": sharp}
+
+
+@pytest.mark.parametrize("suite", [False, True])
+def test_executions_of_short_turns_are_as_many_and_as_long_as_was_found(suite: bool) -> None:
+    """Of a plan of 2 executions of 4 iterations: 4 of 2 are complete, and one that has 1 of 2 values is short."""
+    name, owner = ("s/case", "s") if suite else ("s", None)
+    table = {"name": "s", "command": "x", "instrument": "go" if suite else "values"}
+    config = msgspec.convert({"benchmark": [table], "plan": {"executions": 2, "iterations": 4}}, Config)
+    run = run_line(turns=True, config={"build": {"command": "make"}, "plan": {"builds": 1, "executions": 2}})
+    turn = {"type": "turn", "benchmark": "s", "executions": 4, "iterations": 2, "starting": 0.03}
+    lines = [
+        execution(side, [1.0, 2.0], benchmark=name, execution=number, suite=owner)
+        for side in ("base", "head")
+        for number in range(4)
+    ]
+
+    def said(*records: dict[str, object]) -> list[object]:
+        found = gather(located(*records), config)
+        return [w for w in (*found.warnings, *found.cases[0].warnings) if isinstance(w, (ExecutionsShort, ValuesShort))]
+
+    assert said(run, turn, *lines) == []
+    assert said(run, turn, *lines[:-1]) == [ExecutionsShort(name, "", 4, 3, 4)]
+    cut = execution("head", [1.0], benchmark=name, execution=3, suite=owner)
+    assert said(run, turn, *lines[:-1], cut) == [ValuesShort(0, 1, 8, 2)]
+    # a session that found longer ones is as complete
+    longer = {**turn, "session": 1, "executions": 2, "iterations": 4}
+    assert said(run, turn, longer, *lines[:-2]) == [ExecutionsShort(name, "", 4, 2, 4)]
+    assert gather(located(run, turn, *lines), config).turns[0].executions == 4

@@ -6,10 +6,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from gate.cli.main import main
-from tests.support.lines import execution, text
+from gate.config.types import Config
+from gate.decide.budget import budget_ended
+from gate.evidence.runs import run_of
+from gate.evidence.unfinished import unfinished
+from tests.support.lines import execution, located, text
 
 CONFIG = {
     "plan": {"builds": 6, "executions": 2, "budget": "60s"},
@@ -222,3 +227,15 @@ def test_in_an_experiment_other_settings_stay(tmp_path: Path) -> None:
         (1, "O2")
     ] * 2
     assert len(left) == 12
+
+
+def test_the_cost_of_a_verdict_is_that_of_short_turns() -> None:
+    run = {"type": "run", "turns": True, "benchmarks": {"base": ["b"], "head": ["b"]}}
+    turn = {"type": "turn", "benchmark": "b", "executions": 10, "iterations": 1, "starting": 0.03}
+    lines = [run, turn, execution("base", [1.0], benchmark="b", seconds=1.0), end(0)]
+    found = unfinished(located(*lines), 60.0)
+    assert found is not None and found.turns == {"b": 10}
+    table = {"benchmark": [{"name": "b", "command": "x", "instrument": "values"}]}
+    config = msgspec.convert({**table, "plan": {"executions": 2, "iterations": 5, "builds": 4}}, Config)
+    # 4 rounds of 10 on both sides, at least of the 3 s that the cut took
+    assert budget_ended(found, run_of(located(*lines)), config).least == pytest.approx(2 * 4 * 10 * 3.0)

@@ -241,3 +241,14 @@ def test_a_checkout_that_is_the_build_takes_no_time(tmp_path: Path) -> None:
     done = [execution("head", [1.0], benchmark="b", seconds=0.5, factors={"n": n}) for n in (1, 2)]
     folder = left(tmp_path, build("head", 0.0, 3.0), *done)
     assert expected(steps, folder) == pytest.approx(3 + 4 * 0.5)
+
+
+def test_a_plan_of_longer_executions_takes_as_long_as_its_short_turns_did(tmp_path: Path) -> None:
+    run = {"type": "run", "schema": 1, "config": {"plan": {"iterations": 5}}}
+    turn = {"type": "turn", "benchmark": "b", "executions": 10, "iterations": 1, "starting": 0.1}
+    last = [build(side, 1.0) for side in ("base", "head")]
+    last += [
+        execution(side, [0.45], benchmark="b", execution=n, seconds=0.5) for side in ("base", "head") for n in range(10)
+    ]
+    # 12 executions of 0.05 + 5 x 0.45
+    assert expected(ROUNDS, left(tmp_path, run, turn, *last)) == pytest.approx(6 + 12 * 2.3)

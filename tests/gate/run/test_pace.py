@@ -3,7 +3,7 @@
 import pytest
 
 from gate.run.pace import Pace
-from harness.loop.events import Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted
+from harness.loop.events import Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted, TurnsFound
 
 
 def paced(*told: tuple[float, Event]) -> Pace:
@@ -51,6 +51,11 @@ def test_what_the_probe_took_out_takes_no_time() -> None:
         5 * 1.0 + 4 * 1.0
     )
     assert paced(*BUILT, (46.0, ProbeFinished(2, 2, {}))).remaining() == 0
+    # short turns are more executions, of another length
+    short = (46.0, TurnsFound([], {"a": 60}))
+    assert paced(*BUILT, short, (46.0, StepStarted("base", "a")), (46.1, ran("a"))).remaining() == pytest.approx(
+        59 * 0.1 + 4 * 1.0
+    )
 
 
 def test_starts_that_are_told_of_together_share_what_they_took() -> None:

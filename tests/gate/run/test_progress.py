@@ -9,13 +9,22 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from gate.model import Execution, Metric, Side, Unproved
+from gate.model import Execution, Metric, Side, Turn, Unproved
 from gate.run import live
 from gate.run.live import Live, Steps, bar_line
 from gate.run.progress import Progress
 from gate.run.provisional import Provisional
 from gate.writing.plain import columns
-from harness.loop.events import BothStarted, Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted
+from harness.loop.events import (
+    BothStarted,
+    Event,
+    LookTaken,
+    ProbeFinished,
+    RoundStarted,
+    StepFinished,
+    StepStarted,
+    TurnsFound,
+)
 from tests.support.screen import Terminal
 
 WIDTHS = [10, 25, 45, 60, 80, 120, 200]
@@ -71,6 +80,20 @@ def test_why_a_benchmark_is_measured_is_said_at_once() -> None:
         "1 of 6 run the same program on the same data: not measured",
         *(f"{name} is measured: README.md, which it opens or looks at, differs" for name in "abc"),
         "2 more benchmarks are measured: the report says why",
+    ]
+
+
+def test_how_short_turns_are_is_said_before_they_are_taken() -> None:
+    log = io.StringIO()
+    progress = Progress(log)
+    few = [Turn(benchmark=name, executions=10, iterations=1, starting=0.04) for name in "abcd"]
+    progress(TurnsFound(few, {}))
+    progress(TurnsFound([], {}))
+    progress.close()
+    said = "by turns of 1 value (starting takes 4% of the time)"
+    assert [line.removeprefix("perfgate: ") for line in log.getvalue().splitlines()] == [
+        *(f"{name}: {said}" for name in "abc"),
+        f"1 more benchmark: {said}",
     ]
 
 

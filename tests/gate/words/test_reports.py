@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from gate.decide import importance
-from gate.model import Commit, Counts, Family, Finding, LookFacts, MemoryFacts, Report, Round
+from gate.model import Commit, Counts, Family, Finding, LookFacts, MemoryFacts, Report, Round, Turn
 from gate.model.cost import Pace
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
 from gate.report.markdown import comment as markdown
@@ -12,6 +12,7 @@ from gate.report.page import html
 from gate.report.text import terminal
 from gate.units import format_duration
 from gate.words import failures, findings, reports, verdict_line
+from gate.words.reports import turns
 from gate.writing import amounts
 from gate.writing.phrases import more_are
 from tests.gate.report import examples
@@ -74,6 +75,19 @@ def test_a_budget_that_cuts_the_plan_is_said() -> None:
     assert "of" not in reports.measured_briefly(filled)
     whole = examples.run_facts(rounds=Round(done=4, planned=12), settings=plan)
     assert "the plan has" not in reports.measured(examples.report("pass", [], run=whole))
+
+
+def test_how_short_turns_were() -> None:
+    turn = Turn(benchmark="go", executions=25, iterations=2, starting=0.034)
+    run = examples.run_facts(turns=[turn])
+    assert reports.measured(examples.report("pass", [examples.finding()], run=run)) == (
+        "5 of 5 rounds, 5 builds x 5 executions x 10 iterations a side, by turns of 2 values (starting takes 3% of the "
+        "time), 3 min 23 s"
+    )
+    other = msgspec.structs.replace(turn, iterations=1, starting=0.09)
+    assert turns([turn, other]) == "by turns of 1 to 2 values (starting takes at most 9% of the time)"
+    one = msgspec.structs.replace(turn, iterations=1, starting=0.002)
+    assert turns([one]) == "by turns of 1 value (starting takes less than 1% of the time)"
 
 
 def test_what_was_measured() -> None:

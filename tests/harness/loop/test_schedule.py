@@ -237,7 +237,7 @@ def test_a_block_of_an_odd_number_of_starts_goes_on_in_the_next_one() -> None:
 def test_the_first_starts_are_a_block_that_no_count_changes() -> None:
     found = {}
     for count in (10, 13, 50, 200):
-        rounds = schedule(both("a", "b"), 3, 5, seed=3, starts={"a": count}, first=10)
+        rounds = schedule(both("a", "b"), 3, 5, seed=3, starts={"a": count}, first={"a": 10})
         assert [each.first for each in rounds] == [22, 0, 0]
         found[count] = rounds[0].executions[:22]
         for each in rounds:
@@ -256,5 +256,5 @@ def test_starts_are_shared_evenly_by_the_blocks_of_a_round() -> None:
     assert sum(sizes) == 12
     # two blocks may follow each other
     assert max(sizes) <= 6
-    one = schedule(both("a"), 2, 1, seed=3, starts={"a": 30}, first=10)
+    one = schedule(both("a"), 2, 1, seed=3, starts={"a": 30}, first={"a": 10})
     assert [len(each.executions) for each in one] == [60, 60]

@@ -120,7 +120,7 @@ def _found(
 
 def _google(project: Project, programs: list[Program]) -> tuple[str, list[Measured], Amount]:
     cases = max(len(programs), sum(len(_GOOGLE_CASE.findall(text)) for text in _texts(project, programs)))
-    suite = Suite(cases, _OVERHEAD, 0, _MORE)
+    suite = Suite(cases, _OVERHEAD, 0, _MORE, warmup=0)
     length = length_of_value(suite)
     # without its unit, which versions before 1.8 do not take
     option = f"--benchmark_min_time={length:g}"

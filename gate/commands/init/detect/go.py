@@ -117,7 +117,7 @@ def _module_of(directory: str, modules: list[str]) -> str | None:
 def _of_benchmarks(tree: Tree, every: list[_Package]) -> Found:
     packages, rest = every[:_MOST], every[_MOST:]
     more = "Longer if b.Run yields many or a call is slow."
-    suite = Suite(sum(package.cases for package in packages), _RAMP, _START * len(packages), more)
+    suite = Suite(sum(package.cases for package in packages), _RAMP, _START * len(packages), more, warmup=0)
     length = length_of_value(suite)
     names = names_of((package.directory for package in packages), _name(tree))
     build, binaries = _programs(tree, packages)

@@ -48,7 +48,7 @@ def test_go_benchmarks(project: Project) -> None:
     assert config.build.command == "go test -c -o bench.test ."
     assert config.build.artifacts == ["bench.test"]
     assert config.gate.floor is None  # and by default there is none
-    assert (config.plan.executions, config.plan.iterations, benchmark.warmup) == (2, 5, 1)
+    assert (config.plan.executions, config.plan.iterations, benchmark.warmup) == (2, 5, 0)
 
 
 def test_go_packages_in_their_own_directories(project: Project) -> None:

@@ -18,7 +18,7 @@ from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.github.untrusted.read import LIMITS, Limits, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Known, claims_of, refuse_unfinished, sanitise
-from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, Same, UserError, Whose
+from gate.model import Build, Commit, Evidence, Execution, Failure, HostState, Look, Run, Same, Turn, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.profile import Profile, Unprofiled
 from tests.support import runs
@@ -451,3 +451,9 @@ def test_a_run_that_was_broken_off_is_refused(tmp_path: Path) -> None:
     for broken in ([RUN, begin], [RUN, begin, end, begin], [RUN, begin, RUN, begin, end]):
         with pytest.raises(UserError, match="its run did not finish"):
             refuse_unfinished(read_untrusted(written(tmp_path, broken)))
+
+
+def test_of_short_turns_only_those_of_known_benchmarks_stay(tmp_path: Path) -> None:
+    turn = {"type": "turn", "executions": 10, "iterations": 1, "starting": 0.03}
+    found = sane(tmp_path, [RUN, *({**turn, "benchmark": name} for name in ("parse", "go", "evil", "go/x"))])
+    assert [each.record.benchmark for each in found if isinstance(each.record, Turn)] == ["parse", "go"]

@@ -1,0 +1,188 @@
+"""How short turns may be: what starting an execution costs beside its values says how few values one may have.
+
+Source: docs/turns.md, suites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from gate.config.types import Benchmark, Plan
+from gate.model import SIDES, Execution, Record, Side, Turn
+from harness.instruments.declaration import declared
+from harness.loop.execution import Executed, Executions
+from harness.loop.steps import ExecutionStep, Round
+from harness.process.budget import Budget, BudgetEndedError
+
+OF_TIME = 0.1
+"""The share of the time that starting may take, of what writes its own values."""
+OF_COMMAND = 0.05
+"""The same of an instrument that measures any command: its own cost beside the program's."""
+_SEVERAL = 3
+"""Values of the longer executions that are tried."""
+_QUICK = 0.5
+"""Seconds of an execution of one value below which it is tried twice."""
+_ROOM = 0.05
+"""Of the budget that is left, what trying one benchmark may take."""
+
+Pair = Mapping[Side, ExecutionStep]
+"""The first step of a benchmark on each side."""
+
+
+class Cost(NamedTuple):
+    """Seconds that starting an execution takes, and one of its values."""
+
+    starting: float
+    value: float
+
+
+class Lengths:
+    """Knows how many values an execution of a benchmark has: as many as planned, or fewer."""
+
+    def __init__(
+        self,
+        executions: Executions,
+        benchmarks: Mapping[Side, Mapping[str, Benchmark]],
+        names: Collection[str],
+        plan: Plan,
+        counted: Callable[[Sequence[Record]], Sequence[Round]],
+    ) -> None:
+        """Begin.
+
+        Args:
+            executions: makes executions.
+            benchmarks: by side and name.
+            names: those whose executions may be divided, as far as the rules tell.
+            plan: of which the number of values a build stays.
+            counted: lays out the rounds by what is recorded of how many executions they have.
+        """
+        self._executions = executions
+        self._benchmarks = benchmarks
+        self._names = names
+        self._plan = plan
+        self._counted = counted
+        self._known: dict[str, Turn] = {}
+        self._warm: set[tuple[str, Side]] = set()
+        """What was executed in this round, by benchmark and side."""
+
+    def rounds(self, rounds: Sequence[Round], records: Sequence[Record]) -> Sequence[Round]:
+        """Go from now on by the short turns that are recorded of this session; return the rounds that have these."""
+        session = self._executions.conditions.session
+        found = [each for each in records if isinstance(each, Turn) and each.session == session]
+        self._known |= {turn.benchmark: turn for turn in found}
+        return self._counted(list(self._known.values())) if found else rounds
+
+    def is_open(self, name: str) -> bool:
+        """Return whether it is to be found out how short the turns of a benchmark may be."""
+        return name in self._names and name not in self._known
+
+    def make(self, step: ExecutionStep, directory: Path) -> Executed:
+        """Make an execution; see Executions.make.
+
+        A command that is executed in more and shorter ones is warmed up once a build, as one that goes start by start:
+        what warms up is the machine.
+        """
+        benchmark, turn = self._benchmarks[step.side][step.benchmark], self._known.get(step.benchmark)
+        place = step.benchmark, step.side
+        if turn is not None and place in self._warm and _warms_machine(benchmark):
+            benchmark = msgspec.structs.replace(benchmark, warmup=0)
+        self._warm.add(place)
+        return self._executions.make(benchmark, step, directory, None if turn is None else turn.iterations)
+
+    def end_round(self) -> None:
+        """Know that builds come next, which are warmed up again."""
+        self._warm.clear()
+
+    def found(self, pair: Pair, begin: Callable[[ExecutionStep], Path]) -> Turn | None:
+        """Find out how short the turns of a benchmark may be; None: as long as the executions of the plan.
+
+        One value and several are measured on both sides, and thrown away: where one more value takes as long as the
+        first did, starting takes nothing. First values that are longer than later ones are a part of starting.
+
+        begin: called with each step before it is executed; gives the directory.
+
+        Raises:
+            BudgetEndedError: the budget has ended.
+            OSError: perfgate's own files cannot be written.
+        """
+        budget, plan = self._executions.conditions.budget, self._plan
+        command = declared(self._benchmarks["base"][pair["base"].benchmark].instrument).any_command
+        most = OF_COMMAND if command else OF_TIME
+        try:
+            cost = self._cost(pair, begin, budget)
+            if cost is not None and fewest(cost, plan, most) < plan.iterations and cost.starting + cost.value < _QUICK:
+                # so short a time may be another program's
+                again = self._cost(pair, begin, budget)
+                cost = again and max(cost, again, key=lambda each: fewest(each, plan, most))
+        except BudgetEndedError as ended:
+            # what the cut tells does not count twice
+            budget.note("start", -ended.seconds)
+            raise
+        finally:
+            # what a service has answered on one side it has not on the other
+            self._executions.companions.stop_builds()
+        few = plan.iterations if cost is None else fewest(cost, plan, most)
+        if cost is None or few == plan.iterations:
+            return None
+        return Turn(
+            benchmark=pair["base"].benchmark,
+            session=self._executions.conditions.session,
+            executions=plan.executions * plan.iterations // few,
+            iterations=few,
+            starting=cost.starting / (cost.starting + few * cost.value),
+        )
+
+    def _cost(self, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> Cost | None:
+        """Return what starting and a value take; None: one failed, gave another number of values, or takes long.
+
+        Of both sides the shorter time counts, since other programs only add to it.
+        """
+        several = min(self._plan.iterations, _SEVERAL)
+        # seconds of a value
+        room = _ROOM * budget.left / (len(SIDES) * (several + 1))
+        took: dict[int, list[float]] = {1: [], several: []}
+        for side, counts in zip(SIDES, ((1, several), (several, 1)), strict=True):
+            for count in counts:
+                seconds = self._seconds(pair[side], count, begin, budget)
+                if seconds is None or seconds > count * room:
+                    return None
+                took[count].append(seconds)
+        one, more = min(took[1]), min(took[several])
+        value = (more - one) / (several - 1)
+        return Cost(max(one - value, 0.0), value)
+
+    def _seconds(
+        self, step: ExecutionStep, values: int, begin: Callable[[ExecutionStep], Path], budget: Budget
+    ) -> float | None:
+        """Return what an execution of so many values takes; None: it failed, or has another number of values."""
+        benchmark = self._benchmarks[step.side][step.benchmark]
+        if _warms_machine(benchmark):
+            benchmark = msgspec.structs.replace(benchmark, warmup=0)
+        began = budget.clock()
+        made = self._executions.make(benchmark, step, begin(step), values)
+        asked = not made.failures and {_count(each) for each in made.executions} == {values}
+        return budget.clock() - began if asked else None
+
+
+def fewest(cost: Cost, plan: Plan, most: float) -> int:
+    """Return the fewest values of an execution of which starting takes at most a share; if there are none, as planned.
+
+    plan: whose values a build are divided without a rest. most: the share of the seconds.
+    """
+    whole = plan.executions * plan.iterations
+    found = (few for few in range(1, plan.iterations) if whole % few == 0)
+    return next((few for few in found if cost.starting <= most * (cost.starting + few * cost.value)), plan.iterations)
+
+
+def _count(execution: Execution) -> int:
+    return max(len(metric.values) for metric in execution.metrics.values())
+
+
+def _warms_machine(benchmark: Benchmark) -> bool:
+    """Return whether the first values of an execution are starts like the others: no process lives through several."""
+    fresh = benchmark.load is None and (benchmark.service is None or benchmark.service.per == "build")
+    return fresh and declared(benchmark.instrument).any_command

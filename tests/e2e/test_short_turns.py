@@ -1,0 +1,106 @@
+"""Turns of suites and values, by real processes: as many values as planned, in executions as short as starting allows."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.project import Project
+
+pytestmark = pytest.mark.endtoend
+
+# what sleeps takes as long on a busy machine
+VALUES = """\
+for n in $(seq "$PERFGATE_ITERATIONS"); do
+    from=$(date +%s%N); sleep 0.8; until=$(date +%s%N)
+    echo "{\\"metric\\": \\"time\\", \\"value\\": $((until - from)), \\"unit\\": \\"ns\\"}"
+done > "$1"
+"""
+QUICK = 'seq -f "%g.$PERFGATE_SEED" "$PERFGATE_ITERATIONS" > "$1"\n'
+GO = """\
+package m
+
+import (
+	"testing"
+	"time"
+)
+
+func BenchmarkWaits(b *testing.B) {
+	for i := 0; i < b.N; i++ {
+		time.Sleep(800 * time.Millisecond)
+	}
+}
+"""
+PLAN = "[plan]\nbuilds = 1\nexecutions = 1\niterations = 4\n"
+SCRIPTS = """\
+[[benchmark]]
+name = "waits"
+command = "sh waits.sh {output}"
+instrument = "values"
+[[benchmark]]
+name = "quick"
+command = "sh quick.sh {output}"
+instrument = "values"
+"""
+SUITE = """\
+[build]
+command = "go test -c -o bench.test ."
+[[benchmark]]
+name = "go"
+command = "./bench.test -test.benchtime=1x"
+instrument = "go"
+"""
+
+
+def checked(top: Path, files: dict[str, str]) -> tuple[Project, str]:
+    project = Project(top)
+    for name, text in files.items():
+        project.write(name, text)
+    project.commit("base")
+    done = project.perfgate("check", "--base", "HEAD")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project, done.stdout + done.stderr
+
+
+def lines(project: Project, kind: str) -> list[dict[str, Any]]:
+    text = (project.top / ".perfgate/measurements.jsonl").read_text()
+    return [line for line in map(json.loads, text.splitlines()) if line["type"] == kind]
+
+
+def values(project: Project, benchmark: str) -> dict[str, list[int]]:
+    own = [e for e in lines(project, "execution") if e["benchmark"] == benchmark]
+    return {side: [len(e["metrics"]["time"]["values"]) for e in own if e["side"] == side] for side in ("base", "head")}
+
+
+def test_values_of_a_script_that_waits(tmp_path: Path) -> None:
+    project, said = checked(
+        tmp_path / "project", {"perfgate.toml": PLAN + SCRIPTS, "waits.sh": VALUES, "quick.sh": QUICK}
+    )
+    (turn,) = lines(project, "turn")
+    assert turn["benchmark"] == "waits"
+    assert turn["executions"] * turn["iterations"] == 4
+    assert turn["iterations"] < 4
+    assert turn["starting"] <= 0.1
+    assert set(map(tuple, values(project, "waits").values())) == {(turn["iterations"],) * turn["executions"]}
+    # starting takes all of its time
+    assert values(project, "quick") == {"base": [4], "head": [4]}
+    assert f"waits: by turns of {turn['iterations']} value" in said
+    assert project.report()["run"]["turns"] == [{key: turn[key] for key in turn if key != "type"}]
+    # what was measured so is as many executions and values as were wanted
+    decided = project.perfgate("decide", ".perfgate/measurements.jsonl")
+    assert decided.returncode == 0, decided.stdout + decided.stderr
+    assert {"executions-short", "values-short"} & {each["kind"] for each in project.report()["warnings"]} == set()
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="absent: go (no suite went by short turns)")
+def test_benchmarks_of_go(tmp_path: Path) -> None:
+    files = {"perfgate.toml": PLAN + SUITE, "m_test.go": GO, "go.mod": "module example.com/m\n\ngo 1.19\n"}
+    project, _ = checked(tmp_path / "project", files)
+    (turn,) = lines(project, "turn")
+    assert (turn["benchmark"], turn["executions"] * turn["iterations"]) == ("go", 4)
+    counts = set(map(tuple, values(project, "go/BenchmarkWaits").values()))
+    assert counts == {(turn["iterations"],) * turn["executions"]}

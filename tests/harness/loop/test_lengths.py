@@ -1,0 +1,237 @@
+"""How short turns are: by what starting costs, before the first value, and the same when a run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from gate.config.study import Setting
+from gate.config.types import Benchmark, BuildTable, Plan
+from gate.model import SIDES, Build, Execution, Metric, Record, Side, Turn
+from harness.build.conditions import Conditions, Recipe
+from harness.instruments.protocol import Context, Unusable
+from harness.loop.events import TurnsFound
+from harness.loop.execution import Executions
+from harness.loop.lengths import Cost, Lengths, fewest
+from harness.loop.measure import Loop, Measured
+from harness.loop.schedule import Round, schedule
+from harness.process.budget import BoundedExecutor, Budget
+from harness.process.execute import Command, Outcome
+from tests.support.fakes import Clock, FakeExecutor, NoTrees
+
+
+@pytest.mark.parametrize(
+    ("starting", "value", "executions", "iterations", "most", "few"),
+    [
+        # starting takes a tenth of the time at 9 values of its length
+        (1.0, 9.0, 5, 10, 0.1, 1),
+        (1.0, 8.9, 5, 10, 0.1, 2),
+        (1.0, 1.0, 5, 10, 0.1, 10),
+        (1.0, 0.9, 5, 10, 0.1, 10),
+        (1.0, 2.0, 5, 10, 0.1, 5),
+        (1.0, 19.0, 5, 10, 0.05, 1),
+        (1.0, 18.9, 5, 10, 0.05, 2),
+        # all values of a build are divided, not those of an execution
+        (1.0, 5.0, 2, 5, 0.1, 2),
+        (1.0, 5.0, 3, 7, 0.1, 3),
+        (0.0, 1.0, 5, 10, 0.1, 1),
+        # no value takes any time: of a program that does not heed how many are wanted
+        (1.0, 0.0, 5, 10, 0.1, 10),
+        (1.2, -0.2, 5, 10, 0.1, 10),
+        (0.0, 1.0, 5, 1, 0.1, 1),
+    ],
+)
+def test_the_fewest_values_of_which_starting_takes_its_share(
+    starting: float, value: float, executions: int, iterations: int, most: float, few: int
+) -> None:
+    assert fewest(Cost(starting, value), Plan(executions=executions, iterations=iterations), most) == few
+
+
+class Standing(NoTrees):
+    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build:
+        return Build(side=side, build=build, seed=seed, seconds=0.0)
+
+    def both(self, build: int, seed: int, factors: Mapping[str, Setting], started: Callable[[], None]) -> None:
+        pass
+
+    def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+        return Path(f"/trees/{side}")
+
+
+class Asked:
+    """Gives as many values as it is asked for, or as a benchmark gives always."""
+
+    def __init__(self, always: int | None) -> None:
+        self._always = always
+
+    def prepare(self, benchmark: Benchmark, context: Context) -> Command:
+        warmup = benchmark.warmup if benchmark.warmup != "auto" else 0
+        argv = (benchmark.name, context.side, str(context.iterations), str(warmup))
+        return Command(argv, context.directory, dict(context.environment), 1e6)
+
+    def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
+        if outcome.status:
+            return Unusable(outcome.status, "")
+        warmup = benchmark.warmup if benchmark.warmup != "auto" else 0
+        count = self._always or context.iterations
+        return {"time": Metric(unit="s", values=[1.0] * count, dropped=[2.0] * warmup)}
+
+
+@dataclass
+class Rig:
+    """A run of one benchmark, of which an execution takes `start` and for each value `value` seconds of the clock."""
+
+    tmp_path: Path
+    start: float = 0.05
+    value: float = 1.0
+    kind: str = "values"
+    warmup: int = 0
+    always: int | None = None
+    fails: Side | None = None
+    budget: float = 1e9
+    first: float = 0.0
+    """What the first value of an execution takes more."""
+    plan: Plan = field(default_factory=lambda: Plan(builds=2, executions=2, iterations=5))
+    records: list[Record] = field(default_factory=list)
+    calls: list[tuple[str, ...]] = field(default_factory=list)
+    events: list[object] = field(default_factory=list)
+    aside: dict[str, float] = field(default_factory=dict)
+
+    def rounds(self, records: Iterable[Record]) -> Sequence[Round]:
+        starts = {each.benchmark: each.executions for each in records if isinstance(each, Turn)}
+        return schedule({side: ["a"] for side in SIDES}, 2, self.plan.executions, 4, starts=starts)
+
+    def answer(self, command: Command) -> Outcome:
+        _, side, values, warmup = command.argv
+        self.calls.append((side, values, warmup))
+        took = self.start + self.first + (int(values) + int(warmup)) * self.value
+        self.clock.now += took
+        return Outcome("exit 1" if side == self.fails else "", "2026-01-01T00:00:00Z", took, "")
+
+    def run(self, *, names: Sequence[str] = ("a",), cut: int | None = None) -> Measured:
+        """Measure; cut: interrupted after so many records."""
+        self.clock = Clock()
+        budget = Budget(self.budget, self.clock)
+        build = BuildTable(perturb=[])
+        conditions = Conditions(
+            BoundedExecutor(FakeExecutor(self.answer), budget), {side: Recipe(build, {}) for side in SIDES}, {},
+            self.tmp_path, self.tmp_path / "shims", budget=budget,
+        )  # fmt: skip
+        benchmark = Benchmark(name="a", command=["a"], instrument=self.kind, warmup=self.warmup)
+        table = {side: {"a": benchmark} for side in SIDES}
+        executions = Executions(conditions, {self.kind: Asked(self.always)}, self.plan.iterations)
+        before = list(self.records)
+
+        def append(*more: Record) -> None:
+            if cut is not None and len(self.records) >= cut:
+                raise KeyboardInterrupt
+            self.records.extend(more)
+
+        loop = Loop(
+            self.rounds(()), table, Standing(), executions, append, records=before, progress=self.events.append,
+            lengths=Lengths(executions, table, names, self.plan, self.rounds),
+        )  # fmt: skip
+        try:
+            return loop.run()
+        finally:
+            self.aside = budget.aside
+
+    @property
+    def turns(self) -> list[Turn]:
+        return [each for each in self.records if isinstance(each, Turn)]
+
+    def made(self) -> list[tuple[Side, int, int, int | None]]:
+        """Name the executions by side, build and number, with how many values they have."""
+        found = [each for each in self.records if isinstance(each, Execution)]
+        return [(e.side, e.build, e.execution, len(e.metrics["time"].values)) for e in found]
+
+
+def test_values_stay_as_many_as_planned_in_turns_as_short_as_starting_allows(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    assert rig.run() == Measured(2, 2, "finished")
+    (turn,) = rig.turns
+    assert (turn.benchmark, turn.executions, turn.iterations) == ("a", 10, 1)
+    assert turn.starting == pytest.approx(0.05 / 1.05)
+    assert rig.records.index(turn) < next(n for n, each in enumerate(rig.records) if isinstance(each, Execution))
+    assert sorted(rig.made()) == [(side, build, n, 1) for side in SIDES for build in range(2) for n in range(10)]
+    sides = [side for side, *_ in rig.made()]
+    assert all(sides[at : at + 4] in (["base", "head", "head", "base"], ["head", "base", "base", "head"])
+               for at in range(0, 40, 4))  # fmt: skip
+    # both sides were tried alike, and it counts as first starts
+    assert rig.calls[:4] == [("base", "1", "0"), ("base", "3", "0"), ("head", "3", "0"), ("head", "1", "0")]
+    assert rig.aside["start"] == pytest.approx(2 * 1.05 + 2 * 3.05)
+    (told,) = [each for each in rig.events if isinstance(each, TurnsFound)]
+    assert (told.turns, told.left) == ([turn], {"a": 40})
+
+
+@pytest.mark.parametrize(
+    ("changes", "few"),
+    [
+        ({"start": 0.2}, 2),
+        ({"start": 1.0}, 5),
+        # a first value that takes twice as long is none like the others, nor is what is dropped
+        ({"first": 1.0}, 5),
+        ({"warmup": 1}, 5),
+        # an instrument that measures any command may cost half as much
+        ({"start": 0.1, "kind": "hyperfine"}, 2),
+        ({"start": 0.05, "kind": "hyperfine"}, 1),
+        # a program or a tool that gives another number of values keeps its executions
+        ({"always": 10}, 5),
+        ({"always": 1}, 5),
+        ({"fails": "head"}, 5),
+        # trying takes a small part of what is left of the budget
+        ({"budget": 100.0}, 5),
+    ],
+)
+def test_how_short_turns_are(tmp_path: Path, changes: dict[str, object], few: int) -> None:
+    rig = Rig(tmp_path, **changes)  # type: ignore[arg-type]  # one of its fields
+    rig.run()
+    assert [turn.iterations for turn in rig.turns] == ([few] if few < 5 else [])
+    if few == 5 and not rig.fails:
+        assert {values for _, _, _, values in rig.made()} == {rig.always or 5}
+        assert len(rig.made()) == 8
+
+
+def test_what_the_rules_do_not_divide_is_not_tried(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.run(names=())
+    assert (rig.turns, rig.events.count(TurnsFound([])), rig.calls[0][1]) == ([], 0, "5")
+
+
+def test_a_command_is_warmed_up_once_a_build(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, kind="hyperfine", warmup=2)
+    rig.run()
+    measured = rig.calls[4:]
+    assert [(side, warmup) for side, _, warmup in measured if warmup != "0"] == [
+        (side, "2") for build in range(2) for side in dict.fromkeys(side for side, *_ in measured[20 * build :])
+    ]
+    assert {values for _, values, _ in measured} == {"1"}
+
+
+def test_a_run_that_goes_on_has_the_same_turns(tmp_path: Path) -> None:
+    whole = Rig(tmp_path)
+    whole.run()
+    for cut in (2, 3, 8, 23):
+        rig = Rig(tmp_path)
+        with pytest.raises(KeyboardInterrupt):
+            rig.run(cut=cut)
+        known = len(rig.turns)
+        rig.calls.clear()
+        # a machine that is slower by now does not change it
+        rig.start = 0.05 if not known else 3.0
+        rig.run()
+        assert rig.turns == whole.turns
+        assert rig.made() == whole.made()
+        assert ("base", "3", "0") not in rig.calls or not known
+
+
+def test_a_run_of_before_that_goes_on_keeps_its_executions(tmp_path: Path) -> None:
+    old = Rig(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        old.run(names=(), cut=4)
+    old.run()
+    assert old.turns == []
+    assert {values for _, _, _, values in old.made()} == {5}
