@@ -99,6 +99,7 @@ class _Text:
         sandbox = report.run.sandbox
         asked = [
             ("looks", reports.looks(report)),
+            ("memory", reports.memory(report)),
             ("sandbox", str(sandbox) if sandbox and sandbox.on else ""),
             ("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}"),
             ("alpha", reports.error_level(report)),
@@ -114,7 +115,6 @@ class _Text:
             ("measured", reports.measured(report)),
             ("time", cost.where(report.run.cost)),
             ("sandbox", str(sandbox) if sandbox and not sandbox.on else ""),
-            ("memory", reports.memory(report)),
             *self.entries("override", policy.override),
             *self.entries("accept", policy.accept),
             *(
