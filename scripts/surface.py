@@ -1,4 +1,4 @@
-"""What version 1 promises to keep (docs/stability.md), as lines: commands, options, exit codes, keys of files, inputs.
+"""What version 1 promises to keep (docs/stability.md), as lines: commands, options, exit codes, keys and kinds, inputs.
 
 `make surface` adds what is new to tests/data/surface.txt, before a release. tests/test_stability.py fails when a line
 of that file is gone: taking something away needs version 2. Nothing removes lines.
@@ -19,6 +19,7 @@ from gate.cli.command import Command, command_names, command_of
 from gate.cli.options import add_options
 from gate.codes import Exit
 from gate.model import records
+from scripts.report_pages import UNIONS, members
 
 ROOT = Path(__file__).parent.parent
 KEPT = ROOT / "tests" / "data" / "surface.txt"
@@ -31,6 +32,7 @@ def surface() -> set[str]:
         *(f"exit code {code:d}" for code in Exit),
         *(f"perfgate.toml {line}" for line in _schema("perfgate.schema.json")),
         *(f"report.json {line}" for line in _schema("report.schema.json")),
+        *(f"report.json {line}" for line in _kinds()),
         *(f"measurements.jsonl {line}" for line in _lines()),
         *(f"action {line}" for line in _action()),
     }
@@ -73,6 +75,12 @@ def _keys(node: Mapping[str, Any], named: Mapping[str, Any], path: str, within: 
         below = f"{path}.{key}" if path else key
         yield below
         yield from _keys(inner, named, below, within)
+
+
+def _kinds() -> Iterator[str]:
+    """Give the kinds of all sentences, by the headings of docs/json.md."""
+    for heading, union in UNIONS.items():
+        yield from (f"{heading.lower()} = {json.dumps(each.__struct_config__.tag)}" for each in members(union))
 
 
 def _lines() -> Iterator[str]:

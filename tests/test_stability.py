@@ -24,6 +24,7 @@ def test_each_part_of_the_surface_is_found() -> None:
         "perfgate.toml benchmark[].metric.*.threshold",
         "report.json findings[].ratio.low",
         'report.json findings[].verdict = "no-sign"',
+        'report.json reasons = "too-noisy"',
         "measurements.jsonl execution.benchmark",
         "action inputs command",
         "action outputs verdict",

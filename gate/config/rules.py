@@ -30,11 +30,6 @@ FIRST_STARTS = 10
 MOST_STARTS = 200
 """Of a round, where they are counted."""
 
-FIRST_STARTS = 10
-"""Starts a side that are made before those of a round are counted, and the fewest of a round."""
-MOST_STARTS = 200
-"""Of a round, where they are counted."""
-
 DUET_CHIEF = frozenset({"cpu"})
 """The metrics that a duet decides: wall time under load is not one."""
 

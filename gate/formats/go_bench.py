@@ -15,10 +15,10 @@ import msgspec
 
 from gate.formats.parts import go_text as go
 from gate.formats.parts.go_lines import File, Labels, Lines, Stream, cut_off, end, metric_of, read_events, read_line
-from gate.formats.parts.live import sorted_by_name
+from gate.formats.parts.live import results, sorted_by_name
 from gate.formats.parts.output import OutputError, Series, Suite, refuse_cut_off, why_unusable
 from gate.formats.parts.result import About, Failed, Format, LeftOut, Measured, Otherwise, Result
-from gate.formats.parts.source import Source, guarded
+from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.writing.plain import visible
 
@@ -88,8 +88,7 @@ def suite(data: bytes, *, several: bool, failed: bool = False) -> Suite:
         OutputError: a failure among the results, an end without PASS or in the middle of a line, or results without a
             name. Results that cannot be separated from what the benchmark prints are an error of that benchmark.
     """
-    source = Source("the output", None, data)
-    file = next(guarded(map(_file, [source]), source))
+    [file] = results(lambda source: map(_file, [source]), data)
     if file.reported and not failed:
         raise OutputError(f"the output reports a failure: {file.reported}")
     if file.wrong:

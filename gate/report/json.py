@@ -136,7 +136,9 @@ def _flat(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     table = {key: _flat(each) for key, each in value.items()}
-    details = table.pop("details") if "kind" in table and isinstance(table.get("details"), dict) else {}
+    # metrics of a perfgate.toml, in the settings, may have these names, too: then both are tables
+    is_sentence = isinstance(table.get("kind"), str) and isinstance(table.get("details"), dict)
+    details = table.pop("details") if is_sentence else {}
     return {**details, **table}
 
 

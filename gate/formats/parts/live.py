@@ -6,6 +6,7 @@ What a reader is not sure of fails: results with no name, a name that comes twic
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from gate.formats.parts.output import (
     EmptyError,
@@ -23,11 +24,12 @@ from gate.formats.parts.source import GZIP, Source, guarded
 from gate.model import UserError
 from gate.writing.plain import visible
 
+T = TypeVar("T")
 _TWICE = "two benchmarks have this name"
 _VIEWS = {"median": "median", "p50": "median", "min": "fastest"}
 
 
-def results(read: Callable[[Source], Iterator[Result]], data: bytes, *, beginning: int | None = None) -> list[Result]:
+def results(read: Callable[[Source], Iterator[T]], data: bytes, *, beginning: int | None = None) -> list[T]:
     """Read all that an output says.
 
     Args:

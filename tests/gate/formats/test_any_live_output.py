@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -95,6 +96,19 @@ def test_any_change_of_a_good_output_is_read_or_refused_in_a_line(name: str, rou
             why = refused(parse, data)
             assert why.isprintable(), data
             assert len(why) <= 500, data
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_what_is_packed_is_never_unpacked(name: str) -> None:
+    good, parse = ADAPTERS[name]
+    packed = gzip.compress(good[0])
+    for data in (packed, packed[: len(packed) // 2], packed[:2]):
+        assert refused(parse, data).isprintable()
+
+
+def test_a_program_that_packs_its_results_is_told_to_write_them_as_they_are() -> None:
+    good, parse = ADAPTERS["go"]
+    assert refused(parse, gzip.compress(good[0])) == "the output is packed: write it as it is"
 
 
 @pytest.mark.parametrize("name", ADAPTERS)

@@ -54,6 +54,27 @@ def test_a_text_is_not_read() -> None:
     assert json.read(changed) == examples.factors()
 
 
+@pytest.mark.parametrize("name", examples.ALL)
+def test_details_that_stand_beside_the_kind_are_read(name: str) -> None:
+    def flat(value: Any) -> Any:
+        if isinstance(value, list):
+            return [flat(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        table = {key: flat(each) for key, each in value.items()}
+        return {**table.pop("details", {}), **table}
+
+    report = examples.ALL[name]()
+    assert json.read(plain.dumps(flat(plain.loads(json.render(report))))) == report
+
+
+def test_metrics_of_the_settings_may_have_the_names_of_keys() -> None:
+    tables = plain.loads(json.render(examples.regression()))
+    metrics = {"kind": {"unit": "B"}, "details": {"better": "higher"}, "text": {"unit": "s"}}
+    tables["run"]["settings"] = {"metric": metrics}
+    assert json.read(plain.dumps(tables)).run.settings == {"metric": metrics}
+
+
 def refuse(token: str) -> Any:
     raise AssertionError(token)
 

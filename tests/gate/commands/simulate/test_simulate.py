@@ -66,6 +66,7 @@ def test_the_paper_is_simulated_into_a_page_that_fits_a_terminal(tmp_path: Path)
         "Cost",
     ]
     assert max(len(line) for line in out.splitlines()) <= simulate.WIDTH
+    assert "…" not in out
     assert "Rijndael OPT  0.40%      3.50%      9.30%     10 x 10" in out
     assert "`" not in out and "**" not in out
     written = page.read_text()
