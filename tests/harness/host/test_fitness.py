@@ -46,7 +46,7 @@ def fit_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{EXAMINE}.directories.temporary", lambda _: ok)
     monkeypatch.setattr(f"{EXAMINE}.directories.others", lambda _: ok)
     monkeypatch.setattr(f"{EXAMINE}.tools.tools", lambda: ok)
-    monkeypatch.setattr(f"{EXAMINE}.tracing.tracer", lambda: ok)
+    monkeypatch.setattr(f"{EXAMINE}.tools.tracer", lambda: ok)
     monkeypatch.setattr(f"{EXAMINE}.machine.mounts", lambda: ok)
 
 

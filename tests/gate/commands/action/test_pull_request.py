@@ -188,7 +188,7 @@ def test_a_machine_that_another_program_holds_is_an_error_that_names_it(tmp_path
     report = json.loads(Path(done.outputs["json"]).read_text())
     assert [failure["kind"] for failure in report["failures"]] == ["lock"]
     [error] = done.said("error")
-    assert f"held by process {os.getpid()} (user " in error
+    assert "held by a process that did not register as perfgate" in error
     assert f"process {os.getpid()} (user " in forge.comments[0]["body"]
 
 
