@@ -284,7 +284,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Identical(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding of a benchmark that cannot differ and was not measured: the keys of Finding, without any number.
+    """A finding of a benchmark that cannot differ and was not measured; report.json has all keys of Finding, as null.
 
     It is a type of its own so that nothing computes with an interval that is not there. In report.json both stand in
     `findings`.
@@ -298,56 +298,16 @@ class Identical(msgspec.Struct, frozen=True, kw_only=True):
     """The direction that is better; None: nothing tells."""
     statistic: str
     factors: dict[str, Any] = {}
-    base: None = None
-    """It was not measured."""
-    head: None = None
-    """It was not measured."""
-    ratio: None = None
-    """It was not measured."""
-    sessions: list[SessionRatio] = []
-    """It was not measured."""
-    decided_at: None = None
-    """It was not measured."""
-    shown: None = None
-    """It was not measured."""
     threshold: float
     floor: float | None
-    p: None = None
-    """It was not measured."""
-    p_adjusted: None = None
-    """It was not measured."""
-    p_improvement: None = None
-    """It was not measured."""
-    p_improvement_adjusted: None = None
-    """It was not measured."""
     verdict: Literal["identical"] = "identical"
     """It cannot differ."""
-    accepted: None = None
-    """There is nothing to accept."""
     reason: SameProgram
     """Why it cannot differ."""
-    warnings: list[AnyWarning] = []
-    """What to mind about this finding."""
     not_worse: bool = True
     """It cannot be worse."""
-    more_builds: None = None
-    """None are needed."""
-    stopped: None = None
-    """It was not measured."""
-    detectable: None = None
-    """It was not measured."""
     identical: Proof
     """What proves it."""
-    variance: Variances = Variances(base=[], head=[])
-    """It was not measured."""
-    memory: None = None
-    """It was not measured."""
-    pairing: None = None
-    """It was not measured."""
-    view: None = None
-    """It was not measured."""
-    beside: list[Finding] = []
-    """It was not measured."""
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
