@@ -124,8 +124,7 @@ def _gathered(
     one: bool,
     separate: bool,
 ) -> Evidence:
-    records = in_order(records)
-    run = run_of(records)
+    records, run = in_order(records), run_of(records)
     measured = measured or config_of(run)
     separate = separate or (run is not None and run.apart)
     cut = unfinished(records, float(measured.plan.budget) if measured else None)
