@@ -124,10 +124,10 @@ def _gathered(
     one: bool,
     separate: bool,
 ) -> Evidence:
-    records = in_order(records)
-    run = run_of(records)
+    records, run = in_order(records), run_of(records)
+    measured = measured or config_of(run)
     separate = separate or (run is not None and run.apart)
-    cut = unfinished(records, _budget_of(run, measured))
+    cut = unfinished(records, float(measured.plan.budget) if measured else None)
     cost = cost_of([r.record for r in records])
     explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
     records = trusted(complete_rounds(without_past_waits(without_profiles(records))))
@@ -260,11 +260,6 @@ def _failures(
     found += repeated(executions, config, by_side=one)
     failed = failed_at([*known, *found])
     return [*known, *found, *(f for f in partial_suites(executions, run) if not failed(f.benchmark, f.factors))]
-
-
-def _budget_of(run: Run | None, measured: Config | None) -> float | None:
-    config = measured or config_of(run)
-    return float(config.plan.budget) if config else None
 
 
 def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[UndecidedBenchmarks]:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from gate.config.rules import most_builds
 from gate.config.types import Builds, Config, Plan
 from gate.evidence.cost import one_by_one
-from gate.evidence.runs import config_of
 from gate.model import Build, Execution, Look, Record, Run
 
 _JUDGED = 2
@@ -70,7 +69,7 @@ def _fitting(plan: Plan, steps: Sequence[Build | Execution], rounds: int) -> int
     return max(1, min(most_builds(plan), rounds + math.floor(left / following)))
 
 
-def looks_of(run: Run | None, records: Sequence[Record], config: Config | None = None) -> list[int]:
+def looks_of(run: Run | None, records: Sequence[Record], config: Config | None) -> list[int]:
     """Give the looks of a measured run: none without look lines, since then the design was fixed.
 
     Look lines of a run whose plan names no range stand for looks at their own rounds, the last one at the end that the
@@ -78,12 +77,11 @@ def looks_of(run: Run | None, records: Sequence[Record], config: Config | None =
     shards look together.
 
     Args:
-        config: the run was measured by, where the caller has parsed it already.
+        config: the run was measured by; None: not known.
     """
     lines = sorted({r.look for r in records if isinstance(r, Look)})
     if not lines:
         return []
-    config = config or config_of(run)
     if run is not None and config is not None:
         planned = planned_looks(config.plan, () if run.shard else records)
         if planned:

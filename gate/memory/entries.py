@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.model import Remembered, UserError
+from gate.model.case import OfCase
 
 
 class HistoryError(UserError):
@@ -69,13 +70,9 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.host.get("fingerprint", ""))
 
 
-class Learned(msgspec.Struct, frozen=True, kw_only=True):
+class Learned(OfCase, frozen=True, kw_only=True):
     """What a session shows about one finding."""
 
-    benchmark: str
-    metric: str
-    factors: dict[str, Any]
-    statistic: str
     setup: Setup
     remembered: Remembered
     costs: Costs

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
-from gate.model.names import ACTIVE
+from gate.model.names import ACTIVE, Better
 
 MEAN = "mean"
 TYPICAL: Literal["typical"] = "typical"
@@ -30,6 +30,27 @@ class HasCase(Protocol):
     @property
     def factors(self) -> dict[str, Any]:
         """Settings of the factors."""
+
+
+class OfCase(msgspec.Struct, frozen=True, kw_only=True):
+    """What is about one case and statistic."""
+
+    benchmark: str
+    metric: str
+    statistic: str
+    factors: dict[str, Any]
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said of base and head of one case and statistic."""
+
+    benchmark: str
+    metric: str
+    unit: str
+    better: Better | None
+    """The direction that is better; None: nothing tells, so that it is not decided."""
+    statistic: str
+    factors: dict[str, Any]
 
 
 class CaseId(NamedTuple):

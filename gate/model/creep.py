@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
+from gate.model.case import OfCase
 from gate.model.names import Better
 
 
@@ -26,13 +27,9 @@ class Night(msgspec.Struct, frozen=True, kw_only=True):
     """Of log_ratio, over builds."""
 
 
-class CaseNights(msgspec.Struct, frozen=True, kw_only=True):
+class CaseNights(OfCase, frozen=True, kw_only=True):
     """The nights of one case and statistic on this machine, the oldest first, whatever the pin was."""
 
-    benchmark: str
-    metric: str
-    statistic: str
-    factors: dict[str, Any]
     nights: list[Night]
     """One for each check."""
 
@@ -52,13 +49,9 @@ class Suspect(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an [[accept]] entry let it pass."""
 
 
-class CaseSuspects(msgspec.Struct, frozen=True, kw_only=True):
+class CaseSuspects(OfCase, frozen=True, kw_only=True):
     """The suspects of one case and statistic, those that added most first."""
 
-    benchmark: str
-    metric: str
-    statistic: str
-    factors: dict[str, Any]
     suspects: list[Suspect]
     """Commits between the pin and head."""
 
@@ -96,13 +89,9 @@ class CreepRun(msgspec.Struct, frozen=True, kw_only=True):
 CreepVerdict = Literal["crept", "accepted", "unconfirmed", "none"]
 
 
-class CreepCase(msgspec.Struct, frozen=True, kw_only=True):
+class CreepCase(OfCase, frozen=True, kw_only=True):
     """What all nights together say about one case and statistic."""
 
-    benchmark: str
-    metric: str
-    statistic: str
-    factors: dict[str, Any]
     better: Better
     verdict: CreepVerdict
     """crept: beyond the threshold by all nights together. unconfirmed: by this night alone."""

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from gate.model.case import Compared
 from gate.model.names import Better, Verdict
 
 HISTORY_SCHEMA = 1
@@ -41,16 +42,12 @@ class AcceptedChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reason: str
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Change(Compared, frozen=True, kw_only=True, gc=False):
     """One case and statistic: head against its parent, measured at the same time on the same machine."""
 
     benchmark: str
     """Of a suite that is identical its [[benchmark]], "suite", which stands for all its lines, "suite/line"."""
-    metric: str
-    unit: str
     better: Better
-    statistic: str
-    factors: dict[str, Any]
     log_ratio: Annotated[float, msgspec.Meta(ge=-700, le=700)]
     """ln(head/base); 0 of a benchmark that was proved to be the same program."""
     variance: Annotated[float, msgspec.Meta(ge=0)] | None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
+from gate.model.case import OfCase
 from gate.model.names import Layouts
 from gate.model.warnings import AnyWarning
 
@@ -52,13 +51,9 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     """The metric that the finding's is a view of."""
 
 
-class FindingMemory(msgspec.Struct, frozen=True, kw_only=True):
+class FindingMemory(OfCase, frozen=True, kw_only=True):
     """The sessions in which one finding's variance was measured on this machine."""
 
-    benchmark: str
-    metric: str
-    factors: dict[str, Any]
-    statistic: str
     sessions: list[Remembered]
     """What each shows."""
 

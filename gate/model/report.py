@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from gate.model.case import Compared
 from gate.model.choice import Choice
 from gate.model.cost import Cost, Pace
 from gate.model.creep import CreepFacts
@@ -189,15 +190,10 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     """How many times as much the other view varied in the first round; None: not known."""
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class Finding(Compared, frozen=True, kw_only=True):
     """One case, one statistic, its interval and its verdict; what is not measured is Identical."""
 
-    benchmark: str
-    metric: str
-    unit: str
     better: Better
-    statistic: str
-    factors: dict[str, Any]
     base: SideSummary
     """Base's value."""
     head: SideSummary
@@ -254,7 +250,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What both sides of its rounds have in common; None: rounds do not pair them, or there are fewer than three."""
     view: View | None = None
     """Why this view of the benchmark decided; None: there was no other."""
-    beside: list[Finding] = []
+    beside: list[Finding] = msgspec.field(default_factory=list)
     """The other views of the benchmark, which did not decide."""
 
     @property
@@ -283,8 +279,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         return self.verdict == "inconclusive" and not self.not_worse and not self.is_below_floor
 
 
-class Identical(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding of a benchmark that cannot differ and was not measured: the keys of Finding, without any number.
+class Identical(Compared, frozen=True, kw_only=True):
+    """A finding of a benchmark that cannot differ and was not measured; report.json has all keys of Finding, as null.
 
     It is a type of its own so that nothing computes with an interval that is not there. In report.json both stand in
     `findings`.
@@ -292,75 +288,24 @@ class Identical(msgspec.Struct, frozen=True, kw_only=True):
 
     benchmark: str
     """Name of the benchmark; of a suite its [[benchmark]], which stands for all its cases."""
-    metric: str
-    unit: str
-    better: Better | None
-    """The direction that is better; None: nothing tells."""
-    statistic: str
-    factors: dict[str, Any] = {}
-    base: None = None
-    """It was not measured."""
-    head: None = None
-    """It was not measured."""
-    ratio: None = None
-    """It was not measured."""
-    sessions: list[SessionRatio] = []
-    """It was not measured."""
-    decided_at: None = None
-    """It was not measured."""
-    shown: None = None
-    """It was not measured."""
+    factors: dict[str, Any] = msgspec.field(default_factory=dict)
     threshold: float
     floor: float | None
-    p: None = None
-    """It was not measured."""
-    p_adjusted: None = None
-    """It was not measured."""
-    p_improvement: None = None
-    """It was not measured."""
-    p_improvement_adjusted: None = None
-    """It was not measured."""
     verdict: Literal["identical"] = "identical"
     """It cannot differ."""
-    accepted: None = None
-    """There is nothing to accept."""
     reason: SameProgram
     """Why it cannot differ."""
-    warnings: list[AnyWarning] = []
-    """What to mind about this finding."""
     not_worse: bool = True
     """It cannot be worse."""
-    more_builds: None = None
-    """None are needed."""
-    stopped: None = None
-    """It was not measured."""
-    detectable: None = None
-    """It was not measured."""
     identical: Proof
     """What proves it."""
-    variance: Variances = Variances(base=[], head=[])
-    """It was not measured."""
-    memory: None = None
-    """It was not measured."""
-    pairing: None = None
-    """It was not measured."""
-    view: None = None
-    """It was not measured."""
-    beside: list[Finding] = []
-    """It was not measured."""
 
 
-class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+class Recorded(Compared, frozen=True, kw_only=True):
     """A metric that was measured and is shown, but not decided."""
 
-    benchmark: str
-    metric: str
     statistic: str = "mean"
     """mean, or what another tool gave, such as "min"; "value" where that is not known."""
-    unit: str
-    better: Better | None
-    """The direction that is better; None: nothing tells, so that it is not decided."""
-    factors: dict[str, Any]
     base: SideSummary
     """Base's value."""
     head: SideSummary

@@ -12,7 +12,7 @@ import msgspec
 from gate.codes import Exit
 from gate.config.parse import parse_types
 from gate.config.source import from_tables
-from gate.model import REPORT_SCHEMA, Build, Failure, MemoryUse, Report, ReportVerdict, Unproved, UserError
+from gate.model import REPORT_SCHEMA, Build, Failure, Finding, MemoryUse, Report, ReportVerdict, Unproved, UserError
 from gate.model.bounds import beyond
 from gate.model.study import StudyReport
 from gate.writing.sentences import Sentence
@@ -24,6 +24,10 @@ EXIT_CODES: dict[ReportVerdict, tuple[Exit, ...]] = {
     "error": (Exit.ERROR,),
 }
 """That go with a verdict."""
+_UNMEASURED = dict.fromkeys(Finding.__struct_fields__) | {
+    "sessions": [], "warnings": [], "variance": {"base": [], "head": []}, "beside": [],
+}  # fmt: skip
+"""The keys of a finding that was not measured."""
 OMITTED_WHEN_EMPTY = (Failure, Build)
 """Lines of measurements.jsonl: their `factors` are written where there are some."""
 
@@ -53,10 +57,8 @@ def render(report: Report) -> str:
     for table, finding in zip(tables["findings"], report.findings, strict=True):
         for own, view in zip([table, *table["beside"]], finding.views, strict=True):
             own["text"] = plain(conclusion(view))
-    identical = tables.pop("identical")
-    for table, proved in zip(identical, report.identical, strict=True):
-        table["text"] = plain(proved.reason.sentence())
-    tables["findings"] += identical
+    for table, proved in zip(tables.pop("identical"), report.identical, strict=True):
+        tables["findings"].append(_UNMEASURED | table | {"text": plain(proved.reason.sentence())})
     tables["next"] = plain(next_step(report))
     return _encoded(tables, [*tables["failures"], *tables["run"]["builds"]])
 

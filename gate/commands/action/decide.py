@@ -116,7 +116,7 @@ def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
         return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=target))
     try:
         if request.foreign:
-            run = ForeignRun(request.run_folder, request.id, request.place, tuple(request.sets))
+            run = ForeignRun(request.run_folder, request.id, request.place, request.sets)
             return conclude_foreign(request.event, run, environment)
         if request.again is not None:
             return _decided(request, environment, [request.run_folder / MEASUREMENTS], [])

@@ -21,11 +21,12 @@ from gate.github.problems import Problem
 from gate.github.publishing.commit import open_check
 from gate.github.publishing.conclusion import job_name, stamp_of, target_of
 from gate.github.publishing.forge import forge_of, problem_line
-from gate.github.publishing.inputs import Inputs, read_inputs
+from gate.github.publishing.inputs import read_inputs
 from gate.github.publishing.publish import refusal_line, run_address
 from gate.github.publishing.request import (
     Before,
     Command,
+    Inputs,
     Request,
     Wanted,
     as_inputs,
@@ -79,7 +80,7 @@ def run(out: TextIO) -> int:
     request = _first(found.inputs, event, workspace, problems, environment)
     matrix = ""
     if not request.notices and not request.idle:
-        settled = _prepared(request, found.inputs, environment)
+        settled = _prepared(request, workspace, workspace / found.inputs.directory, environment)
         request = settled.request
         out.writelines(warning_line(warning.sentence(), "perfgate") for warning in folded(settled.warnings))
     if request.idle and request.command == "plan":
@@ -124,32 +125,24 @@ def _first(
         )
     elif checked_out and not _is_in_checkout(directory):
         problems.append(Notice(Exit.USAGE, _NO_CHECKOUT.format(workspace)))
+    settled = {
+        "command": command,
+        "id": gate,
+        "directory": str(directory),
+        "history": str(directory / inputs.history)
+        if inputs.history and not inputs.history.startswith("~")
+        else inputs.history,
+        "runs": tuple(str(workspace / each) for each in inputs.runs),
+        "wanted": _wanted(inputs.wanted, command),
+    }
     return Request(
-        command=command,
-        id=gate,
+        **(msgspec.structs.asdict(inputs) | settled),
         job=job_name(event, environment, inputs.leg),
         event=event,
         folder=tempfile.mkdtemp(prefix="perfgate-", dir=os.environ.get("RUNNER_TEMP") or None),
-        directory=str(directory),
         place=Path(os.path.relpath(directory, workspace)).as_posix(),
-        base=inputs.base,
         how=None,
-        head=inputs.head,
-        config=inputs.config,
-        rules=inputs.rules,
-        sets=list(inputs.sets),
-        budget=inputs.budget,
-        wait=inputs.wait,
-        benchmarks=list(inputs.benchmarks),
-        history=str(directory / inputs.history)
-        if inputs.history and not inputs.history.startswith("~")
-        else inputs.history,
         remember=may_write_history(event),
-        shard=inputs.shard,
-        session=inputs.session,
-        sessions=inputs.sessions,
-        runs=[str(workspace / each) for each in inputs.runs],
-        wanted=_wanted(inputs.wanted, command),
         again=None,
         foreign=foreign,
         idle=idle,
@@ -184,8 +177,8 @@ class _Prepared:
     warnings: list[AnyWarning]
 
 
-def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) -> _Prepared:
-    """Look for what was measured already; else refuse, or fetch what is missing."""
+def _prepared(request: Request, workspace: Path, given: Path, environment: Mapping[str, str]) -> _Prepared:
+    """Look for what was measured already; else refuse, or fetch what is missing; given: the folder, with its links."""
     from gate.commands.action.commits import refuse_another_checkout
 
     warnings: list[AnyWarning] = []
@@ -196,22 +189,21 @@ def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) 
             return told
     event = request.event
     try:
-        workspace = Path(environment.get("GITHUB_WORKSPACE") or os.curdir).resolve()
-        refuse_another_checkout(workspace / inputs.directory, workspace, request.base, request.head)
+        refuse_another_checkout(given, workspace, request.base, request.head)
     except UserError as error:
         return _Prepared(_refused(request, error.exit_code, as_inputs(error)), warnings)
-    if inputs.command in (None, "check") and event.name == "pull_request" and event.action in LABELS:
+    if request.command == "check" and event.name == "pull_request" and event.action in LABELS:
         found = _measured_before(request, environment)
         warnings += found.warnings
         if found.request.again is not None:
             return _Prepared(found.request, warnings)
     if request.command == "publish":
-        if inputs.measuring is None or request.foreign:
+        if request.measuring is None or request.foreign:
             return _Prepared(request, warnings)
         from gate.commands.action.measuring_job import collected
 
-        return _Prepared(collected(request, inputs.measuring, environment), warnings)
-    why = _refusal(request, forks=inputs.forks)
+        return _Prepared(collected(request, request.measuring, environment), warnings)
+    why = _refusal(request, forks=request.forks)
     if why is not None:
         return _Prepared(_refused(request, Exit.ERROR, why), warnings)
     if request.command == "creep":

@@ -19,7 +19,7 @@ from gate.evidence.records import Located
 from gate.memory.entries import Costs, Entry, Learned, Setup
 from gate.memory.sessions import learn
 from gate.model import Commit, Failure, Layouts, Record, Remembered, Round, Run
-from gate.model.case import CaseId, case_id
+from gate.model.case import CaseId, OfCase, case_id
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import IdenticalSides, SameCommit
 from gate.model.warnings.setup import FewBuilds
@@ -63,13 +63,9 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     """Where it does not."""
 
 
-class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
+class Calibrated(OfCase, frozen=True, kw_only=True):
     """One finding."""
 
-    benchmark: str
-    metric: str
-    factors: dict[str, Any]
-    statistic: str
     added: Added
     """By level."""
     round: float | None

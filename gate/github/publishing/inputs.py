@@ -17,6 +17,7 @@ from gate.github.publishing.request import (
     RESULTS,
     ROOT,
     Command,
+    Inputs,
     Occasion,
     Result,
     Wanted,
@@ -27,35 +28,6 @@ from gate.units import Duration
 T = TypeVar("T")
 
 OWN_ARTIFACT = "a workflow_run workflow takes its artifact itself, since anybody may have made it: name no runs"
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What the caller of the action asks for; None: not said."""
-
-    command: Command | None
-    config: str | None
-    base: str | None
-    head: str | None
-    rules: str | None
-    sets: tuple[str, ...]
-    budget: str | None
-    wait: str | None
-    benchmarks: tuple[str, ...]
-    directory: str
-    history: str | None
-    id: str
-    leg: str
-    """Of a matrix; "" where there is none."""
-    forks: bool
-    """Whether forks may be measured here."""
-    shard: str | None
-    session: int | None
-    sessions: int | None
-    runs: tuple[str, ...]
-    measuring: Result | None
-    """Of the job that measured, where this one decides over its measurements."""
-    wanted: Wanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,41 +99,53 @@ class Before(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """All that the steps after prepare go by; no secret."""
+class Inputs(msgspec.Struct, frozen=True, kw_only=True):
+    """What the caller of the action asks for; None: not said."""
+
+    command: Command | None
+    config: str | None
+    base: str | None
+    head: str | None
+    """base and head: as for check."""
+    rules: str | None
+    sets: tuple[str, ...]
+    budget: str | None
+    wait: str | None
+    benchmarks: tuple[str, ...]
+    directory: str
+    """Of the project; in a request absolute."""
+    history: str | None
+    """A file; None: as configured."""
+    id: str
+    leg: str
+    """Of a matrix; "" where there is none."""
+    forks: bool
+    """Whether forks may be measured here."""
+    shard: str | None
+    session: int | None
+    sessions: int | None
+    runs: tuple[str, ...]
+    """Folders or globs, for publish; in a request absolute."""
+    measuring: Result | None
+    """Of the job that measured, where this one decides over its measurements."""
+    wanted: Wanted
+
+
+class Request(Inputs, frozen=True, kw_only=True):
+    """All that the steps after prepare go by, the inputs with what the event settles; no secret."""
 
     command: Command
-    id: str
     job: str
     """Of which workflow, job and leg of a matrix this is."""
     event: Event
     folder: str
     """Of everything this action writes."""
-    directory: str
-    """Of the project, absolute."""
     place: str
-    """Where that is in the repository, with slashes."""
-    base: str | None
+    """Where the project is in the repository, with slashes."""
     how: AnyHow | None
     """Why this base; None where it was asked for."""
-    head: str | None
-    """base and head: as for check."""
-    config: str | None
-    rules: str | None
-    sets: list[str]
-    budget: str | None
-    wait: str | None
-    benchmarks: list[str]
-    history: str | None
-    """A file; None: as configured."""
     remember: bool
     """Whether the history may be written."""
-    shard: str | None
-    session: int | None
-    sessions: int | None
-    runs: list[str]
-    """Folders or globs, absolute, for publish."""
-    wanted: Wanted
     again: Before | None
     """The run whose measurements lie in the folder already, or, with a notice, would have."""
     foreign: bool
@@ -236,7 +248,7 @@ def bounded(request: Request) -> Request:
         directory=_short(request.directory),
         place=_short(request.place),
         **dict.fromkeys(("base", "head", "config", "rules", "budget", "wait", "history")),
-        **{key: [] for key in ("sets", "benchmarks", "runs")},
+        **dict.fromkeys(("sets", "benchmarks", "runs"), ()),
         how=None,
         notices=notices,
         warnings=[*folded(request.warnings)],
@@ -276,5 +288,5 @@ def rules_of(request: Request) -> RulesOptions:
         config=Path(request.config) if request.config else None,
         rules=request.rules,
         sets=(*request.sets, *budget),
-        benchmarks=tuple(request.benchmarks),
+        benchmarks=request.benchmarks,
     )

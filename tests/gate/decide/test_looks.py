@@ -16,6 +16,7 @@ from gate.config.types import Builds, Config, Gate, Plan
 from gate.decide import decide, look
 from gate.evidence.gather import gather
 from gate.evidence.looks import looks_of, planned_looks
+from gate.evidence.runs import config_of
 from gate.model import SIDES, Build, Execution, Look, Metric, Report, Round, Run, reasons
 from gate.model.records import FullBuilds
 from gate.model.warnings.estimates import EarlyStop
@@ -181,10 +182,10 @@ def test_builds_of_round_two_restore_what_a_cold_first_build_took_away() -> None
 
 def test_without_look_lines_the_design_is_fixed() -> None:
     run = Run(config={"plan": PLAN})
-    assert looks_of(run, [run]) == []
-    assert looks_of(run, [run, Look(look=1)]) == [4, 6, 8, 12]
+    assert looks_of(run, [run], config_of(run)) == []
+    assert looks_of(run, [run, Look(look=1)], config_of(run)) == [4, 6, 8, 12]
     # a file of another tool, without a plan
-    assert looks_of(None, [Look(look=3), Look(look=6)]) == [3, 6]
+    assert looks_of(None, [Look(look=3), Look(look=6)], None) == [3, 6]
 
 
 def test_without_a_plan_the_run_line_or_the_measurements_say_where_the_looks_end() -> None:
