@@ -28,22 +28,18 @@ from gate.model.study import (
     Setting,
     Varies,
 )
-from gate.stats.design.bca_means import mean_intervals
-from gate.stats.design.blocks import blocks
-from gate.stats.design.cells import balanced, interactions, lacking, main_effects, treatments
+from gate.stats.design.cells import balanced, blocks, interactions, lacking, main_effects, treatments
 from gate.stats.design.claims import Hypothesis, claims, of_mean
 from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers
 from gate.stats.design.lenth import lenth
-from gate.stats.design.linear import linear_model
+from gate.stats.design.linear import linear_model, trends
 from gate.stats.design.one_way import Error, one_ways, percents
 from gate.stats.design.quantiles import quantile_effects
-from gate.stats.design.rank_differences import rank_tests
-from gate.stats.design.rank_tests import kruskal, spreads
-from gate.stats.design.sample_size import FEWEST, sample_sizes
+from gate.stats.design.rank_tests import kruskal, rank_tests, spreads
+from gate.stats.design.sample_size import FEWEST, mean_intervals, sample_sizes
 from gate.stats.design.strata import aligned
-from gate.stats.design.trends import trends
 from gate.words.effects import settings_text
 
 if TYPE_CHECKING:
