@@ -87,7 +87,7 @@ def factor(name: str, *settings: Setting) -> Factor:
     return Factor(name=name, settings=list(settings))
 
 
-def frame(y: npt.ArrayLike, *codes: npt.ArrayLike) -> pd.DataFrame:
+def units_of(y: npt.ArrayLike, *codes: npt.ArrayLike) -> pd.DataFrame:
     return pd.DataFrame(
         {"y": np.asarray(y, dtype=np.float64)}
         | {f"f{i}": np.asarray(own, dtype=np.int64) for i, own in enumerate(codes)}
@@ -103,7 +103,7 @@ def effect(model: LinearModel, name: str, **settings: Setting) -> Effect:
 
 
 WOOL, TENSION = factor("wool", "A", "B"), factor("tension", "L", "M", "H")
-WARP = frame(WARPBREAKS, np.repeat([0, 1], 27), np.tile(np.repeat([0, 1, 2], 9), 2))
+WARP = units_of(WARPBREAKS, np.repeat([0, 1], 27), np.tile(np.repeat([0, 1, 2], 9), 2))
 
 # R 4.2.2. contr.sum has its last level at -1, so levels are reversed: `first` is at -1 as here.
 #   options(contrasts = c("contr.sum", "contr.poly")); flip <- function(x) factor(x, levels = rev(levels(factor(x))))
@@ -161,7 +161,7 @@ def test_unbalanced_warpbreaks_as_r_has_it() -> None:
 def test_npk_as_r_has_it() -> None:
     # k <- transform(npk, N = flip(N), P = flip(P), K = flip(K)); m <- lm(yield ~ (N + P + K)^2, k)
     model = linear_model(
-        frame(NPK_YIELD, *([int(c) for c in own] for own in NPK)), [factor(n, 0, 1) for n in "NPK"], 2, 0.95, "yield"
+        units_of(NPK_YIELD, *([int(c) for c in own] for own in NPK)), [factor(n, 0, 1) for n in "NPK"], 2, 0.95, "yield"
     )
     assert model.formula == "yield ~ (N + P + K)^2"
     ss = {"N": 189.28166667, "P": 8.40166667, "K": 95.20166667, "N:P": 21.28166667, "N:K": 33.135, "P:K": 0.48166667}
@@ -175,7 +175,7 @@ def test_npk_as_r_has_it() -> None:
 
 def test_tooth_growth_as_r_has_it() -> None:
     # t <- transform(ToothGrowth, supp = flip(supp), dose = flip(dose)); m <- lm(len ~ supp * dose, t); anova(m)
-    units = frame(LENGTH, np.repeat([1, 0], 30), np.tile(np.repeat([0, 1, 2], 10), 2))
+    units = units_of(LENGTH, np.repeat([1, 0], 30), np.tile(np.repeat([0, 1, 2], 10), 2))
     model = linear_model(units, [factor("supp", "OJ", "VC"), factor("dose", 0.5, 1, 2)], 2, 0.95)
     assert [t.sum_of_squares for t in model.terms] == pytest.approx([205.35, 2426.434333, 108.319])
     assert [t.p for t in model.terms[::2]] == pytest.approx([0.00023118, 0.02186027], rel=1e-4)
@@ -211,7 +211,7 @@ def test_against_literal_least_squares(seed: int) -> None:
     cells = np.array(list(product(*map(range, sizes))))
     codes = np.vstack((cells, cells[rng.integers(0, len(cells), size=40)]))
     y = codes @ np.arange(1, len(sizes) + 1) + 2.0 * codes[:, 0] * codes[:, 1] + rng.normal(size=len(codes))
-    units = frame(y, *codes.T)
+    units = units_of(y, *codes.T)
     order = 1 + seed % 3
     model = linear_model(units, factors, order, 0.9)
     expected = literal(units, factors, order)
@@ -243,7 +243,7 @@ def test_the_structure_of_table_3_comes_back() -> None:
     signs = {name: 2.0 * codes[:, i] - 1 for i, name in enumerate(names)}
     y = 200 + sum(b * np.prod([signs[n] for n in name.split(":")], axis=0) for name, b in effects.items())
     y = y + rng.normal(scale=math.sqrt(545 / 69), size=80)
-    model = linear_model(frame(y, *codes.T), [factor(n, "low", "high") for n in names], 2, 0.95, "end-to-end time")
+    model = linear_model(units_of(y, *codes.T), [factor(n, "low", "high") for n in names], 2, 0.95, "end-to-end time")
     assert model.formula == "`end-to-end time` ~ (machine + load + sched + vmstat)^2"
     assert [t.term for t in model.terms] == [
         "machine",
@@ -289,7 +289,7 @@ def test_no_scale_loses_precision(unit: float, shift: float) -> None:
 
 def test_replicates_may_be_lacking_altogether() -> None:
     model = linear_model(
-        frame([1, 2, 3, 5], [0, 0, 1, 1], [0, 1, 0, 1]), [factor("a", 0, 1), factor("b", 0, 1)], 2, 0.95
+        units_of([1, 2, 3, 5], [0, 0, 1, 1], [0, 1, 0, 1]), [factor("a", 0, 1), factor("b", 0, 1)], 2, 0.95
     )
     assert (model.residual_df, model.residual_ss, model.residual_sd, model.r2) == (0, 0, None, 1)
     assert [t.effects[0].estimate for t in model.terms] == pytest.approx([1.25, 0.75, 0.25])
@@ -299,7 +299,7 @@ def test_replicates_may_be_lacking_altogether() -> None:
 
 
 def test_one_unit_alone() -> None:
-    model = linear_model(frame([7], [1]), [factor("a", 0, 1)], 1, 0.95)
+    model = linear_model(units_of([7], [1]), [factor("a", 0, 1)], 1, 0.95)
     assert (model.terms, model.intercept.estimate, model.r2, model.inestimable) == (
         [],
         7,
@@ -310,7 +310,7 @@ def test_one_unit_alone() -> None:
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e-9, -3e12])
 def test_a_constant_response_tells_nothing(value: float) -> None:
-    model = linear_model(frame([value] * 8, [0, 1] * 4), [factor("a", 0, 1)], 1, 0.95)
+    model = linear_model(units_of([value] * 8, [0, 1] * 4), [factor("a", 0, 1)], 1, 0.95)
     assert (model.total_ss, model.residual_ss, model.r2, model.unexplained) == (0, 0, None, None)
     assert (model.intercept.estimate, model.terms[0].effects[0].estimate) == (value, 0)
     assert (model.terms[0].p, model.terms[0].share, model.terms[0].effects[0].low) == (None, None, None)
@@ -318,7 +318,7 @@ def test_a_constant_response_tells_nothing(value: float) -> None:
 
 def test_rounding_of_means_is_no_spread() -> None:
     # the mean of 0.1, 0.1, 0.1 is not 0.1
-    model = linear_model(frame([0.1, (0.1 + 0.1 + 0.1) / 3, 0.1, 0.1], [0, 0, 1, 1]), [factor("a", 0, 1)], 1, 0.95)
+    model = linear_model(units_of([0.1, (0.1 + 0.1 + 0.1) / 3, 0.1, 0.1], [0, 0, 1, 1]), [factor("a", 0, 1)], 1, 0.95)
     assert model.terms[0].p is None and model.total_ss == 0
 
 
@@ -326,7 +326,7 @@ def test_exact_values_have_intervals_without_width() -> None:
     # instruction counts: the same in every execution of a treatment
     y = [1000003, 1000003, 1000003, 1000103, 1000103, 1000103]
     model = linear_model(
-        frame([*y, *y], [0] * 3 + [1] * 3 + [0] * 3 + [1] * 3, [0] * 6 + [1] * 6),
+        units_of([*y, *y], [0] * 3 + [1] * 3 + [0] * 3 + [1] * 3, [0] * 6 + [1] * 6),
         [factor("a", 0, 1), factor("b", 0, 1)],
         2,
         0.95,
@@ -344,7 +344,7 @@ def test_effects_of_exact_values_are_exact_where_floats_hold_them() -> None:
     y = 2_000_003 + np.array([-70, 30, 40])[codes[:, 0]] + np.array([-9, 9])[codes[:, 1]] + 1000.0 * (codes[:, 2] - 1)
     factors = [factor("a", 0, 1, 2), factor("b", 0, 1), factor("c", 0, 1, 2)]
     for order in (1, 2, 3):
-        model = linear_model(frame(y, *codes.T), factors, order, 0.95)
+        model = linear_model(units_of(y, *codes.T), factors, order, 0.95)
         assert model.intercept.estimate == 2_000_003 and model.residual_ss == 0
         added = {each.term: [e.estimate for e in each.effects] for each in model.terms}
         assert (added.pop("a"), added.pop("b"), added.pop("c")) == ([-70, 30, 40], [9], [-1000, 0, 1000])
@@ -356,7 +356,7 @@ def test_effects_of_exact_values_are_exact_where_floats_hold_them() -> None:
 def test_empty_cells_are_named() -> None:
     codes = [(0, 0), (0, 1), (1, 0)] * 3
     model = linear_model(
-        frame(np.arange(9.0), *np.array(codes).T),
+        units_of(np.arange(9.0), *np.array(codes).T),
         [factor("load", "idle", "busy"), factor("clients", 1, 8)],
         2,
         0.95,
@@ -369,10 +369,10 @@ def test_empty_cells_are_named() -> None:
 def test_what_holds_a_lacking_interaction_goes_with_it() -> None:
     cells = np.array([c for c in product((0, 1), repeat=3) if c[:2] != (1, 1)])
     codes = np.vstack((cells, cells))
-    model = linear_model(frame(np.arange(12.0), *codes.T), [factor(n, 0, 1) for n in "abc"], 3, 0.95)
+    model = linear_model(units_of(np.arange(12.0), *codes.T), [factor(n, 0, 1) for n in "abc"], 3, 0.95)
     assert model.inestimable == ["a:b: a=1 was not measured with b=1; without it there is no a:b:c"]
     assert model.formula == "y ~ a + b + c + a:c + b:c"
-    expected = literal(frame(np.arange(12.0), *codes.T), [factor(n, 0, 1) for n in "abc"], 3)
+    expected = literal(units_of(np.arange(12.0), *codes.T), [factor(n, 0, 1) for n in "abc"], 3)
     assert {t.term: t.sum_of_squares for t in model.terms} == pytest.approx(
         {name: ss for name, (ss, _) in expected.items() if name != "residual"}, abs=1e-9
     )
@@ -381,14 +381,14 @@ def test_what_holds_a_lacking_interaction_goes_with_it() -> None:
 def test_three_factors_that_never_met_are_named_together() -> None:
     cells = np.array([c for c in product((0, 1), repeat=3) if c != (1, 1, 0)])
     model = linear_model(
-        frame(np.arange(14.0) % 5, *np.vstack((cells, cells)).T), [factor(n, 0, 1) for n in "abc"], 3, 0.95
+        units_of(np.arange(14.0) % 5, *np.vstack((cells, cells)).T), [factor(n, 0, 1) for n in "abc"], 3, 0.95
     )
     assert model.inestimable == ["a:b:c: a=1 and b=1 was not measured with c=0"]
 
 
 def test_a_factor_that_goes_with_another_is_named() -> None:
     model = linear_model(
-        frame([1, 2, 3, 4, 5, 7], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1]),
+        units_of([1, 2, 3, 4, 5, 7], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1]),
         [factor("os", "a", "b", "c"), factor("disk", "x", "y")],
         2,
         0.95,
@@ -401,14 +401,14 @@ def test_a_factor_that_goes_with_another_is_named() -> None:
 def test_half_a_factorial_says_what_is_confounded() -> None:
     cells = np.array([c for c in product((0, 1), repeat=3) if sum(c) % 2])
     model = linear_model(
-        frame(np.arange(8.0) ** 2, *np.vstack((cells, cells)).T), [factor(n, 0, 1) for n in "abc"], 2, 0.95
+        units_of(np.arange(8.0) ** 2, *np.vstack((cells, cells)).T), [factor(n, 0, 1) for n in "abc"], 2, 0.95
     )
     assert [(term.term, term.aliases) for term in model.terms] == [("a", ["b:c"]), ("b", ["a:c"]), ("c", ["a:b"])]
     assert model.inestimable == []
 
 
 def test_a_setting_that_was_not_measured_is_no_setting() -> None:
-    units = frame([1, 2, 4, 5], [0, 0, 2, 2])
+    units = units_of([1, 2, 4, 5], [0, 0, 2, 2])
     model = linear_model(units, [factor("a", "x", "y", "z")], 1, 0.95)
     assert [e.settings for e in model.terms[0].effects] == [{"a": "z"}]
     assert model.terms[0].effects[0].estimate == pytest.approx(1.5)
@@ -418,7 +418,7 @@ def test_names_are_never_evaluated() -> None:
     names = ["__import__('os').abort()", "y", "f0", "a:b", "1 + f1"]
     codes = np.array(list(product((0, 1), repeat=5)) * 2)
     y = np.random.default_rng(1).normal(size=64) + codes[:, 3]
-    model = linear_model(frame(y, *codes.T), [factor(n, 0, 1) for n in names], 2, 0.95, "exit()")
+    model = linear_model(units_of(y, *codes.T), [factor(n, 0, 1) for n in names], 2, 0.95, "exit()")
     assert model.formula.startswith("`exit()` ~ (`__import__('os').abort()` + y + f0 + `a:b` + `1 + f1`)^2")
     assert [t.factors for t in model.terms[:5]] == [[n] for n in names]
     assert effect(model, "a:b", **{"a:b": 1}).estimate == pytest.approx(
@@ -435,14 +435,14 @@ def test_the_order_of_units_does_not_matter() -> None:
 
 def test_bad_values_are_refused() -> None:
     with pytest.raises(ValueError, match="not finite"):
-        linear_model(frame([1, math.nan], [0, 1]), [factor("a", 0, 1)], 1, 0.95)
+        linear_model(units_of([1, math.nan], [0, 1]), [factor("a", 0, 1)], 1, 0.95)
     with pytest.raises(ValueError, match="no units"):
-        linear_model(frame([], []), [factor("a", 0, 1)], 1, 0.95)
+        linear_model(units_of([], []), [factor("a", 0, 1)], 1, 0.95)
 
 
 def test_a_hundred_thousand_units_are_fitted() -> None:
     rng = np.random.default_rng(0)
-    units = frame(rng.normal(size=100_000), *rng.integers(0, 2, size=(4, 100_000)))
+    units = units_of(rng.normal(size=100_000), *rng.integers(0, 2, size=(4, 100_000)))
     factors = [factor(n, 0, 1) for n in "abcd"]
     model = linear_model(units, factors, 4, 0.95)
     assert len(model.terms) == 15 and model.residual_df == 100_000 - 16
