@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pytest
 
-from gate.commands.study.analysis.family import family, lie_of
-from gate.commands.study.analysis.method import Method
+from gate.commands.study.analysis.analysis import Method, family, lie_of
 from gate.commands.study.analysis.observations import Observed
 from gate.model.study import Claim, Varies
 from gate.stats.design.claims import change_of_quantile

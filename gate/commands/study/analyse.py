@@ -10,12 +10,9 @@ from typing import Literal, TextIO
 
 from gate import __version__
 from gate.codes import Exit, MisuseError
-from gate.commands.study.analysis.abridge import Abridgement
-from gate.commands.study.analysis.analysis import analyse
-from gate.commands.study.analysis.hosts import with_host_factors
-from gate.commands.study.analysis.method import Method
+from gate.commands.study.analysis.analysis import Method, analyse
 from gate.commands.study.analysis.observations import Observed, Wanted, plain
-from gate.commands.study.analysis.selection import Selection, responses
+from gate.commands.study.analysis.selection import Abridgement, Selection, responses, with_host_factors
 from gate.commands.study.options import AnalyseOptions
 from gate.commands.study.progress import Progress, progress_of, warnings_of_runs
 from gate.commands.study.report import csv

@@ -8,7 +8,7 @@ from typing import TextIO
 from gate.cli.command import MEASURED, Command
 from gate.cli.options import given
 from gate.codes import MisuseError
-from gate.commands.study.options import FOLDER, AnalyseOptions, MeasureOptions, Options, PlanOptions, measured, planned
+from gate.commands.study.options import FOLDER, AnalyseOptions, MeasureOptions, Options, PlanOptions, StudyOptions
 
 _DONE = "complete, or paused by its budget; a study neither passes nor fails"
 _ERROR = "error: a treatment failed, or no replicate is complete"
@@ -19,23 +19,23 @@ _WITH_MATRIX = ("base", "head", "sessions", "matrix")
 def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Measure and analyse."""
     _require_measuring()
-    from gate.commands.study.study import run
+    from gate.commands.study.measure import measure_and_analyse
 
     outputs = options.outputs
-    asked = measured(options.measuring, options.job, quiet=outputs.quiet, json=outputs.json)
-    return run(asked, options.rules, AnalyseOptions(outputs=outputs), out, err)
+    asked = StudyOptions(**vars(options.measuring), **vars(options.job), quiet=outputs.quiet, json=outputs.json)
+    return measure_and_analyse(asked, options.rules, AnalyseOptions(outputs=outputs), out, err)
 
 
 def run_plan(options: PlanOptions, out: TextIO, err: TextIO) -> int:
     """Print the plan, or the jobs."""
-    asked = planned(options.plan, options.job)
+    asked = StudyOptions(dry_run=True, **vars(options.plan), **vars(options.job))
     if options.plan.matrix:
         for name, flag in (*given(options.plan), *given(options.job)):
             if name not in _WITH_MATRIX:
                 raise MisuseError(f"--matrix: cannot be used with {flag}")
-        from gate.commands.study import matrix
+        from gate.commands.study.design import print_matrix
 
-        return matrix.run(asked, options.rules, out)
+        return print_matrix(asked, options.rules, out)
     _require_measuring()
     from gate.commands.study import measure
 
@@ -47,7 +47,7 @@ def run_measure(options: MeasureOptions, out: TextIO, err: TextIO) -> int:
     _require_measuring()
     from gate.commands.study import measure
 
-    asked = measured(options.measuring, options.job, quiet=options.quiet)
+    asked = StudyOptions(**vars(options.measuring), **vars(options.job), quiet=options.quiet)
     return measure.run(asked, options.rules, out, err)
 
 

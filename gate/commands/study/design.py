@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import msgspec
 
 from gate.cli.groups import RulesOptions
+from gate.cli.values import MOST_JOBS
+from gate.commands.study.options import StudyOptions
 from gate.config.command_checks import unused
 from gate.config.instruments import command_metrics
 from gate.config.resolve import tables_of as tables_of_options
 from gate.config.rules import matches
 from gate.config.source import ConfigError
 from gate.config.study import SettingTable, Study
-from gate.config.treatments import SIDE, Planned, builds_of, labels_of, model_factors, sessions_of, treatments, variable
+from gate.config.treatments import (
+    SIDE,
+    Job,
+    Planned,
+    builds_of,
+    jobs,
+    labels_of,
+    model_factors,
+    sessions_of,
+    treatments,
+    variable,
+)
 from gate.config.types import BuildTable, Config
 from gate.model import SIDES, Side, UserError
 from gate.model.choice import Choice
@@ -180,3 +195,33 @@ def bound_runners(study: Study) -> list[str]:
     """Name the runners that factors name, in their order, each as the option --runner has it."""
     tables = (table for name in study.factor for table in tables_of(study, name).values())
     return list(dict.fromkeys(",".join(labels_of(table.runner)) for table in tables if table.runner is not None))
+
+
+def print_matrix(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int:
+    """Print one line of JSON: {"include": [{"session", "sessions", "runner", "label", "name"}, ...]}.
+
+    runner is what runs-on takes, null where no factor names one; label is the same as the option --runner has it.
+
+    Raises:
+        UserError: no [study], a config that is wrong, or more jobs than a workflow may have.
+    """
+    with open_design(options.base, options.head, rules) as design:
+        found = jobs(design.study, design.planned, options.sessions or design.project.settings.rules.plan.sessions)
+    if len(found) > MOST_JOBS:
+        raise UserError(
+            f"this study has {len(found)} jobs, and a matrix has at most {MOST_JOBS}: ask for fewer with --sessions"
+        )
+    out.write(json.dumps({"include": [_job(each) for each in found]}, separators=(",", ":")) + "\n")
+    return 0
+
+
+def _job(job: Job) -> dict[str, object]:
+    label = ",".join(labels_of(job.runner)) if job.runner is not None else ""
+    session = f"session {job.session} of {job.sessions}"
+    return {
+        "session": job.session,
+        "sessions": job.sessions,
+        "runner": job.runner,
+        "label": label,
+        "name": f"{label}, {session}" if label else session,
+    }

@@ -1,4 +1,4 @@
-"""perfgate study measure: measures the treatments of a study."""
+"""perfgate study and perfgate study measure: measure the treatments of a study, and analyse them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
+from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.study.design import Design, bound_runners, bound_sessions, open_design
-from gate.commands.study.options import StudyOptions
+from gate.commands.study.forecast import design_warnings
+from gate.commands.study.options import AnalyseOptions, StudyOptions
 from gate.commands.study.plan import introduction, warnings_of, write_plan
 from gate.commands.study.progress import still_true
 from gate.commands.study.resuming import free_keys, of_the_rest, paused, shares_now
-from gate.commands.study.warnings import design_warnings
 from gate.config.replicates import shares_of
 from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
@@ -26,7 +26,7 @@ from gate.config.treatments import Planned, measured_by
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Execution, Failure, Side, UserError
 from gate.model.warnings import typed
-from gate.report.outputs import require_writable
+from gate.report.outputs import require_writable, targets
 from gate.run import folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Job, instruments_of, run_line, seed_of
@@ -89,7 +89,7 @@ def opened_study(options: StudyOptions, err: TextIO) -> Iterator[Measuring]:
         EndedError: a signal, or the measurements could not be written.
     """
     refuse_unsafe()
-    with opened(_measuring(options), Path(DEFAULT_FOLDER) / FOLDER, err, quiet=options.quiet) as run:
+    with opened(options, Path(DEFAULT_FOLDER) / FOLDER, err, quiet=options.quiet) as run:
         yield run
 
 
@@ -236,16 +236,38 @@ def _nothing(design: Design, session: int | None, runner: str | None) -> str:
     return f"{job or 'this job'} has no treatments to measure{which}"
 
 
-def _measuring(options: StudyOptions) -> MeasureOptions:
-    return MeasureOptions(
-        base=options.base,
-        head=options.head,
-        out=options.out,
-        seed=options.seed,
-        dry_run=options.dry_run,
-        keep=options.keep,
-        resume=options.resume,
-        history=None,
-        strict=options.strict,
-        wait=options.wait,
-    )
+def measure_and_analyse(
+    options: StudyOptions, rules: RulesOptions, analysis: AnalyseOptions, out: TextIO, err: TextIO
+) -> int:
+    """Measure, analyse, fill the folder of the study and print what it says.
+
+    Returns 0, also where nothing matters; 4 where something failed or nothing was measured.
+    """
+    # found out now, not after an hour of measuring
+    asked = {"json": analysis.outputs.json, "html": analysis.outputs.html}
+    outputs = OutputOptions({name: target for name, target in asked.items() if target is not None})
+    require_writable(outputs)
+    if analysis.outputs.csv is not None and analysis.outputs.csv.exists() and not analysis.outputs.csv.is_dir():
+        raise UserError(f"--csv {analysis.outputs.csv}: is a file, not a folder")
+
+    written = [*targets(outputs), *([analysis.outputs.csv] if analysis.outputs.csv else [])]
+    with opened_study(options, err) as run:
+        design, job = lay_out(run, options, rules, written)
+        if options.dry_run:
+            write_plan(design, to_do(job), options, out)
+            return 0
+        done = measure_study(run, design, job, err)
+        job = done.job
+        told = outcome(done, err)
+        if not told.executions:
+            return told.code
+        # statistics and pictures take their time to load, and a plan needs none
+        from gate.commands.study import analyse
+
+        try:
+            code = analyse.analyse_folder(job.out, analysis, out, err)
+        except UserError as error:
+            again = f"`perfgate study analyse {job.out}` tries again"
+            err.write(f"perfgate: {error}; the measurements are kept, {again}\n")
+            return told.code or Exit.USAGE
+        return told.code or code

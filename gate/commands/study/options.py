@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from gate.cli import values
+from gate.cli import groups, values
 from gate.cli.groups import HEAD, STRICT, WAIT, RulesOptions
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import MisuseError
@@ -299,63 +299,12 @@ class AnalyseOptions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StudyOptions:
+class StudyOptions(groups.MeasureOptions):
     """What is measured for a study or planned, whichever part of the command asks."""
 
-    base: str | None
-    head: str | None
-    out: Path | None
-    seed: int | None
-    dry_run: bool
-    keep: bool
-    resume: bool
-    strict: bool
-    wait: float | None
-    session: int | None
-    sessions: int | None
-    runner: str | None
-    every: bool
-    json: str | None
-    quiet: bool
-
-
-def measured(measuring: MeasuringOptions, job: JobOptions, *, quiet: bool, json: str | None = None) -> StudyOptions:
-    """Return what is measured; json: takes the plan where nothing is."""
-    return StudyOptions(
-        base=measuring.base,
-        head=measuring.head,
-        out=measuring.out,
-        seed=measuring.seed,
-        dry_run=measuring.dry_run,
-        keep=measuring.keep,
-        resume=measuring.resume,
-        strict=measuring.strict,
-        wait=measuring.wait,
-        session=job.session,
-        sessions=job.sessions,
-        runner=job.runner,
-        every=measuring.every,
-        json=json,
-        quiet=quiet,
-    )
-
-
-def planned(plan: PlanningOptions, job: JobOptions) -> StudyOptions:
-    """Return what is planned and not measured."""
-    return StudyOptions(
-        base=plan.base,
-        head=plan.head,
-        out=plan.out,
-        seed=plan.seed,
-        dry_run=True,
-        keep=False,
-        resume=False,
-        strict=False,
-        wait=None,
-        session=job.session,
-        sessions=job.sessions,
-        runner=job.runner,
-        every=plan.every,
-        json=plan.json,
-        quiet=False,
-    )
+    runner: str | None = None
+    every: bool = False
+    json: str | None = None
+    """Takes the plan where nothing is measured."""
+    matrix: bool = False
+    quiet: bool = False

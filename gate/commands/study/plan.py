@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
-from gate.commands.study import power, screening
 from gate.commands.study.design import Design, tables_of
+from gate.commands.study.forecast import forecast, fraction_json, fraction_text, power_json, power_text, powers
 from gate.commands.study.options import StudyOptions
-from gate.commands.study.warnings import forecast
 from gate.config.commands import mentions
 from gate.config.fractions.chosen import fraction_of
 from gate.config.study import SettingTable
@@ -154,8 +153,8 @@ def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
         "",
         *_factors(design),
         "",
-        *screening.as_text(fraction_of(design.study)),
-        *power.as_text(_powers(design, job)),
+        *fraction_text(fraction_of(design.study)),
+        *power_text(_powers(design, job)),
         *_treatments(design, job),
         "",
         *_builds(design, job),
@@ -167,7 +166,7 @@ def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
 
 
 def _powers(design: Design, job: Job) -> list[Power]:
-    return power.powers(design, job.part.sessions if job.part else None)
+    return powers(design, job.part.sessions if job.part else None)
 
 
 def _job(job: Job) -> list[str]:
@@ -281,8 +280,8 @@ def as_json(design: Design, job: Job) -> dict[str, Any]:
         "treatments": [_treatment(each) for each in job.treated.planned],
         "all_treatments": len(design.planned),
         "excluded": [] if fraction_of(design.study) else excluded_of(design),
-        "fraction": screening.as_json(fraction_of(design.study)),
-        "power": power.as_json(_powers(design, job)),
+        "fraction": fraction_json(fraction_of(design.study)),
+        "power": power_json(_powers(design, job)),
         "replicates": design.study.replicates,
         "rounds": builds_of(design.study),
         "iterations": job.project.settings.rules.plan.iterations,

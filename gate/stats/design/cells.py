@@ -1,19 +1,23 @@
 """The units of analysis by treatment, and their means by treatment, by the setting of a factor, and by those of two.
 
-What tables, plots and tests of a designed experiment begin with (NIST TN 1855, 4.6.2 and Fig. 12 to 27).
+What tables, plots and tests of a designed experiment begin with (NIST TN 1855, 4.6.2 and Fig. 12 to 27); block plots
+with the chance of their pattern (4.6.3); and whether the spread of treatments grows with their level.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Sequence
-from itertools import combinations, product
+from fractions import Fraction
+from itertools import combinations, pairwise, product
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
-from gate.model.study import Factor, MainEffect, MeanPoint, Setting, Treatment
+from gate.model import study
+from gate.model.study import Blocks, Factor, MainEffect, MeanPoint, Setting, Treatment
 from gate.stats.design.aliases import orthogonal
 from gate.stats.quantile import needed_values, type8
 
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]
+    from gate.model.study import Factor
+
 
 Codes = tuple[int, ...]
 """The number of the setting of each factor."""
@@ -210,3 +216,133 @@ def _effect(of: list[Cell], factors: Sequence[Factor], chosen: tuple[int, ...]) 
         for codes in sorted(means)
     ]
     return MainEffect(factors=[factor.name for factor in own], points=points)
+
+
+EXACT = 200
+"""Most boxes for which the chance of a pattern of three or more settings is counted out; more get a bound."""
+FEW = 12
+"""Most settings for which it is; of more that bound is as good as exact, since two orders hardly agree by chance."""
+
+
+def blocks(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Blocks]:
+    """Return a block plot for each factor.
+
+    Boxes without a mean for every setting measured are shown, not counted. Equal means (to rounding) are in no order,
+    and their box agrees with none; it counts as a box all the same, so the chances err to the cautious side.
+    """
+    of = cells(units, factors)
+    return [_blocks(boxes(of, k), factors, k) for k in range(len(factors))]
+
+
+def _blocks(of: list[Box], factors: Sequence[Factor], factor: int) -> Blocks:
+    own = factors[factor].settings
+    shown = [
+        study.Box(at=box.at(factors), points=[(own[cell.codes[factor]], cell.mean) for cell in box.cells]) for box in of
+    ]
+    whole = complete(of)
+    size = len(whole[0].cells) if whole else 0
+    if size < 2:
+        return Blocks(factor=factors[factor].name, boxes=shown, complete=0, order=None, same=0, chance=None, tail=None)
+    orders = Counter(order for order in map(_order, whole) if order is not None)
+    commonest = orders.most_common(1)
+    same = commonest[0][1] if commonest else 0
+    return Blocks(
+        factor=factors[factor].name,
+        boxes=shown,
+        complete=len(whole),
+        order=[own[code] for code in commonest[0][0]] if same == len(whole) else None,
+        same=same,
+        chance=chance(len(whole), size),
+        tail=tail(same, len(whole), size),
+    )
+
+
+def _order(box: Box) -> tuple[int, ...] | None:
+    """Return the settings from the lowest to the highest mean; None where two means are equal."""
+    ranked = sorted((cell.mean, code) for cell, code in zip(box.cells, box.codes, strict=True))
+    if any(high - low <= HAIR * max(abs(low), abs(high)) for (low, _), (high, _) in pairwise(ranked)):
+        return None
+    return tuple(code for _, code in ranked)
+
+
+def chance(boxes: int, settings: int) -> float:
+    """Return the chance that all boxes have one same order, whichever: 1/(settings!)^(boxes - 1).
+
+    boxes >= 1, settings >= 2. Of two settings that is 1/2^(boxes - 1) (NIST 4.6.3).
+    """
+    return float(Fraction(1, math.factorial(settings) ** (boxes - 1)))
+
+
+def tail(same: int, boxes: int, settings: int) -> float:
+    """Return the chance that at least `same` of the boxes agree on some order, whichever, all orders alike likely.
+
+    0 <= same <= boxes, settings >= 2. Exact: of two settings by the binomial distribution in both directions, of more
+    by counting out. Above EXACT boxes of three or more settings, or of more than FEW settings, the sum over the orders
+    of the chance of each, which is never too small.
+    """
+    orders = math.factorial(settings)
+    if same <= -(-boxes // orders):
+        return 1.0  # so many agree on some order in any case
+    if 2 < settings <= FEW and boxes <= EXACT:
+        return float(1 - Fraction(_words(boxes, orders, same - 1), orders**boxes))
+    one = sum(math.comb(boxes, j) * (orders - 1) ** (boxes - j) for j in range(same, boxes + 1))
+    # of two settings both directions exclude each other, unless half of the boxes are enough
+    return min(1.0, float(Fraction(orders * one, orders**boxes)))
+
+
+def _words(length: int, letters: int, most: int) -> int:
+    """Count the words of some length over some letters in which no letter comes more often than `most`."""
+    choose = [[math.comb(n, j) for j in range(n + 1)] for n in range(length + 1)]
+
+    def joined(a: list[int], b: list[int]) -> list[int]:
+        # of two sets of letters: where in the word those of the first stand
+        return [sum(choose[n][j] * a[j] * b[n - j] for j in range(n + 1)) for n in range(length + 1)]
+
+    result = [1] + [0] * length
+    power = [int(n <= most) for n in range(length + 1)]
+    while letters:
+        if letters % 2:
+            result = joined(result, power)
+        letters //= 2
+        if letters:
+            power = joined(power, power)
+    return result[length]
+
+
+LEAST_RATIO = 3.0
+"""The largest treatment over the smallest: below it both scales say the same."""
+LEAST_SLOPE = 0.5
+"""From here on logarithms make spreads more alike than values do."""
+_CLEAR = 2.5
+"""Standard errors that the slope is above 0."""
+_APART = 6.0
+"""Standard errors that the largest and the smallest treatment are apart: luck of heavy tails is no level."""
+
+
+def spread_grows(units: pd.DataFrame, factors: Sequence[Factor]) -> bool:
+    """Return whether units (columns y, f0, f1, ...) are all above 0 and spread the more the larger they are."""
+    found = [cell.y for cell in cells(units, factors)]
+    if len(found) < 2 or min(float(y.min()) for y in found) <= 0:
+        return False
+    known = [y for y in found if len(y) > 1 and np.ptp(y) > 0]
+    if len(known) < 2:
+        return False
+    n = np.array([len(y) for y in known], dtype=np.float64)
+    level = np.log([y.mean() for y in known])
+    spread = np.log([y.std(ddof=1) for y in known])
+    # where tails are long, luck moves means and standard deviations together, but not medians
+    middle = np.log([np.median(y) for y in known])
+    ratio = float(min(np.ptp(level), np.ptp(middle)))
+    if ratio < math.log(LEAST_RATIO):
+        return False
+    within = sum(float(((np.log(y) - np.log(y).mean()) ** 2).sum()) for y in known) / float((n - 1).sum())
+    if ratio < _APART * math.sqrt(2 * within / n.min()):
+        return False
+    weights = n - 1
+    x = level - np.average(level, weights=weights)
+    square = float(weights @ x**2)
+    slope = float(weights @ (x * spread)) / square
+    rest = spread - np.average(spread, weights=weights) - slope * x
+    # the logarithm of the sd of n normal values has about this variance; long tails are seen in the residuals
+    noise = 0.5 if len(known) < 4 else max(0.5, float(weights @ rest**2) / (len(known) - 2))
+    return slope >= LEAST_SLOPE and slope > _CLEAR * math.sqrt(noise / square)

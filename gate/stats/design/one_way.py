@@ -16,8 +16,7 @@ import numpy as np
 from gate.model import Better
 from gate.model.study import AgainstFirst, Factor, OneWay, OneWayRow, PairwiseDifference, PercentRow, Setting
 from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, sd
-from gate.stats.design.dunnett import Against, against_first
-from gate.stats.design.tukey import Mean, tukey_kramer
+from gate.stats.design.tukey import Against, Mean, against_first, tukey_kramer
 from gate.stats.levels import Tops
 from gate.stats.ratio import Limits, LogPair, unpaired
 from gate.stats.rounding import smallest_step

@@ -13,8 +13,20 @@ import numpy as np
 from gate.model.study import Effect, QuantileEffects, QuantileModel, Varies
 from gate.stats.design.aliases import orthogonal, without_aliased
 from gate.stats.design.coding import Addend, Coded, addends, coded, inestimable, lay_out
-from gate.stats.design.quantile_fit import Around, Fit, Ordered, around, by_treatment, fit
-from gate.stats.design.quantile_limits import Clusters, Limits, clusters_of, independent_covariance, joined, limits
+from gate.stats.design.quantile_fit import (
+    Around,
+    Clusters,
+    Fit,
+    Limits,
+    Ordered,
+    around,
+    by_treatment,
+    clusters_of,
+    fit,
+    independent_covariance,
+    joined,
+    limits,
+)
 from gate.stats.quantile import needed_values
 from gate.stats.special import stdtr, stdtrit
 

@@ -1,7 +1,7 @@
-"""How large a sample must be for the effects found to show, by subsampling (NIST TN 1855, 4.7.1, Fig. 10 and 11).
+"""Intervals of means by resampling: how large a sample must be, and each treatment's mean with its BCa interval.
 
 The units of one treatment are taken for the population: of subsamples of each size, how wide are the intervals of the
-mean, and how many hold the mean of all units?
+mean, and how many hold the mean of all units (NIST TN 1855, 4.7.1, Fig. 10 and 11; for the means 3.6 and Fig. 1)?
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from gate.model.study import Factor, MainEffect, SampleSize, SampleSizes
-from gate.stats.design.cells import HAIR, Codes, cells, mean, settings
+from gate.model.study import Factor, MainEffect, MeanInterval, SampleSize, SampleSizes
+from gate.stats.design.cells import HAIR, Cell, Codes, cells, mean, settings
 from gate.stats.ratio import t_quantile
 from gate.stats.special import ndtr, ndtri
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     Array = npt.NDArray[np.float64]
+
 
 FEWEST = 40
 """Units of a treatment below which there is nothing to subsample."""
@@ -177,3 +178,42 @@ def _rank(z0: Array, a: Array, z: float) -> npt.NDArray[np.int64]:
     level = np.where(1 - a * w > 0, ndtr(z0 + w / (1 - a * w)), 0.0)
     rank: npt.NDArray[np.int64] = np.ceil((REPLICATES + 1) * level).astype(np.int64) - 1
     return np.clip(rank, 1, REPLICATES)
+
+
+_FEWEST_BCA = 3
+"""Units below which a bootstrap has nothing to draw from."""
+LARGE = 20_000
+"""Units from which on Student's interval stands for BCa's, which it then is to the width of a line."""
+_CHUNK = 2_000_000
+
+
+def mean_intervals(units: pd.DataFrame, factors: Sequence[Factor], confidence: float, seed: int) -> list[MeanInterval]:
+    """Return the mean of the units of each treatment in standard order, with its BCa interval (Efron 1987).
+
+    No interval with fewer than 3 units or where all are the same. seed: not negative.
+    """
+    return [_interval(cell, factors, confidence, seed) for cell in cells(units, factors)]
+
+
+def _interval(cell: Cell, factors: Sequence[Factor], confidence: float, seed: int) -> MeanInterval:
+    low, high = None, None
+    if len(cell.y) >= _FEWEST_BCA and cell.squares > 0:
+        rng = np.random.default_rng((seed, *cell.codes))
+        found = limits(cell.y, confidence, rng)
+        low, high = found
+    return MeanInterval(settings=settings(factors, cell.codes), units=len(cell.y), mean=cell.mean, low=low, high=high)
+
+
+def limits(y: Array, confidence: float, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the BCa limits of the mean of y, shape (n,), n >= 2."""
+    if len(y) >= LARGE:
+        found = t_limits(y[None, :], confidence)
+    else:
+        away = y - y.mean()
+        rows = max(1, _CHUNK // len(y))
+        means = [
+            away[rng.integers(len(y), size=(min(rows, REPLICATES - done), len(y)))].mean(axis=1)
+            for done in range(0, REPLICATES, rows)
+        ]
+        found = accelerated(y[None, :], np.concatenate(means)[None, :], confidence)
+    return float(found.low[0]), float(found.high[0])

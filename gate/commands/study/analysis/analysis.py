@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
-from gate.commands.study.analysis.abridge import Abridgement, Pattern, abridged, matching
-from gate.commands.study.analysis.family import family, in_family, lie_of
-from gate.commands.study.analysis.method import Method
 from gate.commands.study.analysis.observations import Observed, on_scale
+from gate.commands.study.analysis.selection import Abridgement, Pattern, abridged, matching
 from gate.commands.study.analysis.words import words_of
 from gate.model import UserError
 from gate.model.study import (
@@ -19,6 +18,7 @@ from gate.model.study import (
     Claim,
     Dependence,
     Diagnostics,
+    Lenth,
     LinearModel,
     OtherScale,
     PercentRow,
@@ -26,28 +26,107 @@ from gate.model.study import (
     Response,
     SeriesPoint,
     Setting,
+    Spread,
     Varies,
 )
-from gate.stats.design.bca_means import mean_intervals
-from gate.stats.design.blocks import blocks
-from gate.stats.design.cells import balanced, interactions, lacking, main_effects, treatments
-from gate.stats.design.claims import Hypothesis, claims, of_mean
+from gate.stats.design.cells import balanced, blocks, interactions, lacking, main_effects, treatments
+from gate.stats.design.claims import (
+    Hypothesis,
+    change_of_quantile,
+    claims,
+    of_contrasts,
+    of_mean,
+    of_quantile,
+    of_spread,
+)
 from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
-from gate.stats.design.layers import Layers
+from gate.stats.design.layers import Layers, layers
 from gate.stats.design.lenth import lenth
-from gate.stats.design.linear import linear_model
+from gate.stats.design.linear import linear_model, trends
 from gate.stats.design.one_way import Error, one_ways, percents
 from gate.stats.design.quantiles import quantile_effects
-from gate.stats.design.rank_differences import rank_tests
-from gate.stats.design.rank_tests import kruskal, spreads
-from gate.stats.design.sample_size import FEWEST, sample_sizes
+from gate.stats.design.rank_tests import kruskal, rank_tests, spreads
+from gate.stats.design.sample_size import FEWEST, mean_intervals, sample_sizes
 from gate.stats.design.strata import aligned
-from gate.stats.design.trends import trends
-from gate.words.effects import settings_text
+from gate.words.effects import percentile, settings_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How a response is analysed."""
+
+    order: int
+    """Interactions of up to so many factors in the linear model."""
+    taus: tuple[float, ...]
+    confidence: float
+    iid: bool
+    seed: int
+    abridgements: tuple[Abridgement, ...]
+    sample: Pattern | None = None
+    """The treatment of the sample-size study; None: one with the most units."""
+    histograms: tuple[Pattern, ...] = ()
+
+
+USUAL = (0.5, 0.9, 0.99)
+"""The quantiles that sentences are about, where they are analysed; else the last three."""
+
+
+def lie_of(observed: Observed) -> Layers:
+    """Return how the units of a response lie in blocks, builds and sessions."""
+    return layers(observed.units, observed.factors, observed.block, repeated=observed.analysis_unit != "iteration")
+
+
+def in_family(linear: LinearModel | None, found: Sequence[Claim]) -> LinearModel | None:
+    """Give the terms the adjusted p of the family of the response."""
+    if linear is None:
+        return None
+    adjusted = {claim.term: claim.p_adjusted for claim in found if claim.statistic == "mean"}
+    terms = [msgspec.structs.replace(term, p_adjusted=adjusted.get(term.term)) for term in linear.terms]
+    return msgspec.structs.replace(linear, terms=terms)
+
+
+def family(
+    observed: Observed,
+    method: Method,
+    linear: LinearModel | None,
+    taus: Sequence[float],
+    varying: Sequence[Spread],
+    lie: Layers,
+    contrasts: Lenth | None = None,
+) -> list[Claim]:
+    """Test the family of a response; taus: the quantiles that have their values; contrasts: without another error."""
+    if linear is None:
+        return []
+    told = [tau for tau in taus if any(abs(tau - usual) < 1e-9 for usual in USUAL)] or [*taus[-3:]]
+    hypotheses = of_contrasts(contrasts, linear) or of_mean(linear)
+    for tau in told:
+        hypotheses += of_quantile(
+            observed.values, observed.units, observed.factors, method.order, tau, percentile(tau), lie
+        )
+    # executions of one build or session are alike in that, whatever the setting
+    alone = {factor.name for factor in observed.factors if factor.varies == "execution"}
+    hypotheses += of_spread([s for s in varying if not s.at and s.factor in alone])
+    found = claims(hypotheses, 1 - method.confidence)
+    of = {percentile(tau): tau for tau in told}
+    return [
+        _with_ends(claim, observed, method, of[claim.statistic], lie) if claim.statistic in of else claim
+        for claim in found
+    ]
+
+
+def _with_ends(claim: Claim, observed: Observed, method: Method, tau: float, lie: Layers) -> Claim:
+    """Give a claimed change of a quantile between two settings its interval."""
+    place = next((k for k, f in enumerate(observed.factors) if f.name == claim.term and len(f.settings) == 2), None)
+    if place is None or not claim.claimed:
+        return claim
+    units, factors = observed.units, observed.factors
+    ends = change_of_quantile(observed.values, units, factors, method.order, tau, lie, place, method.confidence)
+    return claim if ends is None else msgspec.structs.replace(claim, low=ends[0], high=ends[1])
+
 
 _IN_TIME = 5000
 """Most units that the picture in time shows."""

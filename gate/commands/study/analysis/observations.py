@@ -13,8 +13,8 @@ import numpy as np
 from gate.directions import told_or_known
 from gate.model import SIDES, Better, Execution, UserError
 from gate.model.study import AnalysisUnit, Block, Factor, Scale, Setting, Varies
+from gate.stats.design.cells import spread_grows
 from gate.stats.design.layers import complete_within
-from gate.stats.design.scale import spread_grows
 from gate.units import to_base
 
 if TYPE_CHECKING:

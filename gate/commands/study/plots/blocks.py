@@ -9,11 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gate.commands.study.plots.labels import Places, height, keyed, labels, names_room, ordered
+from gate.commands.study.plots.columns import Places, height, keyed, labels, names_room, ordered
 from gate.commands.study.plots.marks import (
     LAYOUTS,
     Entry,
+    Scale,
     Size,
+    Vertical,
     apart,
     codes,
     combination,
@@ -22,9 +24,11 @@ from gate.commands.study.plots.marks import (
     legend,
     legend_height,
     look_of,
+    name,
     said,
+    scale,
+    vertical,
 )
-from gate.commands.study.plots.scale import Scale, Vertical, name, scale, vertical
 from gate.model.study import Blocks, Box, Factor, Response, Setting
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet

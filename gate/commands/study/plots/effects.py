@@ -8,8 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gate.commands.study.plots.marks import Look, factors_by_name, said, write
-from gate.commands.study.plots.scale import Differences, Scale, Vertical, differences, scale, vertical
+from gate.commands.study.plots.marks import (
+    Differences,
+    Look,
+    Scale,
+    Vertical,
+    differences,
+    factors_by_name,
+    said,
+    scale,
+    vertical,
+    write,
+)
 from gate.model.study import Effect, Factor, QuantileEffects, Response
 from gate.plots.axes import grid, tick_room
 from gate.plots.picture import Picture, Point, Sheet

@@ -11,19 +11,24 @@ import numpy as np
 
 from gate.commands.study.plots.marks import (
     LAYOUTS,
+    Array,
     Entry,
     Look,
+    Scale,
+    Vertical,
     apart,
     codes,
     factors_by_name,
     legend,
     legend_height,
     look_of,
+    name,
     said,
+    scale,
     shortened,
+    vertical,
     write,
 )
-from gate.commands.study.plots.scale import Array, Scale, Vertical, name, scale, vertical
 from gate.model.study import Factor, MainEffect, MeanPoint, Response, Setting
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Point, Sheet, room

@@ -8,8 +8,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gate.commands.study.plots.marks import LAYOUTS, Look, combination, factors_by_name, look_of, said, write
-from gate.commands.study.plots.scale import Scale, Vertical, differences, name, scale, vertical
+from gate.commands.study.plots.marks import (
+    LAYOUTS,
+    Look,
+    Scale,
+    Vertical,
+    combination,
+    differences,
+    factors_by_name,
+    look_of,
+    name,
+    said,
+    scale,
+    vertical,
+    write,
+)
 from gate.model.study import Factor, OneWay, OneWayRow, PairwiseDifference, Response, Setting
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, room

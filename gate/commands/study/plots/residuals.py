@@ -8,8 +8,17 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gate.commands.study.plots.marks import Look, said
-from gate.commands.study.plots.scale import Scale, Vertical, differences, marks_between, scale, vertical, whole
+from gate.commands.study.plots.marks import (
+    Look,
+    Scale,
+    Vertical,
+    differences,
+    marks_between,
+    said,
+    scale,
+    vertical,
+    whole,
+)
 from gate.model.study import Diagnostics, Residual, Response
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet

@@ -10,24 +10,17 @@ import numpy as np
 from markupsafe import Markup
 
 from gate.commands.study.analysis.observations import Observed
-from gate.commands.study.plots import (
-    blocks,
-    boots,
-    boxes,
-    effects,
-    half_normal,
-    histogram,
-    intervals,
-    means,
-    one_way,
-    pareto,
-    residuals,
-    series,
-    sizes,
-    spreads,
-    violins,
-)
+from gate.commands.study.plots.blocks import blocks
+from gate.commands.study.plots.boxes import boxes, spreads
 from gate.commands.study.plots.columns import TreatmentValues
+from gate.commands.study.plots.contrasts import half_normal, pareto
+from gate.commands.study.plots.effects import quantile_effects
+from gate.commands.study.plots.intervals import means_by_metric, sample_sizes
+from gate.commands.study.plots.means import interactions, mains
+from gate.commands.study.plots.one_way import one_way
+from gate.commands.study.plots.residuals import residuals
+from gate.commands.study.plots.series import Boot, boots, series
+from gate.commands.study.plots.violins import histogram, violins
 from gate.model.study import Abridged, Blocks, Factor, OneWay, Response, Setting, Varies
 from gate.plots.picture import Picture
 from gate.report.page.pictures import Figure
@@ -51,27 +44,27 @@ class Drawer:
 
     def mains(self) -> Figure | None:
         """Draw the main effects."""
-        return self._figure("Main effects", means.mains(f"{self.prefix}-mains", self.response))
+        return self._figure("Main effects", mains(f"{self.prefix}-mains", self.response))
 
     def interactions(self) -> Figure | None:
         """Draw the interactions of two factors."""
         listed = self.response.interactions
-        return self._figure("Interactions", means.interactions(f"{self.prefix}-interactions", self.response, listed))
+        return self._figure("Interactions", interactions(f"{self.prefix}-interactions", self.response, listed))
 
     def residuals(self) -> Figure | None:
         """Draw the residuals of the linear model."""
         found = self.response.diagnostics
         if found is None:
             return None
-        return self._figure("Residuals", residuals.residuals(f"{self.prefix}-residuals", self.response, found))
+        return self._figure("Residuals", residuals(f"{self.prefix}-residuals", self.response, found))
 
     def pareto(self) -> Figure | None:
         """Draw contrasts, or effects in their standard errors, by size."""
-        return self._figure("Contrasts by size", pareto.pareto(f"{self.prefix}-pareto", self.response, self.confidence))
+        return self._figure("Contrasts by size", pareto(f"{self.prefix}-pareto", self.response, self.confidence))
 
     def half_normal(self) -> Figure | None:
         """Draw the same against half-normal quantiles."""
-        drawn = half_normal.half_normal(f"{self.prefix}-halfnormal", self.response, self.confidence)
+        drawn = half_normal(f"{self.prefix}-halfnormal", self.response, self.confidence)
         return self._figure("Half-normal plot", drawn)
 
     def quantile_effects(self) -> Figure | None:
@@ -79,19 +72,17 @@ class Drawer:
         found = self.response.quantiles
         if found is None:
             return None
-        drawn = effects.quantile_effects(f"{self.prefix}-taus", self.response, found, self.confidence)
+        drawn = quantile_effects(f"{self.prefix}-taus", self.response, found, self.confidence)
         return self._figure("Effects by quantile", drawn)
 
     def blocks(self, found: Blocks, number: int) -> Figure | None:
         """Draw a block plot."""
-        drawn = blocks.blocks(f"{self.prefix}-block{number}", self.response, found)
+        drawn = blocks(f"{self.prefix}-block{number}", self.response, found)
         return self._figure(f"Block plot of {found.factor}", drawn)
 
     def one_way(self, found: OneWay, number: int) -> Figure | None:
         """Draw one factor at fixed settings of the others."""
-        drawn = one_way.one_way(
-            f"{self.prefix}-oneway{number}", self.response, found, self._units_at(found), self.confidence
-        )
+        drawn = one_way(f"{self.prefix}-oneway{number}", self.response, found, self._units_at(found), self.confidence)
         return self._figure(f"{found.factor}, setting by setting", drawn)
 
     def _units_at(self, found: OneWay) -> dict[Setting, Array]:
@@ -107,7 +98,7 @@ class Drawer:
 
     def spreads(self, factor: Factor) -> Figure | None:
         """Draw the units of a factor's settings beside each other, with tests of mean and spread."""
-        drawn = spreads.spreads(
+        drawn = spreads(
             f"{self.prefix}-spread{self.response.factors.index(factor)}",
             self.response,
             factor,
@@ -118,12 +109,12 @@ class Drawer:
     def violins(self) -> Figure | None:
         """Draw all values by treatment."""
         samples = self._treatments(self.observed.values)
-        return self._figure("All values", violins.violins(f"{self.prefix}-values", self.response, samples))
+        return self._figure("All values", violins(f"{self.prefix}-values", self.response, samples))
 
     def boxes(self) -> Figure | None:
         """Draw all values by treatment as boxes with whiskers."""
         samples = self._treatments(self.observed.values)
-        return self._figure("Box plots", boxes.boxes(f"{self.prefix}-boxes", self.response, samples))
+        return self._figure("Box plots", boxes(f"{self.prefix}-boxes", self.response, samples))
 
     def histograms(self, most: int) -> list[Figure]:
         """Draw the histograms that were asked for, else those of the first treatments."""
@@ -131,14 +122,14 @@ class Drawer:
         samples = self._treatments(self.observed.values)
         chosen = [s for s in samples if not asked or dict(s.settings) in asked]
         drawn = [
-            self._figure("Histogram", histogram.histogram(f"{self.prefix}-hist{number}", self.response, sample))
+            self._figure("Histogram", histogram(f"{self.prefix}-hist{number}", self.response, sample))
             for number, sample in enumerate(chosen if asked else chosen[:most])
         ]
         return [figure for figure in drawn if figure is not None]
 
     def intervals(self) -> Figure | None:
         """Draw the means of treatments with BCa intervals."""
-        drawn = intervals.means_by_metric(f"{self.prefix}-bca", [self.response], self.confidence)
+        drawn = means_by_metric(f"{self.prefix}-bca", [self.response], self.confidence)
         return self._figure("Means with BCa intervals", drawn)
 
     def boots(self, level: Varies) -> Figure | None:
@@ -159,13 +150,11 @@ class Drawer:
         y = units["y"] - treatment + kept if adjusted else units["y"]
         frame = units.assign(y=y).sort_values(["order", "session", "build"], kind="stable")
         found = [
-            boots.Boot(
-                None if own is None else factors[own].settings[int(rows[f"f{own}"].iloc[0])], rows["y"].to_numpy()
-            )
+            Boot(None if own is None else factors[own].settings[int(rows[f"f{own}"].iloc[0])], rows["y"].to_numpy())
             for _, rows in frame.groupby(level, sort=False)
         ]
         factor = None if own is None else factors[own]
-        drawn = boots.boots(f"{self.prefix}-{level}s", self.response, level, found, factor, adjusted=adjusted)
+        drawn = boots(f"{self.prefix}-{level}s", self.response, level, found, factor, adjusted=adjusted)
         return self._figure(f"By {level}", drawn)
 
     def _treatments(self, frame: pd.DataFrame, *, logs: bool = False) -> list[TreatmentValues]:
@@ -184,24 +173,24 @@ class Drawer:
 
     def series(self) -> Figure | None:
         """Draw the units in the order of time."""
-        return self._figure("In time", series.series(f"{self.prefix}-time", self.response))
+        return self._figure("In time", series(f"{self.prefix}-time", self.response))
 
     def sample_sizes(self) -> Figure | None:
         """Draw the sample-size study."""
         found = self.response.sample_sizes
         if found is None:
             return None
-        return self._figure("Sample sizes", sizes.sample_sizes(f"{self.prefix}-sizes", self.response, found))
+        return self._figure("Sample sizes", sample_sizes(f"{self.prefix}-sizes", self.response, found))
 
     def abridged_mains(self, found: Abridged, number: int) -> Figure | None:
         """Draw the main effects of an abridged data set."""
         part = self._part(found)
-        return self._figure(f"Main effects {found.name}", means.mains(f"{self.prefix}-a{number}-mains", part))
+        return self._figure(f"Main effects {found.name}", mains(f"{self.prefix}-a{number}-mains", part))
 
     def abridged_interactions(self, found: Abridged, number: int) -> Figure | None:
         """Draw the interactions of an abridged data set."""
         part = self._part(found)
-        drawn = means.interactions(f"{self.prefix}-a{number}-interactions", part, found.interactions)
+        drawn = interactions(f"{self.prefix}-a{number}-interactions", part, found.interactions)
         return self._figure(f"Interactions {found.name}", drawn)
 
     def abridged_blocks(self, found: Abridged, number: int) -> list[Figure]:
@@ -210,7 +199,7 @@ class Drawer:
         drawn = [
             self._figure(
                 f"Block plot of {each.factor} {found.name}",
-                blocks.blocks(f"{self.prefix}-a{number}-block{k}", part, each),
+                blocks(f"{self.prefix}-a{number}-block{k}", part, each),
             )
             for k, each in enumerate(found.blocks)
         ]
@@ -242,7 +231,7 @@ class Drawer:
 
 def by_metric(responses: list[Response], prefix: str, confidence: float) -> Figure | None:
     """Draw the means of one benchmark's metrics beside each other."""
-    drawn = intervals.means_by_metric(prefix, responses, confidence)
+    drawn = means_by_metric(prefix, responses, confidence)
     if drawn is None:
         return None
     svg = Markup(drawn.svg)  # noqa: S704 - as above

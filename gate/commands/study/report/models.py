@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gate.commands.study.report import words as say
-from gate.commands.study.report.view import (
-    View,
-    change,
-    ends,
-    headings,
-    key,
-    share,
-    text_column,
-)
+from gate.commands.study.report.tables import View, headings
 from gate.model.study import (
     Abridged,
     Effect,
@@ -23,11 +15,22 @@ from gate.model.study import (
     Response,
 )
 from gate.units import format_confidence, format_number
-from gate.words.effects import alias_sets, named, percentile
+from gate.words.effects import alias_sets, named, percentile, settings_text
+from gate.words.grid import Column
 from gate.writing.amounts import format_p
 
 
-def linear(response: Response, model: LinearModel, confidence: float, name: str = "") -> View:
+def _share(value: float) -> str:
+    return f"{value:.1%}"
+
+
+def linear(
+    response: Response,
+    model: LinearModel,
+    confidence: float,
+    name: str = "",
+    share: Callable[[float], str] = _share,
+) -> View:
     """Lay out a linear model in the form of QR Table 3, with the error of each term where there are several."""
     percent = format_confidence(confidence)
     rows: list[tuple[str, ...]] = []
@@ -39,7 +42,7 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
                 (
                     say.df(term),
                     say.squares(term.sum_of_squares, response),
-                    share(term.share),
+                    "" if term.share is None else share(term.share),
                     format_p(term.p),
                     format_p(term.p_adjusted),
                     *([say.error_of(term)] if errors else []),
@@ -48,18 +51,20 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
                 else ("",) * (6 if errors else 5)
             )
             label = say.effect_name(effect, response, model) if effect else named(term.term, term.aliases)
-            shown = (label, *(ends(effect, response) if effect else ("", "", "")))
+            shown = (label, *(say.ends(effect, response) if effect else ("", "", "")))
             rows.append((*shown, *own))
     rest = (
         str(model.residual_df),
         say.squares(model.residual_ss, response),
-        share(model.unexplained),
+        "" if model.unexplained is None else share(model.unexplained),
         *("",) * (3 if errors else 2),
     )
     rows.append((say.residuals(model), "", "", "", *rest))
     unit = say.change_unit(response)
     squared = f", {say.squared(response)}" if say.squared(response) else ""
-    fitted = f"{model.formula}; {model.observations} observations, R² {share(model.r2) or 'unknown'}"
+    fitted = (
+        f"{model.formula}; {model.observations} observations, R² {'unknown' if model.r2 is None else share(model.r2)}"
+    )
     return View(
         f"{f'{name}: ' if name else ''}Effects on the mean{f' in {unit}' if unit else ''}: {fitted}",
         headings(
@@ -72,7 +77,7 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
             "share",
             "p",
             "p, family",
-            *([text_column("tested against")] if errors else []),
+            *([Column("tested against")] if errors else []),
         ),
         tuple(rows),
         "; ".join(say.below(response, model)),
@@ -93,7 +98,7 @@ def lenth(response: Response, found: Lenth) -> View:
     unit = say.change_unit(response)
     return View(
         f"Contrasts, each half the change{f', in {unit}' if unit else ''}; {format_confidence(found.confidence)}",
-        headings("contrast", "estimate", text_column("beyond ME"), text_column("beyond SME")),
+        headings("contrast", "estimate", Column("beyond ME"), Column("beyond SME")),
         tuple(rows),
         say.limits(response, found),
     )
@@ -106,8 +111,8 @@ def strata(response: Response, model: LinearModel) -> View:
             say.ERRORS[own.name],
             str(own.groups),
             "" if own.df is None else f"{own.df:g}",
-            "" if own.mean_square is None else say.squares(own.mean_square, response),
-            "" if own.component is None else say.squares(own.component, response),
+            say.squares(own.mean_square, response),
+            say.squares(own.component, response),
             "" if own.component is None else say.change(own.component**0.5, response),
         )
         for own in model.strata
@@ -130,15 +135,15 @@ def quantile(response: Response, model: QuantileModel, confidence: float) -> Vie
     for i, effect in enumerate(model.effects):
         beside = (
             (
-                *ends(alone[i], response)[::2],
-                change(errors[i], response),
+                *say.ends(alone[i], response)[::2],
+                say.change(errors[i], response),
                 say.t_value(alone[i].estimate, errors[i]),
                 format_p(alone[i].p),
             )
             if alone
             else ()
         )
-        rows.append((say.effect_name(effect, response), *ends(effect, response), format_p(effect.p), *beside))
+        rows.append((say.effect_name(effect, response), *say.ends(effect, response), format_p(effect.p), *beside))
     unit = say.change_unit(response)
     level = (
         f", intercept in {say.unit_name(response)}"
@@ -156,7 +161,7 @@ def quantile(response: Response, model: QuantileModel, confidence: float) -> Vie
 def by_quantile(response: Response, models: Sequence[QuantileModel]) -> View:
     """Lay out the estimates of all effects beside each other, a column for each quantile."""
     rows = [
-        (say.effect_name(effect, response), *(ends(model.effects[i], response)[1] for model in models))
+        (say.effect_name(effect, response), *(say.ends(model.effects[i], response)[1] for model in models))
         for i, effect in enumerate(models[0].effects)
     ]
     unit = say.change_unit(response)
@@ -182,23 +187,21 @@ def trends(response: Response, confidence: float) -> View | None:
         ):
             if own is not None:
                 ends = (
-                    change(own.low, response),
+                    say.change(own.low, response),
                     say.change(own.estimate, response, sign=True),
-                    change(own.high, response),
+                    say.change(own.high, response),
                 )
                 rows.append((named(trend.factor, aliases.get(trend.factor, [])), name, *ends, format_p(own.p)))
     unit = say.change_unit(response)
     curved = any(trend.curvature is not None for trend in response.trends)
     bent = ", and the curvature, by how much the slope changes with each step" if curved else ""
     note = f"Straight lines through the means of the linear model{bent}, with the error of the factor's own term."
-    head = headings("factor", text_column("trend"), f"low {percent}", "estimate", f"high {percent}", "p")
+    head = headings("factor", Column("trend"), f"low {percent}", "estimate", f"high {percent}", "p")
     return View(f"Trends of factors with numbers for settings{f', in {unit}' if unit else ''}", head, tuple(rows), note)
 
 
 def checks(response: Response) -> View:
     """Lay out what the tests say."""
-    found = [*(response.diagnostics.checks if response.diagnostics else []), *(d.check for d in response.dependences)]
-    found += [response.kruskal] if response.kruskal else []
     rows = [
         (
             check.name,
@@ -207,9 +210,9 @@ def checks(response: Response) -> View:
             format_p(check.p),
             check.words,
         )
-        for check in found
+        for check in say.checks(response)
     ]
-    return View("Checks", headings("test", "statistic", "df", "p", text_column("says")), tuple(rows))
+    return View("Checks", headings("test", "statistic", "df", "p", Column("says")), tuple(rows))
 
 
 def abridged(response: Response, found: Abridged, confidence: float) -> View:
@@ -227,7 +230,11 @@ def side_by_side(response: Response) -> View | None:
     for model in models:
         for term in model.terms:
             if len(term.factors) == 1:
-                keys |= {(e.term, key(e.settings)): e for e in term.effects if (e.term, key(e.settings)) not in keys}
+                keys |= {
+                    (e.term, settings_text(e.settings)): e
+                    for e in term.effects
+                    if (e.term, settings_text(e.settings)) not in keys
+                }
     rows = [
         (say.effect_name(effect, response), *(_own(model, effect, response) for model in models))
         for effect in keys.values()

@@ -13,7 +13,7 @@ from gate.commands.study.report import models
 from gate.commands.study.report import tables as views
 from gate.commands.study.report import words as say
 from gate.commands.study.report.figures import Drawer, by_metric
-from gate.commands.study.report.view import View
+from gate.commands.study.report.tables import View
 from gate.model.study import OneWay, Response, StudyReport
 from gate.report.measurements import Attachment
 from gate.report.page.embedded import Data, data_of
@@ -167,16 +167,9 @@ def _shown(response: Response, observed: Observed, report: StudyReport, prefix: 
         title=f"{response.benchmark}: {response.metric}",
         measured=say.measured(response),
         words=tuple(response.words),
-        cautions=tuple(_cautions(response)),
+        cautions=tuple(say.cautions(response)),
         parts=tuple(parts),
     )
-
-
-def _cautions(response: Response) -> Iterator[str]:
-    yield from response.warnings
-    yield from response.diagnostics.warnings if response.diagnostics else ()
-    yield from response.quantiles.warnings if response.quantiles else ()
-    yield from say.lacking(response)
 
 
 def _given(*found: Figure | None) -> tuple[Figure, ...]:

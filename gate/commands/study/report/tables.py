@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gate.commands.study.report import words as say
-from gate.commands.study.report.view import (
-    View,
-    change,
-    headings,
-    level,
-    signed_number,
-    text_column,
-)
 from gate.model.study import (
     OneWay,
     PercentRow,
@@ -21,6 +14,7 @@ from gate.model.study import (
 )
 from gate.units import format_confidence, format_number, format_share
 from gate.words.effects import percentile, settings_text
+from gate.words.grid import Column
 from gate.writing.amounts import format_p
 
 _SCHED = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
@@ -30,12 +24,27 @@ MOST_RANKS = 60
 """Rows of Kruskal-Wallis tests that a page shows."""
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """A table; the first cell of a row names the row. note: what stands below."""
+
+    caption: str
+    head: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+def headings(first: str, *others: str | Column) -> tuple[Column, ...]:
+    """Name columns: the first one holds text, the others numbers where nothing else is said."""
+    return (Column(first), *(own if isinstance(own, Column) else Column(own, right=True) for own in others))
+
+
 def design(response: Response) -> View:
     """Lay out the factors and their settings."""
     rows = [
         (f.name, str(f.settings[0]), ", ".join(map(str, f.settings[1:])), f"by {f.varies}") for f in response.factors
     ]
-    head = headings("factor", text_column("low (-1)"), text_column("others"), text_column("varies"))
+    head = headings("factor", Column("low (-1)"), Column("others"), Column("varies"))
     return View("Factors: the first setting is coded -1", head, tuple(rows))
 
 
@@ -50,8 +59,8 @@ def treatments(response: Response) -> View:
             str(t.executions),
             str(t.values),
             say.level(t.mean, response),
-            change(t.sd, response),
-            *(level(t.quantiles.get(tau), response) for tau in taus),
+            say.change(t.sd, response),
+            *(say.level(t.quantiles.get(tau), response) for tau in taus),
         )
         for t in response.treatments
     ]
@@ -95,14 +104,16 @@ def _percents(response: Response, found: Sequence[PercentRow], at: str) -> View:
             say.level(row.second_mean, response),
             say.change(row.difference, response, sign=True),
             row.words,
-            "" if row.low is None or row.high is None else f"{signed_number(row.low)} to {signed_number(row.high)}",
+            ""
+            if row.low is None or row.high is None
+            else f"{format_share(row.low, sign=True)} to {format_share(row.high, sign=True)}",
         )
         for row in found
     ]
     means = ("first", "second") if several else (f"{factor}={found[0].first}", f"{factor}={found[0].second}")
-    others = (text_column("settings"),) if several else ()
+    others = (Column("settings"),) if several else ()
     caption = f"{factor}, setting against setting{f' at {at}' if at else ''}{f', in {unit}' if unit else ''}"
-    head = headings(single or "at", *others, *means, "difference", text_column("result"), text_column("interval"))
+    head = headings(single or "at", *others, *means, "difference", Column("result"), Column("interval"))
     return View(caption, head, tuple(rows))
 
 
@@ -130,7 +141,7 @@ def ranks(response: Response) -> View | None:
     )
     if len(known) > len(rows):
         note += f" {len(known) - len(rows)} more rows are in the CSV tables."
-    head = headings("compared", text_column("at"), "groups", "H", "df", "p", "p, Holm")
+    head = headings("compared", Column("at"), "groups", "H", "df", "p", "p, Holm")
     return View("Kruskal-Wallis: do the distributions differ?", head, tuple(rows), note)
 
 
@@ -141,9 +152,9 @@ def means(response: Response, confidence: float) -> View:
         (
             settings_text(m.settings) or "all",
             str(m.units),
-            level(m.low, response),
+            say.level(m.low, response),
             say.level(m.mean, response),
-            level(m.high, response),
+            say.level(m.high, response),
         )
         for m in response.means
     ]
@@ -159,14 +170,14 @@ def one_way(response: Response, found: OneWay) -> View:
             str(row.setting),
             str(row.count),
             say.level(row.mean, response),
-            change(row.sd, response),
-            *(level(row.quantiles.get(name), response) for name in _SCHED),
+            say.change(row.sd, response),
+            *(say.level(row.quantiles.get(name), response) for name in _SCHED),
             row.letters,
         )
         for row in found.rows
     ]
     at = f" at {settings_text(found.at)}" if found.at else ""
-    names = ("count", "mean", "sd", *_SCHED, text_column("group"))
+    names = ("count", "mean", "sd", *_SCHED, Column("group"))
     note = "Settings that share a letter do not differ by Tukey and Kramer." if found.pairs else ""
     return View(f"{found.factor}{at}", headings(found.factor, *names), tuple(rows), note)
 
@@ -177,9 +188,9 @@ def differences(response: Response, found: OneWay, confidence: float) -> View:
     rows = [
         (
             f"{pair.b} - {pair.a}",
-            change(pair.low, response),
+            say.change(pair.low, response),
             say.change(pair.difference, response, sign=True),
-            change(pair.high, response),
+            say.change(pair.high, response),
             format_p(pair.p),
         )
         for pair in found.pairs
@@ -197,10 +208,10 @@ def firsts(response: Response, found: OneWay, confidence: float) -> View | None:
     rows = [
         (
             str(each.setting),
-            change(each.low, response),
+            say.change(each.low, response),
             say.change(each.difference, response, sign=True),
-            change(each.high, response),
-            "" if each.percent is None else signed_number(each.percent),
+            say.change(each.high, response),
+            "" if each.percent is None else format_share(each.percent, sign=True),
             format_p(each.p),
         )
         for each in found.firsts
@@ -229,7 +240,7 @@ def spreads(response: Response) -> View | None:
         )
         for found in response.spreads
     ]
-    names = (text_column("at"), "ratio of variances", "p, F", "p, Brown-Forsythe")
+    names = (Column("at"), "ratio of variances", "p, F", "p, Brown-Forsythe")
     caption = "Do settings differ in their spread? The ratio is that of the second setting to the first"
     note = "The F test holds for normal values only; Brown and Forsythe's does not need them."
     return View(caption, headings("factor", *names), tuple(rows), note)

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from gate.commands.study.report import models
 from gate.commands.study.report import words as say
-from gate.model.study import Effect, LinearModel, Response, StudyReport
-from gate.units import format_confidence, format_share, plural
-from gate.words.effects import named, percentile, settings_text
+from gate.model.study import LinearModel, Response, StudyReport
+from gate.units import format_share, plural
+from gate.words.effects import percentile, settings_text
 from gate.words.failures import sentence
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.reports import capitalized
-from gate.writing.amounts import format_p
 from gate.writing.plain import clip, visible, wrap
 
 _BOLD, _DIM, _YELLOW, _RED = "1", "2", "33", "31"
@@ -95,87 +94,49 @@ def _response(writer: _Writer, response: Response, report: StudyReport, *, brief
     writer.items("What it shows", response.words)
     if not brief:
         _linear(writer, response, response.linear, report.confidence)
-        _lenth(writer, response)
+        if response.lenth is not None:
+            contrasts = models.lenth(response, response.lenth)
+            writer.table(
+                "Which contrasts are more than noise (Lenth 1989)", contrasts.head, contrasts.rows, contrasts.note
+            )
         _quantiles(writer, response, report.confidence)
         _percents(writer, response)
-        _trends(writer, response, report.confidence)
+        trends = models.trends(response, report.confidence)
+        if trends is not None:
+            writer.table(trends.caption, trends.head, trends.rows, trends.note)
         writer.items("The other scale", filter(None, [say.other_scale(response)]))
-        writer.items("What the checks say", _checks(response))
+        writer.items("What the checks say", [f"{check.name}: {check.words}" for check in say.checks(response)])
         writer.items("Block plots", [say.blocks(response, each) for each in response.blocks if each.complete > 1])
         for each in response.abridged:
             writer.items(capitalized(each.name), say.abridged(response, each))
-        writer.items("What to keep in mind", _kept_in_mind(response), _YELLOW)
+        writer.items("What to keep in mind", say.cautions(response), _YELLOW)
     writer.line()
 
 
-def _linear(writer: _Writer, response: Response, model: LinearModel | None, confidence: float, name: str = "") -> None:
+def _linear(writer: _Writer, response: Response, model: LinearModel | None, confidence: float) -> None:
     if model is None:
         return
-    percent = format_confidence(confidence)
-    unit = f", {say.squared(response)}" if say.squared(response) else ""
-    head = [
-        Column("effect on the mean"),
-        *(
-            Column(name, right=True)
-            for name in (f"low {percent}", "estimate", f"high {percent}", f"sum sq{unit}", "share", "p", "p, family")
-        ),
-    ]
-    rows = []
-    for term in model.terms:
-        # no two settings of each factor may have been measured together: the term has no effect to show then
-        for i, effect in enumerate(term.effects or [None]):
-            shared = (
-                (
-                    say.squares(term.sum_of_squares, response),
-                    "" if term.share is None else format_share(term.share),
-                    format_p(term.p),
-                    format_p(term.p_adjusted),
-                )
-                if not i
-                else ("",) * 4
-            )
-            own = say.effect_name(effect, response, model) if effect else named(term.term, term.aliases)
-            shown = [own, *(_ends(effect, response) if effect else ("", "", ""))]
-            rows.append([*shown, *shared])
-    rest = "" if model.unexplained is None else format_share(model.unexplained)
-    rows.append([say.residuals(model), "", "", "", say.squares(model.residual_ss, response), rest, "", ""])
+    found = models.linear(response, model, confidence, share=format_share)
+    head = [Column("effect on the mean"), *found.head[1:4], *found.head[5:9]]
     notes = [*say.below(response, model), *([say.errors(model)] if model.strata else [])]
-    writer.table(name or model.formula, head, rows, "; ".join(notes))
-
-
-def _ends(effect: Effect, response: Response) -> list[str]:
-    ends = (effect.low, effect.estimate, effect.high)
-    write = say.change if effect.settings else say.level
-    return ["" if end is None else write(end, response) for end in ends]
+    writer.table(model.formula, head, [[*row[:4], *row[5:9]] for row in found.rows], "; ".join(notes))
 
 
 def _quantiles(writer: _Writer, response: Response, confidence: float) -> None:
     found = response.quantiles
-    model = say.shown_quantile(found) if found and found.models else None
-    if found is None or model is None:
+    if found is None or not found.models:
         return
-    percent = format_confidence(confidence)
-    head = [
-        Column(f"effect on {percentile(model.tau)}"),
-        *(Column(name, right=True) for name in (f"low {percent}", "estimate", f"high {percent}", "p")),
-    ]
-    rows = [[say.effect_name(e, response), *_ends(e, response), format_p(e.p)] for e in model.effects]
+    model = say.shown_quantile(found)
+    at = percentile(model.tau)
+    view = models.quantile(response, model, confidence)
     note = f"intervals by {found.clusters} {found.cluster}s as clusters; other quantiles are in the page"
-    writer.table(f"Quantile regression at {percentile(model.tau)}", head, rows, note)
+    head = [Column(f"effect on {at}"), *view.head[1:5]]
+    writer.table(f"Quantile regression at {at}", head, [row[:5] for row in view.rows], note)
     if model.iid and model.iid_errors:
         # in the columns of R's summary(rq(...), se = "iid")
         head = [Column("effect"), *(Column(name, right=True) for name in ("value", "std. error", "t", "p"))]
-        rows = [
-            [
-                say.effect_name(e, response),
-                _ends(e, response)[1],
-                "" if error is None else say.change(error, response),
-                say.t_value(e.estimate, error),
-                format_p(e.p),
-            ]
-            for e, error in zip(model.iid, model.iid_errors, strict=True)
-        ]
-        writer.table(f"The same at {percentile(model.tau)}, with all values for independent", head, rows)
+        rows = [[row[0], row[2], *row[7:]] for row in view.rows]
+        writer.table(f"The same at {at}, with all values for independent", head, rows)
 
 
 def _percents(writer: _Writer, response: Response) -> None:
@@ -196,31 +157,3 @@ def _percents(writer: _Writer, response: Response) -> None:
         for row in response.percents
     ]
     writer.table("Setting against setting", head, rows)
-
-
-def _lenth(writer: _Writer, response: Response) -> None:
-    if response.lenth is not None:
-        found = models.lenth(response, response.lenth)
-        head = [Column(h.name, right=h.number) for h in found.head]
-        writer.table("Which contrasts are more than noise (Lenth 1989)", head, found.rows, found.note)
-
-
-def _trends(writer: _Writer, response: Response, confidence: float) -> None:
-    found = models.trends(response, confidence)
-    if found is not None:
-        writer.table(found.caption, [Column(h.name, right=h.number) for h in found.head], found.rows, found.note)
-
-
-def _checks(response: Response) -> list[str]:
-    checks = [*(response.diagnostics.checks if response.diagnostics else []), *(d.check for d in response.dependences)]
-    checks += [response.kruskal] if response.kruskal else []
-    return [f"{check.name}: {check.words}" for check in checks]
-
-
-def _kept_in_mind(response: Response) -> list[str]:
-    return [
-        *response.warnings,
-        *(response.diagnostics.warnings if response.diagnostics else []),
-        *(response.quantiles.warnings if response.quantiles else []),
-        *say.lacking(response),
-    ]

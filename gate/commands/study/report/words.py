@@ -8,6 +8,7 @@ from gate.model.study import (
     Abridged,
     Block,
     Blocks,
+    Check,
     Effect,
     Error,
     Lenth,
@@ -23,22 +24,30 @@ from gate.words.effects import alias_sets, level_of, named, partial_aliases, set
 UNITS = {"iteration": "iterations", "execution": "executions", "build": "builds"}
 
 
-def level(value: float, response: Response) -> str:
+def level(value: float | None, response: Response) -> str:
     """Write a value in the unit of the response, which is named once for all; of a logarithm the value itself."""
-    return format_number(level_of(value, response) / unit_of(response).factor)
+    return "" if value is None else format_number(level_of(value, response) / unit_of(response).factor)
 
 
-def change(value: float, response: Response, *, sign: bool = False) -> str:
-    """Write a difference in that unit; of logarithms as a percentage."""
+def change(value: float | None, response: Response, *, sign: bool = False) -> str:
+    """Write a difference in that unit; of logarithms as a percentage; "" where there is none."""
+    if value is None:
+        return ""
     if response.scale == "log":
         return format_share(math.expm1(min(value, 700.0)), sign=sign)
     text = format_number(value / unit_of(response).factor)
     return f"+{text}" if sign and value > 0 else text
 
 
-def squares(value: float, response: Response) -> str:
+def ends(effect: Effect, response: Response) -> tuple[str, str, str]:
+    """Write an effect with the ends of its interval: low, estimate, high."""
+    write = change if effect.settings else level
+    return write(effect.low, response), write(effect.estimate, response), write(effect.high, response)
+
+
+def squares(value: float | None, response: Response) -> str:
     """Write a sum of squares in the square of that unit; of logarithms it has none."""
-    return f"{value if response.scale == 'log' else value / unit_of(response).factor ** 2:.4g}"
+    return "" if value is None else f"{value if response.scale == 'log' else value / unit_of(response).factor ** 2:.4g}"
 
 
 def unit_name(response: Response) -> str:
@@ -238,3 +247,19 @@ def lacking(response: Response) -> list[str]:
     some = "; ".join(settings_text(at) for at in response.lacking[:3])
     more = f" and {len(response.lacking) - 3} more" if len(response.lacking) > 3 else ""
     return [f"{plural(len(response.lacking), 'combination')} of settings not measured: {some}{more}"]
+
+
+def cautions(response: Response) -> list[str]:
+    """Return what a reader of the response must keep in mind."""
+    return [
+        *response.warnings,
+        *(response.diagnostics.warnings if response.diagnostics else []),
+        *(response.quantiles.warnings if response.quantiles else []),
+        *lacking(response),
+    ]
+
+
+def checks(response: Response) -> list[Check]:
+    """Return all checks of a response."""
+    found = [*(response.diagnostics.checks if response.diagnostics else []), *(d.check for d in response.dependences)]
+    return [*found, *([response.kruskal] if response.kruskal else [])]

@@ -15,8 +15,17 @@ from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[
 from gate.model.study import Effect, Factor, QuantileEffects, QuantileModel
 from gate.stats.design import estimable, quantile_fit
 from gate.stats.design.linear import linear_model
-from gate.stats.design.quantile_fit import LAST, REACH, around, by_treatment, fit, minimiser
-from gate.stats.design.quantile_limits import clusters_of, joined, limits
+from gate.stats.design.quantile_fit import (
+    LAST,
+    REACH,
+    around,
+    by_treatment,
+    clusters_of,
+    fit,
+    joined,
+    limits,
+    minimiser,
+)
 from gate.stats.design.quantiles import DEFAULT_TAUS, quantile_effects
 from gate.stats.quantile import type8
 from gate.stats.regression import quantile_regression, sparsity

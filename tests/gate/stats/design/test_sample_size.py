@@ -1,3 +1,7 @@
+"""Intervals of means by resampling."""
+
+from __future__ import annotations
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -5,7 +9,16 @@ from scipy import stats
 
 from gate.model.study import MainEffect, MeanPoint, SampleSizes
 from gate.stats.bootstrap import Distribution
-from gate.stats.design.sample_size import REPLICATES, bca_limits, sample_sizes, subsamples, t_limits
+from gate.stats.design.sample_size import (
+    LARGE,
+    REPLICATES,
+    bca_limits,
+    limits,
+    mean_intervals,
+    sample_sizes,
+    subsamples,
+    t_limits,
+)
 from tests.support.units_frame import factors, frame
 
 Array = npt.NDArray[np.float64]
@@ -152,3 +165,31 @@ def test_a_treatment_can_be_chosen() -> None:
     assert largest is not None and largest.settings == {"a": 1}
     assert chosen is not None and (chosen.settings, chosen.units) == ({"a": 0}, 60)
     assert sample_sizes(units, factors(3), 0.95, 1, [], (2,)) is None, "too few"
+
+
+def test_the_interval_is_that_of_scipys_bootstrap() -> None:
+    y = np.random.default_rng(1).lognormal(0, 1, 80)
+    low, high = limits(y, 0.95, np.random.default_rng(2))
+    theirs = stats.bootstrap((y,), np.mean, n_resamples=40_000, method="BCa", rng=np.random.default_rng(3))
+    width = theirs.confidence_interval.high - theirs.confidence_interval.low
+    assert low == pytest.approx(theirs.confidence_interval.low, abs=0.06 * width)
+    assert high == pytest.approx(theirs.confidence_interval.high, abs=0.06 * width)
+    assert high - y.mean() > y.mean() - low, "skewed as the values are"
+
+
+def test_each_treatment_has_its_mean_and_few_units_no_interval() -> None:
+    found = mean_intervals(frame({(0,): [1.0, 2.0], (1,): [3.0, 3.0, 3.0], (2,): [1.0, 2.0, 6.0]}), factors(3), 0.9, 7)
+    assert [(m.settings, m.units, m.mean) for m in found] == [
+        ({"a": 0}, 2, 1.5),
+        ({"a": 1}, 3, 3.0),
+        ({"a": 2}, 3, 3.0),
+    ]
+    assert [m.low is None for m in found] == [True, True, False]
+    again = mean_intervals(frame({(2,): [1.0, 2.0, 6.0]}), factors(3), 0.9, 7)
+    assert again[0] == found[2], "whatever else was measured"
+
+
+def test_of_very_many_units_students_interval_stands_for_it() -> None:
+    y = np.random.default_rng(4).normal(10, 1, LARGE)
+    low, high = limits(y, 0.95, np.random.default_rng(5))
+    assert (low, high) == pytest.approx(stats.t.interval(0.95, LARGE - 1, y.mean(), stats.sem(y)))

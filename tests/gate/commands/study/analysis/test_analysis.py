@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.commands.study.analysis.abridge import Abridgement
-from gate.commands.study.analysis.analysis import analyse
-from gate.commands.study.analysis.method import Method
+from gate.commands.study.analysis.analysis import Method, analyse
 from gate.commands.study.analysis.observations import Wanted, observations
+from gate.commands.study.analysis.selection import Abridgement
 from gate.commands.study.report.words import residuals
 from gate.model import UserError
 from gate.model.study import Response

@@ -8,9 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gate.commands.study.plots.labels import Run, ordered, runs
-from gate.commands.study.plots.marks import Entry, Look, apart, legend, legend_height, shortened
-from gate.commands.study.plots.scale import marks_between
+from gate.commands.study.plots.columns import Run, ordered, runs
+from gate.commands.study.plots.marks import Entry, Look, apart, legend, legend_height, marks_between, shortened
 from gate.model.study import Factor, Setting
 from gate.plots.picture import Sheet
 from gate.plots.scales import Tick

@@ -13,21 +13,16 @@ import pytest
 from scipy import stats
 
 from gate.commands.study.plots.blocks import blocks
-from gate.commands.study.plots.boots import Boot, boots
-from gate.commands.study.plots.boxes import boxes
+from gate.commands.study.plots.boxes import boxes, spreads
 from gate.commands.study.plots.columns import TreatmentValues
+from gate.commands.study.plots.contrasts import MOST, half_normal, pareto
 from gate.commands.study.plots.effects import quantile_effects
-from gate.commands.study.plots.half_normal import half_normal
-from gate.commands.study.plots.histogram import histogram
-from gate.commands.study.plots.intervals import means_by_metric
+from gate.commands.study.plots.intervals import means_by_metric, sample_sizes
 from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.one_way import one_way
-from gate.commands.study.plots.pareto import MOST, pareto
 from gate.commands.study.plots.residuals import residuals
-from gate.commands.study.plots.series import series
-from gate.commands.study.plots.sizes import sample_sizes
-from gate.commands.study.plots.spreads import spreads
-from gate.commands.study.plots.violins import violins
+from gate.commands.study.plots.series import Boot, boots, series
+from gate.commands.study.plots.violins import histogram, violins
 from gate.model.study import Claim, Contrast, Factor, Lenth, MeanInterval, OneWay, PairwiseDifference, Response, Spread
 from gate.plots.picture import Picture, room
 from tests.gate.commands.study.plots import examples as examples

@@ -11,19 +11,15 @@ import numpy as np
 import pytest
 
 from gate.commands.study.plots.blocks import blocks
-from gate.commands.study.plots.boots import Boot, boots
-from gate.commands.study.plots.boxes import boxes, whiskers
+from gate.commands.study.plots.boxes import boxes, spreads, whiskers
 from gate.commands.study.plots.columns import TreatmentValues
 from gate.commands.study.plots.effects import MOST, quantile_effects
-from gate.commands.study.plots.histogram import bins, histogram
-from gate.commands.study.plots.intervals import means_by_metric
+from gate.commands.study.plots.intervals import means_by_metric, sample_sizes
 from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.one_way import one_way
 from gate.commands.study.plots.residuals import residuals
-from gate.commands.study.plots.series import series
-from gate.commands.study.plots.sizes import sample_sizes
-from gate.commands.study.plots.spreads import spreads
-from gate.commands.study.plots.violins import violins
+from gate.commands.study.plots.series import Boot, boots, series
+from gate.commands.study.plots.violins import bins, histogram, violins
 from gate.model.study import (
     Box,
     Effect,

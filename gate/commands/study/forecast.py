@@ -1,0 +1,361 @@
+"""What a plan says before it is measured: what its design cannot show, its power, and what its fraction mixes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from gate.commands.study.design import Design, bound_sessions
+from gate.commands.study.report.words import ERRORS
+from gate.config.fractions.chosen import Fraction, model_order
+from gate.config.fractions.words import LETTERS, Word, roman
+from gate.config.replicates import shares_of
+from gate.config.treatments import SIDE, Planned, builds_of, jobs, runner_of
+from gate.model.case import quantile_of
+from gate.model.study import Factor
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.study import BuiltOnce, OneReplicate, OneSessionEach
+from gate.stats.quantile import needed_values
+from gate.units import agree, format_number, plural
+from gate.writing.phrases import joined
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gate.stats.design.power import Power
+
+
+_TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
+"""The quantiles that an analysis has unless others are asked for (QR section 5)."""
+
+
+def design_warnings(design: Design, sessions: int | None) -> list[AnyWarning]:
+    """Say what the design cannot show, however much its programs write.
+
+    Args:
+        sessions: of all jobs together; None: this is the only job.
+    """
+    repeats = _repeats(design, sessions)
+    each = sessions_of_each(design, sessions or 1)
+    return [*_replicates(design, repeats), *_builds(design, repeats), *_sessions(design, each)]
+
+
+def forecast(design: Design, here: Sequence[Planned], sessions: int | None) -> list[str]:
+    """Say what the plan lacks, for before measuring: a report says it of what was measured.
+
+    Args:
+        here: what this job measures.
+        sessions: as for design_warnings.
+    """
+    others = _unmeasured(design, here) if sessions is None else []
+    return [*_quantiles(design, _repeats(design, sessions)), *others]
+
+
+def _repeats(design: Design, sessions: int | None) -> int:
+    """Count the sessions that measure a treatment, of the treatment that has the fewest."""
+    each = sessions_of_each(design, sessions or 1)
+    return min(len(jobs(design.study, [planned], each)) for planned in design.planned)
+
+
+def sessions_of_each(design: Design, sessions: int) -> int:
+    """Return how many sessions each runner has, of those of all runners together."""
+    if bound_sessions(design.study):
+        return sessions
+    return max(1, sessions // len({str(runner_of(design.study, each)) for each in design.planned}))
+
+
+def _replicates(design: Design, repeats: int) -> list[OneReplicate]:
+    return [OneReplicate()] if design.study.replicates * repeats == 1 else []
+
+
+def _builds(design: Design, repeats: int) -> list[BuiltOnce]:
+    if builds_of(design.study) * repeats > 1:
+        return []
+    # without a [build] command a build is a fresh checkout, and each side is one
+    names = tuple(factor.name for factor in design.factors if factor.varies == "build")
+    return [BuiltOnce(names)] if names else []
+
+
+def _sessions(design: Design, sessions: int) -> list[OneSessionEach]:
+    """Name the factors of which a setting is measured by one job only.
+
+    Args:
+        sessions: of each runner.
+    """
+    names = tuple(
+        factor.name
+        for factor in design.factors
+        if factor.varies == "session" and any(count < 2 for count in _jobs_of(design, factor, sessions))
+    )
+    return [OneSessionEach(names)] if names else []
+
+
+def _jobs_of(design: Design, factor: Factor, sessions: int) -> Iterable[int]:
+    for setting in factor.settings:
+        with_it = [each for each in design.planned if each.settings[factor.name] == setting]
+        if with_it:
+            yield len(jobs(design.study, with_it, sessions))
+
+
+def _quantiles(design: Design, repeats: int) -> list[str]:
+    """Name the quantiles that the plan is too small for.
+
+    A program may write more values than the plan asks for, so the report says it only of what was measured.
+    """
+    iterations = design.project.settings.rules.plan.iterations
+    planned = design.study.replicates * iterations * repeats
+    lacking = [tau for tau in sorted({*_TAUS, *_decided(design)}) if needed_values(tau) > planned]
+    if not lacking:
+        return []
+    factors = [plural(design.study.replicates, "replicate"), plural(iterations, "iteration")]
+    factors += [plural(repeats, "session")] if repeats > 1 else []
+    names = joined([f"{tau:g}" for tau in lacking], most=len(lacking))
+    needed = sorted({needed_values(tau) for tau in lacking})
+    needs = " to ".join(f"{count:,}" for count in dict.fromkeys((needed[0], needed[-1])))
+    which = (
+        f"the quantiles {names}, which need {needs}"
+        if len(lacking) > 1
+        else f"the quantile {names}, which needs {needs}"
+    )
+    of_each = f"{plural(planned, 'value')} of each treatment ({' x '.join(factors)})"
+    return [f"{of_each} {agree(planned, 'is', 'are')} too few for {which}"]
+
+
+def _decided(design: Design) -> set[float]:
+    metrics = (
+        m for b in design.project.settings.rules.benchmark if b.name in design.benchmarks for m in b.metric.values()
+    )
+    found = (quantile_of(each) for metric in metrics for each in metric.compared)
+    return {tau for tau in found if tau is not None}
+
+
+def _unmeasured(design: Design, here: Sequence[Planned]) -> list[str]:
+    """Say that other jobs are needed, where this is taken for the only one."""
+    others = len(design.planned) - len(here)
+    if not others:
+        return []
+    measured = "is measured" if others == 1 else "are measured"
+    which = f"{others} of {plural(len(design.planned), 'treatment')}"
+    return [f"{which} {measured} by other jobs: `perfgate study plan --matrix` names them"]
+
+
+SIZES = (1.0, 2.0)
+"""Changes, in standard deviations of executions, or of means of builds or sessions."""
+_MOST = 200_000
+"""Most executions of a benchmark for which it is worked out."""
+_LIKELY = (0.5, 0.9, 0.99)
+
+
+def powers(design: Design, sessions: int | None) -> list[Power]:
+    """Return the power for each factor; none for a design too large to lay out.
+
+    Args:
+        sessions: of all jobs together; None: this is the only job.
+    """
+    each = sessions_of_each(design, sessions or 1)
+    study = design.study
+    if study.replicates * len(design.planned) * each > _MOST:
+        return []
+    # pandas takes its time to load
+    from gate.stats.design.power import power
+    from gate.stats.quantile import needed_values
+
+    values = study.replicates * design.project.settings.rules.plan.iterations * each
+    return power(
+        _units(design, each),
+        [factor for factor in design.factors if factor.name in study.factor],
+        model_order(study),
+        study.block or "replicate",
+        SIZES,
+        quantiles=sum(needed_values(tau) <= values for tau in _LIKELY),
+    )
+
+
+def _units(design: Design, sessions: int) -> pd.DataFrame:
+    """Lay out one benchmark's executions, as they will be measured."""
+    import pandas as pd
+
+    study = design.study
+    places = {f.name: {str(s): code for code, s in enumerate(f.settings)} for f in design.factors}
+    built = [f.name for f in design.factors if f.varies == "build"]
+    rows: list[tuple[int, ...]] = []
+    builds: dict[tuple[int, int, tuple[str, ...]], int] = {}
+    shares = shares_of(study)
+    for planned in design.planned:
+        at = {SIDE: planned.side, **planned.settings}
+        codes = [places[f.name][str(at[f.name])] for f in design.factors]
+        variant = tuple(str(at[name]) for name in built)
+        for job in jobs(study, [planned], sessions):
+            for round_, share in enumerate(shares):
+                build = builds.setdefault((job.session, round_, variant), len(builds))
+                place = job.session * len(shares) + round_
+                rows += [(*codes, job.session, place, planned.fold, build, replicate) for replicate in range(share)]
+    names = [f"f{k}" for k in range(len(design.factors))]
+    return pd.DataFrame(rows, columns=[*names, "session", "round", "fold", "build", "replicate"])
+
+
+def power_text(found: Sequence[Power]) -> list[str]:
+    """Say which changes would be found, in a line for each kind of factor."""
+    if not found:
+        return []
+    groups: dict[tuple[Any, ...], list[Power]] = {}
+    for each in found:
+        told = (each.stratum, each.df, *(round(chance, 2) for chance in each.chances))
+        groups.setdefault(told, []).append(each)
+    return [*(_line(own) for own in groups.values()), ""]
+
+
+def _line(own: Sequence[Power]) -> str:
+    names = joined([each.factor for each in own], 4)
+    first = own[0]
+    if first.df is None:
+        return f"power: nothing can be told of {names}: there {agree(len(own), 'is', 'are')} too few {_of(first)}"
+    one, two = (_share(chance) for chance in first.chances)
+    told = "by Lenth's method, about" if first.lenth else f"tested against {_of(first)},"
+    return (
+        f"power: a change of the mean by {names} is found in {two} of studies if it is 2 sd of {_drawn(first)}, in "
+        f"{one} if it is 1 sd ({told} {first.df:.3g} df)"
+    )
+
+
+def _share(chance: float) -> str:
+    return "under 1%" if chance < 0.01 else "over 99%" if chance > 0.99 else f"{chance:.0%}"
+
+
+def _drawn(own: Power) -> str:
+    return f"the means of {own.stratum}s" if own.stratum in ("build", "session") else "executions"
+
+
+def _of(own: Power) -> str:
+    return ERRORS[own.stratum]
+
+
+def power_json(found: Sequence[Power]) -> list[dict[str, Any]]:
+    """Return the power of each factor as it is in the plan's JSON."""
+    return [
+        {
+            "factor": each.factor,
+            "error": each.stratum,
+            "df": each.df,
+            "found": None if each.df is None else {f"{s:g} sd": c for s, c in zip(SIZES, each.chances, strict=True)},
+        }
+        for each in found
+    ]
+
+
+_LISTED = 20
+"""Most words, and most alias sets, that the text lists."""
+_ROUNDING = 1e-9
+_PAIRS = 2
+"""Aliases are told of factors and of interactions of so many."""
+
+
+def fraction_text(fraction: Fraction | None) -> list[str]:
+    """Return the lines of a fraction; none where all combinations are measured, or those listed."""
+    if fraction is None:
+        return []
+    letters = dict(zip(LETTERS, fraction.factors, strict=False))
+    lines = [title(fraction)]
+    if not fraction.burman:
+        lines.append(f"  factors: {', '.join(f'{letter}={name}' for letter, name in letters.items())}")
+        lines.append(f"  generators: {', '.join(own.named() for own in fraction.generators)}")
+        lines.append(f"  defining words: I = {_some([word.named() for word in fraction.words], ' = ')}")
+    if fraction.fold:
+        turned = "all factors" if len(fraction.fold) == len(fraction.factors) else fraction.factors[fraction.fold[0]]
+        between = _some([word.named() for word in fraction.between], ", ")
+        mixed = f"; the difference of the blocks is mixed with {between}" if between else ""
+        lines.append(f"  folded over: a second block has {turned} the other way round{mixed}")
+    if fraction.burman:
+        return [*lines, f"  {_of_burman(fraction)}", ""]
+    sets = alias_sets(fraction)
+    lines.append("  cannot be told apart:" if sets else "  no factor or interaction of two is mixed with another")
+    lines += [f"    {' = '.join(own)}" for own in sets[:_LISTED]]
+    more = [f"    ... {plural(len(sets) - _LISTED, 'more set')}"] if len(sets) > _LISTED else []
+    return [*lines, *more, ""]
+
+
+def _of_burman(fraction: Fraction) -> str:
+    """Say where the interactions are that the model of a Plackett-Burman design does not have."""
+    if fraction.resolution == 4:
+        return "main effects are clear of interactions of two factors, of which a part is in each other"
+    found = partial_aliases(fraction)
+    parts = [abs(part) for own in found.values() for part in own.values()]
+    if not parts:
+        return "no interactions: there are too few factors to bias each other"
+    if min(parts) > 1 - _ROUNDING:
+        return "no interactions: each is in the main effect of another factor, in full, as in a fraction"
+    part = format_number(max(parts), 2)
+    return f"no interactions: a part of each is in main effects of other factors, up to {part} of it"
+
+
+def partial_aliases(fraction: Fraction) -> dict[str, dict[str, float]]:
+    """Return what an effect of 1 of each interaction of two adds to the main effects of a Plackett-Burman design."""
+    # numpy takes its time to load
+    import numpy as np
+
+    from gate.stats.design.aliases import aliases
+    from gate.stats.design.coding import coded
+
+    codes = np.array([run for block in fraction.blocks() for run in block], dtype=np.int64)
+    sizes = [2] * len(fraction.factors)
+    model = coded(codes, sizes, 1)
+    found = {}
+    for (factor,), own in aliases(codes, sizes, model, _PAIRS, None).items():
+        signs = 2 * codes - 1
+        full = {pair: float((signs[:, factor] * signs[:, list(pair)].prod(axis=1)).mean()) for pair in own.full}
+        parts = {":".join(fraction.factors[f] for f in pair): part for pair, part in {**full, **own.partial}.items()}
+        if parts:
+            found[fraction.factors[factor]] = parts
+    return found
+
+
+def title(fraction: Fraction) -> str:
+    """Name a design: "a 2^(7-3) fraction of resolution IV: 16 runs"."""
+    count = len(fraction.factors)
+    if fraction.burman:
+        return f"a Plackett-Burman design for {plural(count, 'factor')}: {plural(fraction.size, 'run')}"
+    kind = f"2^({count}-{len(fraction.generators)}) fraction"
+    of = f" of resolution {roman(fraction.resolution)}" if fraction.resolution else ""
+    return f"a {kind}{of}{', folded over' if fraction.fold else ''}: {plural(fraction.size, 'run')}"
+
+
+def _some(names: list[str], between: str) -> str:
+    more = f"{between}... {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return between.join(names[:_LISTED]) + more
+
+
+def alias_sets(fraction: Fraction) -> list[list[str]]:
+    """Return the sets of factors and interactions of two that a regular fraction cannot tell apart."""
+    places = range(len(fraction.factors))
+    terms = [Word(1 << a) for a in places] + [Word(1 << a | 1 << b) for a, b in combinations(places, _PAIRS)]
+    found: list[list[str]] = []
+    seen: set[int] = set()
+    for term in terms:
+        if term.factors in seen:
+            continue
+        others = sorted(
+            (own for word in fraction.words if 0 < len(own := term * word) <= _PAIRS),
+            key=lambda own: (len(own), own.places),
+        )
+        seen |= {term.factors, *(own.factors for own in others)}
+        if others:
+            found.append([own.named(fraction.factors, ":") for own in (term, *others)])
+    return found
+
+
+def fraction_json(fraction: Fraction | None) -> dict[str, Any] | None:
+    """Return the same as it is in the plan's JSON; null where all combinations are measured."""
+    if fraction is None:
+        return None
+    return {
+        "design": "plackett-burman" if fraction.burman else "fraction",
+        "factors": list(fraction.factors),
+        "runs": fraction.size,
+        "resolution": fraction.resolution,
+        "generators": [own.named(fraction.factors, ":") for own in fraction.generators],
+        "words": [word.named(fraction.factors, ":") for word in fraction.words],
+        "folded": [fraction.factors[place] for place in fraction.fold],
+        "aliases": [] if fraction.burman else alias_sets(fraction),
+        "partial_aliases": partial_aliases(fraction) if fraction.burman else {},
+    }
