@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import io
 import json
-import os
 import re
 import zipfile
 from pathlib import Path, PurePosixPath
