@@ -711,7 +711,7 @@ class MeasureMore(Doing, frozen=True, kw_only=True):
 
 
 class ReduceNoise(Doing, frozen=True, kw_only=True):
-    """More builds would not settle it, or not within reason, or a recorded metric does at once: less noise is better."""
+    """More builds would not settle it, or not within reason, or a recorded metric may do at once."""
 
     builds: int | None
     """Builds a side that would probably settle some of it; None: no reasonable number would."""
