@@ -88,7 +88,7 @@ def _starts(tried: Sequence[Tried], rules: Config, builds: float, once: float) -
     others = 2 * sum(_seconds(each, rules.plan, rules, {}) for each in tried if each.benchmark not in own)
     return {
         **{name: repeats_of(rules, name).executions for name in own},
-        **afforded(needs, rules.plan, builds=builds, others=others, once=once),
+        **afforded(needs, rules, builds=builds, others=others, once=once),
     }
 
 
