@@ -47,11 +47,13 @@ def less_noise(
     quieter, duet = _quieter(report, still_open), _duet_helps(report, still_open)
     loaded, other = waited is not None, quieter is not None or duet
     too_much = loaded if more is None else _is_too_much(report, more)
-    if not too_much and not (other and (more is None or loaded)):
+    # on a host that others load, what hardly minds them comes first; a duet does not where a few builds would do
+    if not too_much and not (other if more is None else loaded and quieter is not None):
         return None
     return steps.ReduceNoise(
         builds=more.builds if more else None,
         seconds=more.seconds if more else None,
+        too_much=too_much or more is None,
         metric=quieter.metric if quieter else None,
         narrower=quieter.narrower if quieter and math.isfinite(quieter.narrower) else None,
         findings=quieter.findings if quieter else 0,

@@ -15,7 +15,7 @@ import msgspec
 from gate.config.rules import FIRST_STARTS as FIRST
 from gate.config.rules import MOST_STARTS as MOST
 from gate.config.rules import Policy, is_counted, most_builds
-from gate.config.types import Builds, Config, Plan
+from gate.config.types import Builds, Config
 from gate.decide.design import Subject, subjects_of
 from gate.decide.policy import policy_at
 from gate.evidence.cost import one_by_one
@@ -36,6 +36,8 @@ _ROUNDS = 12
 """That are to fit the budget: most of the error is spent by then."""
 _ROOM = 0.9
 """Of the budget: rounds differ."""
+_SLOWER = 1.5
+"""How much longer rounds may become without fewer than a regression needs."""
 
 
 class Needs(msgspec.Struct, frozen=True):
@@ -57,17 +59,24 @@ def wanted(needs: Needs, builds: float) -> int:
     return max(least, math.ceil(min(asked, MOST)))
 
 
-def afforded(needs: Mapping[str, Needs], plan: Plan, *, builds: float, others: float, once: float) -> dict[str, int]:
+def afforded(
+    needs: Mapping[str, Needs], config: Config, *, builds: float, others: float, once: float
+) -> dict[str, int]:
     """Count the starts a side of each benchmark, so that enough rounds fit the budget.
+
+    A plan of few rounds, without all of which there is no verdict, gets more room.
 
     Each has FIRST, and all of them one share of what they want beyond that.
 
     Args:
         needs: by benchmark.
+        config: its plan and what a regression needs.
         builds: seconds of the builds of a round. others: of what does not go by starts. once: of what comes before.
     """
+    plan = config.plan
     rounds = min(_ROUNDS, most_builds(plan)) if isinstance(plan.builds, Builds) else plan.builds
-    seconds = (_ROOM * float(plan.budget) - once) / rounds
+    budget, needed = float(plan.budget), min(config.gate.min_builds, rounds)
+    seconds = min((_ROOM * budget - once) / rounds, (budget - once) / (_SLOWER * needed))
     more = {name: wanted(each, builds) - FIRST for name, each in needs.items()}
     left = seconds - builds - others - sum(FIRST * each.seconds for each in needs.values())
     cost = sum(more[name] * each.seconds for name, each in needs.items())
@@ -123,7 +132,7 @@ def _counted(first: Sequence[Record], names: Sequence[str], run: Run, policy: Po
                 noise.get(name), 2 * fmean(each.seconds or 0.0 for each in own), fewest_of(config, name)
             )
     # the first builds are those of a round too
-    return afforded(needs, plan, builds=following, others=others, once=once - following)
+    return afforded(needs, config, builds=following, others=others, once=once - following)
 
 
 def fewest_of(config: Config, name: str) -> int:

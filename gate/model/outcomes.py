@@ -711,12 +711,14 @@ class MeasureMore(Doing, frozen=True, kw_only=True):
 
 
 class ReduceNoise(Doing, frozen=True, kw_only=True):
-    """More builds would not settle it, or not within reason: the noise has to be less."""
+    """More builds would not settle it, or not within reason, or a recorded metric may do at once."""
 
     builds: int | None
     """Builds a side that would probably settle some of it; None: no reasonable number would."""
     seconds: float | None
     """About what they take; None: not known."""
+    too_much: bool = True
+    """Whether these are beyond reason, or unknown."""
     metric: str | None
     """A metric that the run recorded, which is much less noisy; None: there is none."""
     narrower: float | None
@@ -737,9 +739,11 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
         return (Lines(("plan",), {"pairing": '"duet"'}),) if self.duet else (DOCTOR,)
 
     def _said(self) -> str:
+        takes = "" if self.seconds is None else f", about {format_duration(self.seconds)}"
         why = "at this noise level more builds will not settle it"
-        if self.builds is not None:
-            takes = "" if self.seconds is None else f", about {format_duration(self.seconds)}"
+        if not self.too_much:
+            why = f"more builds would probably settle it too ({self.builds} a side{takes})"
+        elif self.builds is not None:
             why += f" within reason ({self.builds} a side{takes})"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
-from gate.config.rules import is_counted, is_single, repeats_of
+from gate.config.rules import is_single, repeats_of
 from gate.config.types import Config
 from gate.evidence.cost import cost_of, one_by_one
 from gate.evidence.records import Located, read
@@ -228,7 +228,7 @@ class _Executions:
     def __init__(self, records: Sequence[Record], config: Config) -> None:
         self._times, self._config = _Times(), config
         made = [record for record in records if isinstance(record, Execution)]
-        self._starts = Counter(each.benchmark for each in made if each.build == 0 and each.side == "head")
+        self._starts = _starts(records, config)
         for record in made:
             if record.seconds is not None:
                 # the lines of a suite's execution share its time
@@ -255,9 +255,19 @@ class _Executions:
         return whole * self._often(step.benchmark)
 
     def _often(self, benchmark: str) -> float:
-        """Return how many starts an expected one stands for: where they are counted, as many as were then."""
-        counted = is_counted(self._config, benchmark)
-        return self._starts[benchmark] / repeats_of(self._config, benchmark).executions if counted else 1.0
+        """Return how many starts an expected one stands for, where they are counted."""
+        expected = repeats_of(self._config, benchmark).executions
+        return self._starts.get(benchmark, expected) / expected
+
+
+def _starts(records: Sequence[Record], config: Config) -> Mapping[str, int]:
+    """Return the starts a side of a round, as far as they are counted: a run's first ones ask it of this plan."""
+    # they take long to load, and few ask
+    from gate.decide.starts import counting
+
+    run = next((record for record in records if isinstance(record, Run)), None)
+    count = None if run is None else counting(run, config)
+    return {} if count is None else count(records)
 
 
 class _Builds:

@@ -43,6 +43,8 @@ class Pace:
         self._together: list[float] = []
         """Seconds of steps that were made together, until the event of the last one."""
         self._done = 0
+        self._counted = False
+        """Whether it is yet to be counted how much is left."""
 
     @property
     def spent(self) -> float:
@@ -58,9 +60,9 @@ class Pace:
         if isinstance(event, RoundStarted):
             self._round, self._rounds = event.number, event.rounds - event.number - 1
             self._builds = self._of_round = event.builds
-            self._left = event.left
+            self._left, self._counted = event.left, event.counted
         elif isinstance(event, ProbeFinished | Counted | TurnsFound):
-            self._left = event.left
+            self._left, self._counted = event.left, self._counted and not isinstance(event, Counted)
         elif isinstance(event, LookTaken):
             self._looks.append(took)
         elif isinstance(event, StepFinished):
@@ -89,9 +91,9 @@ class Pace:
         return self._done / (self._done + to_do) if self._done + to_do else 0.0
 
     def remaining(self) -> float | None:
-        """Return the seconds that the rest of all rounds takes; None until all that is left has been done once."""
+        """Return the seconds that the rest of all rounds takes; None until it is known and has been done once."""
         wanted = {name: count for name, count in self._left.items() if count}
-        if any(not self._executions[name] for name in wanted) or not self._first + self._later:
+        if self._counted or any(not self._executions[name] for name in wanted) or not self._first + self._later:
             return None
         seconds = sum(count * fmean(self._executions[name]) for name, count in wanted.items())
         later = fmean(self._later or self._next or self._first)

@@ -150,7 +150,8 @@ class Progress:
             settled = f"{plural(event.settled, 'benchmark')} settled"
             self._line(f"{self._round}: {settled}, {event.wanted} still open")
         elif event.settled:
-            self._line(f"{self._round}: nothing more to measure")
+            # what is still open here has no later look that fits the budget
+            self._line(f"{self._round}: measuring ends here")
 
     def _finished(self, event: StepFinished) -> None:
         if event.failure is not None and event.failure.kind in ("tree", "outside"):

@@ -11,9 +11,10 @@ from gate.model import Execution, Failure, Side, Turn, Unproved
 
 @dataclass(frozen=True, slots=True)
 class RoundStarted:
-    """A round begins; number from 0. executions: how many are still to be made in it. builds: how many it has.
+    """A round begins; number from 0. builds: how many it has.
 
-    left: executions that are still to be made in it and all later rounds, by benchmark.
+    executions: how many are still to be made in it. left: in it and all later rounds, by benchmark. counted: both are
+    to be counted after the first executions, which are those of `executions` until then.
     """
 
     number: int
@@ -21,6 +22,7 @@ class RoundStarted:
     executions: int
     builds: int = 2
     left: Mapping[str, int] = field(default_factory=dict, compare=False)
+    counted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

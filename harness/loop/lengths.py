@@ -5,6 +5,7 @@ Source: docs/turns.md, suites.
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +39,13 @@ class Cost(NamedTuple):
 
     starting: float
     value: float
+
+
+class Taken(NamedTuple):
+    """What starting and a value take by the clock, and of the processors."""
+
+    clock: Cost
+    processors: Cost
 
 
 class Lengths:
@@ -113,11 +121,12 @@ class Lengths:
         command = declared(self._benchmarks["base"][pair["base"].benchmark].instrument).any_command
         most = OF_COMMAND if command else OF_TIME
         try:
-            cost = self._cost(pair, begin, budget)
-            if cost is not None and fewest(cost, plan, most) < plan.iterations and cost.starting + cost.value < _QUICK:
+            tried = [self._cost(pair, begin, budget)]
+            first = tried[0] and tried[0].clock
+            if first is not None and fewest(first, plan, most) < plan.iterations and sum(first) < _QUICK:
                 # so short a time may be another program's
-                again = self._cost(pair, begin, budget)
-                cost = again and max(cost, again, key=lambda each: fewest(each, plan, most))
+                tried.append(self._cost(pair, begin, budget))
+            cost = _longest([each for each in tried if each is not None], plan, most) if all(tried) else None
         except BudgetEndedError as ended:
             # what the cut tells does not count twice
             budget.note("start", -ended.seconds)
@@ -133,10 +142,10 @@ class Lengths:
             session=self._executions.conditions.session,
             executions=plan.executions * plan.iterations // few,
             iterations=few,
-            starting=cost.starting / (cost.starting + few * cost.value),
+            starting=max(0.0, cost.starting) / (cost.starting + few * cost.value),
         )
 
-    def _cost(self, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> Cost | None:
+    def _cost(self, pair: Pair, begin: Callable[[ExecutionStep], Path], budget: Budget) -> Taken | None:
         """Return what starting and a value take; None: one failed, gave another number of values, or takes long.
 
         Of both sides the shorter time counts, since other programs only add to it.
@@ -144,28 +153,57 @@ class Lengths:
         several = min(self._plan.iterations, _SEVERAL)
         # seconds of a value
         room = _ROOM * budget.left / (len(SIDES) * (several + 1))
-        took: dict[int, list[float]] = {1: [], several: []}
+        took: dict[int, list[tuple[float, float]]] = {1: [], several: []}
         for side, counts in zip(SIDES, ((1, several), (several, 1)), strict=True):
             for count in counts:
                 seconds = self._seconds(pair[side], count, begin, budget)
-                if seconds is None or seconds > count * room:
+                if seconds is None or seconds[0] > count * room:
                     return None
                 took[count].append(seconds)
-        one, more = min(took[1]), min(took[several])
-        value = (more - one) / (several - 1)
-        return Cost(max(one - value, 0.0), value)
+        clock, processors = zip(
+            map(min, zip(*took[1], strict=True)), map(min, zip(*took[several], strict=True)), strict=True
+        )
+        return Taken(_divided(*clock, several), _divided(*processors, several))
 
     def _seconds(
         self, step: ExecutionStep, values: int, begin: Callable[[ExecutionStep], Path], budget: Budget
-    ) -> float | None:
-        """Return what an execution of so many values takes; None: it failed, or has another number of values."""
+    ) -> tuple[float, float] | None:
+        """Return what an execution of so many values takes by the clock and of the processors.
+
+        None: it failed, or has another number of values.
+        """
         benchmark = self._benchmarks[step.side][step.benchmark]
         if _warms_machine(benchmark):
             benchmark = msgspec.structs.replace(benchmark, warmup=0)
-        began = budget.clock()
+        began, used = budget.clock(), _used()
         made = self._executions.make(benchmark, step, begin(step), values)
         asked = not made.failures and {_count(each) for each in made.executions} == {values}
-        return budget.clock() - began if asked else None
+        return (budget.clock() - began, _used() - used) if asked else None
+
+
+def _used() -> float:
+    """Return the seconds of the processors that perfgate and what it has waited for have used."""
+    both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in both)
+
+
+def _divided(one: float, more: float, several: int) -> Cost:
+    """Divide what an execution of one value takes, and one of several, into its start and a value."""
+    value = (more - one) / (several - 1)
+    return Cost(one - value, value)
+
+
+def _longest(tried: Sequence[Taken], plan: Plan, most: float) -> Cost:
+    """Choose the cost that asks for the most values.
+
+    By the clock alone, unless it shows that other programs disturb: tries that differ, or a start that takes less than
+    nothing. Then what the processors say counts too, which hardly depends on others. What waits takes none of them, and
+    so keeps longer turns there.
+    """
+    found = [each.clock for each in tried]
+    if len({fewest(each, plan, most) for each in found}) > 1 or min(each.starting for each in found) < 0:
+        found += [each.processors for each in tried]
+    return max(found, key=lambda each: fewest(each, plan, most))
 
 
 def fewest(cost: Cost, plan: Plan, most: float) -> int:

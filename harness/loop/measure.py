@@ -358,7 +358,9 @@ class Loop:
         ledger = self._ledger
         pending = ledger.pending(each.executions)
         left = self._left(number)
-        self._progress(RoundStarted(each.build, len(self._rounds), len(pending), len(each.builds), left))
+        first = ledger.pending(each.executions[: each.first]) if self._counted is not None and each.first else ()
+        known, builds = len(first or pending), len(each.builds)
+        self._progress(RoundStarted(each.build, len(self._rounds), known, builds, left, counted=bool(first)))
         needed = {(step.side, canonical(step.building)) for step in pending}
         # of a treatment that is out in an experiment nothing more is built; the gate records all builds of a round
         wanted = [

@@ -34,6 +34,7 @@ from gate.stats.plan_types import PlannedCase
 from gate.stats.planning import Components, Costs, Counts
 from gate.stats.power import minimum_detectable_change
 from gate.stats.sequential import look_rounds
+from gate.units import Duration
 
 _BUDGETS = (300.0, 3600.0)
 _ROOM = 0.9
@@ -52,14 +53,24 @@ def round_cost(built: Built, tried: Sequence[Tried], rules: Config) -> RoundCost
     if not known:
         return None
     once = sum(first_builds(built).values()) - 2 * built.later
-    starts = _starts(known, rules, 2 * built.later, once)
-    return RoundCost(
-        once=once,
-        builds=2 * built.later,
-        executions=2 * sum(_seconds(each, rules.plan, rules, starts) for each in known),
-        least=any(each.longer_than is not None for each in known),
-        starts=starts,
-    )
+    least = any(each.longer_than is not None for each in known)
+    return _executing(RoundCost(once=once, builds=2 * built.later, executions=0.0, least=least), known, rules)
+
+
+def _executing(cost: RoundCost, known: Sequence[Tried], rules: Config) -> RoundCost:
+    """Add to what builds of rounds cost what executions do, as many as the plan and its budget have."""
+    starts = _starts(known, rules, cost.builds, cost.once)
+    seconds = 2 * sum(_seconds(each, rules.plan, rules, starts) for each in known)
+    return msgspec.structs.replace(cost, executions=seconds, starts=starts)
+
+
+def _of_budget(cost: RoundCost, tried: Sequence[Tried], rules: Config, budget: float) -> RoundCost:
+    """Return what rounds cost within a budget: what is counted has other starts than within the configured one."""
+    if budget == float(rules.plan.budget) or not any(is_counted(rules, name) for name in cost.starts):
+        return cost
+    plan = msgspec.structs.replace(rules.plan, budget=Duration(budget))
+    known = [each for each in tried if each.execution is not None]
+    return _executing(cost, known, msgspec.structs.replace(rules, plan=plan))
 
 
 def _starts(tried: Sequence[Tried], rules: Config, builds: float, once: float) -> dict[str, int]:
@@ -77,7 +88,7 @@ def _starts(tried: Sequence[Tried], rules: Config, builds: float, once: float) -
     others = 2 * sum(_seconds(each, rules.plan, rules, {}) for each in tried if each.benchmark not in own)
     return {
         **{name: repeats_of(rules, name).executions for name in own},
-        **afforded(needs, rules.plan, builds=builds, others=others, once=once),
+        **afforded(needs, rules, builds=builds, others=others, once=once),
     }
 
 
@@ -149,9 +160,13 @@ def plans(
         for case, statistics in wanted.items()
         if MEAN in statistics
     ]
-    every = [_fit(noise, size, cost, rules, budget) for budget in sorted({*_BUDGETS, float(rules.plan.budget)})]
+    every = [
+        _fit(noise, size, _of_budget(cost, tried, rules, budget), rules, budget)
+        for budget in sorted({*_BUDGETS, float(rules.plan.budget)})
+    ]
     # a larger budget that measures no more is no other plan
-    kept = [fit for n, fit in enumerate(every) if fit.configured or fit.builds not in {f.builds for f in every[:n]}]
+    values = [(fit.builds, fit.executions, fit.iterations) for fit in every]
+    kept = [fit for n, fit in enumerate(every) if fit.configured or values[n] not in values[:n]]
     noisy = [each for each in noise if not each.exact]
     known: Basis = "memory" if all(each.known for each in noisy) else "one-build"
     own = next(fit for fit in every if fit.configured)

@@ -107,8 +107,11 @@ def test_more_builds_are_the_advice_where_they_are_few_and_the_host_is_quiet() -
     assert isinstance(next_step(report(few, **calm)), steps.MoreBuilds)
     # on a host that others load, what hardly minds them comes first
     assert step(few, recorded=(*of_a_command(),)).metric == "user"
-    # and where there is nothing else, a few builds are better than none
+    said = reports.next_step(report(few, recorded=(*of_a_command(),)))
+    assert "more builds would probably settle it too (11 a side, about 56 s)" in said
+    # and where there is nothing else, a few builds are better than none, and than a duet that nobody has tried
     assert isinstance(next_step(report(few)), steps.MoreBuilds)
+    assert isinstance(next_step(report(few, recorded=(*of_a_command(half=0.3),))), steps.MoreBuilds)
 
 
 def test_seventy_builds_for_one_of_21_findings_are_no_advice() -> None:

@@ -10,7 +10,7 @@ from gate.config.parse import parse
 from gate.config.rules import repeats_of
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
-from gate.config.types import Builds, Plan
+from gate.config.types import Builds, Config, Plan
 from gate.decide.starts import Needs, afforded, counting, wanted
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
@@ -88,13 +88,26 @@ def test_the_budget_is_shared_by_what_is_wanted_beyond_the_fewest() -> None:
 
     def shared(seconds: float, builds: float = 0.0, others: float = 0.0) -> dict[str, int]:
         plan = Plan(builds=Builds(min=4, max=12), budget=Duration(12 * seconds / 0.9 + 10.0 / 0.9))
-        return afforded(needs, plan, builds=builds, others=others, once=10.0)
+        return afforded(needs, Config(plan=plan), builds=builds, others=others, once=10.0)
 
     assert shared(1e6) == {"a": 200, "b": 40, "c": 10}
     # 30 s for the first ten of each, and half of 220 s
     assert shared(140.0) == {"a": 105, "b": 25, "c": 10}
     assert shared(151.0, others=11.0) == {"a": 105, "b": 25, "c": 10}
     assert shared(41.0, builds=5.0, others=6.0) == {"a": 10, "b": 10, "c": 10}
+
+
+def test_rounds_may_take_half_as_long_again_and_the_builds_of_a_regression_still_fit() -> None:
+    def of(builds: int | Builds) -> dict[str, int]:
+        config = Config(plan=Plan(builds=builds, budget=Duration(115)))
+        return afforded({"a": Needs(9.0, 0.1)}, config, builds=0.0, others=0.0, once=10.0)
+
+    # 105 s are five rounds of 14 s that come to 21 s: 1 s for the first ten, 13 s for 130 more
+    assert of(5) == of(Builds(min=4, max=5)) == {"a": 140}
+    # fewer builds than a regression needs are all needed too
+    assert of(4) == {"a": 175}
+    # rounds to spare are room enough: 93.5 s for twelve
+    assert of(Builds(min=4)) == {"a": 78}
 
 
 def test_a_short_program_has_many_starts_and_a_long_one_few() -> None:

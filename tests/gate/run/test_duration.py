@@ -252,3 +252,24 @@ def test_a_plan_of_longer_executions_takes_as_long_as_its_short_turns_did(tmp_pa
     ]
     # 12 executions of 0.05 + 5 x 0.45
     assert expected(ROUNDS, left(tmp_path, run, turn, *last)) == pytest.approx(6 + 12 * 2.3)
+
+
+def test_starts_are_counted_for_this_budget_not_as_in_the_last_run(tmp_path: Path) -> None:
+    """The last run could afford ten starts a side; the first ones, whose noise is not known, ask for the most."""
+    ran = [
+        execution(side, [1.0], benchmark="b", seconds=0.01, number=number, order=number)
+        for number in range(10)
+        for side in ("base", "head")
+    ]
+    folder = left(tmp_path, {"type": "run", "turns": True}, *(build(side, 1.0) for side in ("base", "head")), *ran)
+
+    def taken(budget: str) -> float:
+        written = f'[plan]\nbudget = "{budget}"\nbuilds = 3\n[build]\ncommand = "x"\n'
+        rules = parse(read_source(written + '[[benchmark]]\nname = "b"\ncommand = "./b"\n', "perfgate.toml"))
+        plan = schedule({"base": ["b"], "head": ["b"]}, 3, 50, seed=1)
+        found = expected_time(plan, folder, rules, {})
+        assert found is not None
+        return found.seconds
+
+    assert taken("15m") == pytest.approx(3 * (2 + 2 * 200 * 0.01))
+    assert taken("7s") == pytest.approx(3 * (2 + 2 * 10 * 0.01))

@@ -3,7 +3,16 @@
 import pytest
 
 from gate.run.pace import Pace
-from harness.loop.events import Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted, TurnsFound
+from harness.loop.events import (
+    Counted,
+    Event,
+    LookTaken,
+    ProbeFinished,
+    RoundStarted,
+    StepFinished,
+    StepStarted,
+    TurnsFound,
+)
 
 
 def paced(*told: tuple[float, Event]) -> Pace:
@@ -30,6 +39,14 @@ def test_nothing_is_foretold_before_each_benchmark_ran() -> None:
     assert paced(*BUILT, (41.0, ran("a"))).remaining() is None
     # 5 of a, 5 of b, and two later rounds of two builds that link as long as the check said
     assert paced(*BUILT, (41.0, ran("a")), (43.0, ran("b"))).remaining() == pytest.approx(5 + 5 * 2 + 4 * 1.0)
+
+
+def test_nothing_is_foretold_before_the_starts_are_counted() -> None:
+    begun = ((0.0, RoundStarted(0, 3, 4, 2, {"a": 600}, counted=True)), *BUILT[1:], (41.0, ran("a")))
+    assert paced(*begun).remaining() is None
+    told = (42.0, ProbeFinished(0, 1, {"a": 599}))
+    assert paced(*begun, told).remaining() is None
+    assert paced(*begun, told, (42.0, Counted(20, {"a": 59}))).remaining() == pytest.approx(59 + 4 * 1.0)
 
 
 def test_first_builds_do_not_count_for_later_ones() -> None:

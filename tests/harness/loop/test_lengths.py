@@ -13,6 +13,7 @@ from gate.config.types import Benchmark, BuildTable, Plan
 from gate.model import SIDES, Build, Execution, Metric, Record, Side, Turn
 from harness.build.conditions import Conditions, Recipe
 from harness.instruments.protocol import Context, Unusable
+from harness.loop import lengths
 from harness.loop.events import TurnsFound
 from harness.loop.execution import Executions
 from harness.loop.lengths import Cost, Lengths, fewest
@@ -193,6 +194,44 @@ def test_how_short_turns_are(tmp_path: Path, changes: dict[str, object], few: in
     if few == 5 and not rig.fails:
         assert {values for _, _, _, values in rig.made()} == {rig.always or 5}
         assert len(rig.made()) == 8
+
+
+@dataclass
+class Busy(Rig):
+    """On a host where other programs hold up the longer executions, so that starting seems to take nothing."""
+
+    held_up: Sequence[float] = ()
+    """Seconds that each execution of several values waits, in order; then none does."""
+    used: float = 0.0
+    """Seconds of the processors."""
+
+    def answer(self, command: Command) -> Outcome:
+        made = super().answer(command)
+        self.used += made.seconds
+        several = sum(values != "1" for _, values, _ in self.calls)
+        if command.argv[2] != "1" and several <= len(self.held_up):
+            self.clock.now += self.held_up[several - 1]
+        return made
+
+
+@pytest.mark.parametrize(
+    "held_up",
+    [
+        # a start of less than nothing; the same in one of two tries; and tries that differ
+        [0.4] * 4,
+        [0.4, 0.4],
+        [0.25, 0.25, 0.15, 0.15],
+    ],
+)
+def test_where_other_programs_disturb_the_processors_say_what_starting_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held_up: Sequence[float]
+) -> None:
+    # half of an execution of one value is its start, so no turn may be shorter
+    rig = Busy(tmp_path, start=0.1, value=0.1, held_up=held_up)
+    monkeypatch.setattr(lengths, "_used", lambda: rig.used)
+    rig.run()
+    assert len(rig.calls) > 4 + 8
+    assert rig.turns == []
 
 
 def test_what_the_rules_do_not_divide_is_not_tried(tmp_path: Path) -> None:

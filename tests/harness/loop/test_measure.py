@@ -527,6 +527,10 @@ def test_the_first_starts_say_how_many_all_rounds_have(tmp_path: Path) -> None:
         (s.benchmark, s.side, s.build, s.execution, s.order) for s in wanted
     ]
     (said,) = (event for event in bench.events if isinstance(event, Counted))
+    first, *later = [event for event in bench.events if isinstance(event, RoundStarted)]
+    # what is expected before the count is not said
+    assert (first.executions, first.counted) == (4 + 2, True)
+    assert [(event.executions, event.counted) for event in later] == [(14 + 4, False)]
     assert said.executions == 14 + 4
     assert said.left == {"a": 14 + 14 - 4, "b": 4 + 4 - 2}
 

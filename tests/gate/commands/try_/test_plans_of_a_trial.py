@@ -157,6 +157,23 @@ def test_what_a_check_counts_is_counted_by_what_was_tried(tmp_path: Path) -> Non
     assert own_plan is not None and own_plan.starts == {"a": 30}
 
 
+def test_another_budget_has_the_starts_that_a_check_would_count_within_it() -> None:
+    case = Case(benchmark="a", metric="active", unit="s", mean=0.02, spread=0.2, values=10, decided=True, exact=False)
+    own = Tried(benchmark="a", instrument="spawn", cases=(case,), execution=0.3, iteration=0.025)
+
+    def within(budget: str) -> Config:
+        tables = {"benchmark": [{"name": "a", "command": "x"}], "plan": {"budget": budget}}
+        return parse(from_tables(tables, "here"))
+
+    least, most = (round_cost(BUILT, [own], within(budget)) for budget in ("70s", "1h"))
+    assert least is not None and most is not None
+    made = plans(least, [own], within("70s"), None, {})
+    assert made is not None
+    # ten are what it affords; a larger one has more starts, and not only more builds
+    assert [(fit.budget, fit.executions) for fit in made.fits] == [(70.0, 10), (300.0, 200), (3600.0, 200)]
+    assert made.fits[-1].seconds == most.of(made.fits[-1].builds)
+
+
 def test_a_head_that_is_kept_is_not_compiled_again() -> None:
     cost = round_cost(msgspec.structs.replace(BUILT, kept=True), [tried()], config())
     assert cost is not None
