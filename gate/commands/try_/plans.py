@@ -13,6 +13,7 @@ from gate.commands.try_.result import Basis, Built, Case, Enough, Fit, Plans, Ro
 from gate.config.rules import (
     FIRST_STARTS,
     MOST_BUILDS,
+    ROOM,
     goes_by_starts,
     is_counted,
     is_single,
@@ -36,8 +37,6 @@ from gate.stats.power import minimum_detectable_change
 from gate.stats.sequential import look_rounds
 
 _BUDGETS = (300.0, 3600.0)
-_ROOM = 0.9
-"""Of a budget, as `perfgate plan` has it: rounds differ, and one that does not fit is not begun."""
 _MANY = 50
 """Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
 _TYPICAL = 1.08
@@ -95,9 +94,10 @@ def _noise_of_starts(each: Tried, rules: Config) -> float | None:
 
 def first_builds(built: Built) -> dict[Side, float]:
     """Return what the first build of each side takes in a check, with checkout and set-up, if base is like head."""
-    # what was compiled is linked once more, to see that this gives its bytes
-    checked = built.later if built.relinks and not built.cached else 0.0
-    first = (built.setup or 0.0) + built.seconds + checked
+    first = built.compiled
+    if first is None:
+        # what was compiled is linked once more, to see that this gives its bytes
+        first = (built.setup or 0.0) + built.seconds + (built.later if built.relinks else 0.0)
     # a build that is kept is not made again
     return {"base": first, "head": built.later if built.kept else first}
 
@@ -186,7 +186,7 @@ def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules
     while few < many:
         middle = (few + many) // 2
         few, many = (few, middle) if finds(middle) else (middle + 1, many)
-    budget = 60.0 * math.ceil(cost.of(few) / _ROOM / 60)
+    budget = 60.0 * math.ceil(cost.of(few) / ROOM / 60)
     return Enough(
         budget=budget if budget > float(rules.plan.budget) else None,
         builds=few if few > most_builds(rules.plan) else None,
@@ -263,7 +263,7 @@ def _noise(case: Case, known: Known | None, starts: Mapping[str, int], rules: Co
 def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, budget: float) -> Fit:
     """Count the builds that fit with the configured executions, and what they find."""
     own = budget == float(rules.plan.budget)
-    room = _ROOM * budget - cost.once
+    room = ROOM * budget - cost.once
     most = most_builds(rules.plan) if own else MOST_BUILDS
     builds = max(min(int(room / max(cost.round, 1e-9)), most), 0)
     finds, hardest = math.inf, max(noise, key=lambda each: each.unknown, default=None)

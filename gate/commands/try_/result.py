@@ -29,8 +29,8 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     """Why they do not, where there is something to link."""
     artifacts: tuple[str, ...]
     needs_git: bool
-    cached: bool
-    """It was kept from an earlier run: what compiling takes is not known."""
+    compiled: float | None
+    """Seconds of the first build, with checkout and set-up, in the earlier run that kept it; None: it was made now."""
     kept: bool
     """A later check of this head finds it, and compiles base only."""
 
