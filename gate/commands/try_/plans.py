@@ -39,8 +39,6 @@ from gate.stats.sequential import look_rounds
 _BUDGETS = (300.0, 3600.0)
 _MANY = 50
 """Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
-_TYPICAL = 1.08
-"""Times the standard error of a mean that a typical value has where noise is normal."""
 _SPARE = 3
 """Builds beyond those that a regression needs: rounds differ."""
 
@@ -83,9 +81,9 @@ def _starts(tried: Sequence[Tried], rules: Config, builds: float, once: float) -
 def _noise_of_starts(each: Tried, rules: Config) -> float | None:
     """Return the standard error of a round's first starts as a share of the threshold, of what varies most."""
     found = [
-        case.spread * _TYPICAL * math.sqrt(2 / FIRST_STARTS) / math.log1p(threshold)
+        case.noise * math.sqrt(2 / FIRST_STARTS) / math.log1p(threshold)
         for case in each.cases
-        if case.decided and case.spread is not None and not case.exact
+        if case.decided and case.noise is not None and not case.exact
         for threshold in [threshold_of(rules, case.benchmark, case.metric, MEAN)]
         if threshold > 0
     ]
@@ -242,7 +240,7 @@ def _seconds(each: Tried, plan: Plan, rules: Config, starts: Mapping[str, int]) 
 
 
 def _noise(case: Case, known: Known | None, starts: Mapping[str, int], rules: Config) -> _Noise:
-    variance = (case.spread or 0.0) ** 2
+    variance = (case.noise or 0.0) ** 2
     # of executions that give one value each, however many are asked for
     single = case.executions > 1 or case.benchmark in starts
     alone = Components(0.0, variance, 0.0) if single else Components(variance, 0.0, 0.0)

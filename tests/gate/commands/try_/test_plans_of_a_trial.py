@@ -160,6 +160,27 @@ def test_what_a_check_counts_is_counted_by_what_was_tried(tmp_path: Path) -> Non
     assert own_plan is not None and own_plan.starts == {"a": 30}
 
 
+def test_a_burst_asks_for_no_more_starts_than_a_check_would_count() -> None:
+    rules = parse(from_tables({"benchmark": [{"name": "a", "command": "x"}]}, "here"))
+
+    def starts(*values: float) -> int:
+        metrics = {
+            "time": Metric(unit="s", values=list(values), better="lower"),
+            "active": Metric(unit="s", values=list(values), better="lower", view_of="time", sharp=True),
+        }
+        ran = Execution(benchmark="a", side="head", build=0, execution=0, metrics=metrics)
+        own = Tried(benchmark="a", instrument="spawn", cases=tuple(cases_of(ran, rules)), execution=1.0, iteration=0.1)
+        cost = round_cost(BUILT, [own], rules)
+        assert cost is not None
+        return cost.starts["a"]
+
+    calm = [0.01002, 0.01000, 0.01004, 0.01003, 0.00998, 0.00997, 0.01001, 0.01004, 0.01000, 0.00999]
+    least = starts(*calm)
+    assert starts(*calm[:4], 0.03, *calm[5:]) == least < 60
+    # a host that gets slower is no noise of the starts
+    assert starts(*(value * (1 + number / 50) for number, value in enumerate(calm))) == least
+
+
 def test_a_head_that_is_kept_is_not_compiled_again() -> None:
     cost = round_cost(msgspec.structs.replace(BUILT, kept=True), [tried()], config())
     assert cost is not None
