@@ -24,6 +24,8 @@ MOST_BUILDS = 56
 """Of a plan that names none, where looks may end it before."""
 FIXED_BUILDS = 12
 """Of a plan that names none, where nothing ends it before."""
+ROOM = 0.9
+"""The share of a budget that rounds are laid out for: they differ, and one that does not fit is not begun."""
 
 FIRST_STARTS = 10
 """Starts a side that are made before those of a round are counted, and the fewest of a round."""

@@ -14,7 +14,7 @@ import msgspec
 
 from gate.config.rules import FIRST_STARTS as FIRST
 from gate.config.rules import MOST_STARTS as MOST
-from gate.config.rules import Policy, is_counted, most_builds
+from gate.config.rules import ROOM, Policy, is_counted, most_builds
 from gate.config.types import Builds, Config
 from gate.decide.design import Subject, subjects_of
 from gate.decide.policy import policy_at
@@ -34,8 +34,6 @@ _PART = 8.0
 """The part of the threshold that the standard error of a round's starts is to be."""
 _ROUNDS = 12
 """That are to fit the budget: most of the error is spent by then."""
-_ROOM = 0.9
-"""Of the budget: rounds differ."""
 _SLOWER = 1.5
 """How much longer rounds may become without fewer than a regression needs."""
 
@@ -76,7 +74,7 @@ def afforded(
     plan = config.plan
     rounds = min(_ROUNDS, most_builds(plan)) if isinstance(plan.builds, Builds) else plan.builds
     budget, needed = float(plan.budget), min(config.gate.min_builds, rounds)
-    seconds = min((_ROOM * budget - once) / rounds, (budget - once) / (_SLOWER * needed))
+    seconds = min((ROOM * budget - once) / rounds, (budget - once) / (_SLOWER * needed))
     more = {name: wanted(each, builds) - FIRST for name, each in needs.items()}
     left = seconds - builds - others - sum(FIRST * each.seconds for each in needs.values())
     cost = sum(more[name] * each.seconds for name, each in needs.items())

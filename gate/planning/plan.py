@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from gate.config.rules import most_builds, show_of
+from gate.config.rules import ROOM, most_builds, show_of
 from gate.config.types import Builds, Config
 from gate.config.types import Plan as PlanTable
 from gate.decide.design import CORRELATIONS, choose
@@ -27,8 +27,6 @@ from gate.stats.planning import Counts, build_variance, half_width, optimum, wit
 from gate.stats.power import detection, minimum_detectable_change, noncentrality
 from gate.units import Duration, Share, format_duration, format_share
 
-_ROOM = 0.9
-"""The share of the budget that a plan may take: rounds differ, and one that does not fit is not begun."""
 _TRIES = 3
 _HARDEST = 20
 """Findings that a plan advised by a report is made for."""
@@ -96,7 +94,7 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
     config = gathered.config
     terms = _terms(gathered)
     budget = float(wanted.budget or config.plan.budget)
-    limits = Limits(budget=_ROOM * budget - gathered.once, early=early)
+    limits = Limits(budget=ROOM * budget - gathered.once, early=early)
     cases = [
         _case(known, own, known.degrees(known.repeated.executions, known.repeated.iterations), terms)
         for known, own in zip(gathered.known, aims, strict=True)
@@ -116,7 +114,7 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
         least = seconds(cases, Counts(2, 1, 1)) + gathered.once
         raise UserError(
             f"two rounds of one execution with one iteration take {format_duration(least)}, more than the budget of "
-            f"{format_duration(budget)} leaves: raise it with `--budget {Duration(60 * math.ceil(least / _ROOM / 60))}`"
+            f"{format_duration(budget)} leaves: raise it with `--budget {Duration(60 * math.ceil(least / ROOM / 60))}`"
         )
     instead = None if plan.reached else cheapest(cases, terms, Limits(budget=None, early=early))
     found = _Found(cases, plan, instead if instead is not None and instead.reached else None, budget)

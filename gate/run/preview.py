@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TextIO
 
-from gate.config.rules import FIRST_STARTS, MOST_STARTS, is_counted, missing_fails
+from gate.config.rules import FIRST_STARTS, MOST_STARTS, ROOM, is_counted, missing_fails
 from gate.config.types import Builds, Command, Config
 from gate.model import SIDES, Side
 from gate.model.warnings import typed
@@ -118,7 +118,7 @@ def _rounds(job: Job) -> tuple[int, int]:
     if plan.builds.max is None:
         one, two = (_expected(job, rounds) for rounds in (1, 2))
         if one is not None and two is not None and two.seconds > one.seconds:
-            fitting = 1 + math.floor((float(plan.budget) - one.seconds) / (two.seconds - one.seconds))
+            fitting = 1 + math.floor((ROOM * float(plan.budget) - one.seconds) / (two.seconds - one.seconds))
             most = max(least, min(most, fitting))
     return least, most
 

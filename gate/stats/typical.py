@@ -96,6 +96,18 @@ def first_round_noise(base: Sample, head: Sample, center: Center) -> float | Non
     return math.sqrt(squared_error(np.log(y / x)))
 
 
+def noise_of_one(values: Array) -> float | None:
+    """Return what a start adds to the error of a typical value, by one side's values in their order; None: too few.
+
+    It is the standard deviation of ln(value) that n pairs with that error would have: neighbours of one side tell what
+    those of both do, so neither bursts nor a drift of the host count as noise of each start.
+    """
+    if len(values) <= FEWEST_PAIRS or values.min() <= 0:
+        return None
+    ratios = np.diff(np.log(values))
+    return math.sqrt(squared_error(ratios) * len(ratios) / 2)
+
+
 def noise_of_starts(base: Sample, head: Sample) -> MeanSquare | None:
     """Return the variance that one execution of a side adds to a round's typical value, with its degrees.
 

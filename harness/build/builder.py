@@ -198,7 +198,7 @@ class TreeBuilder:
         if not self._trees.one_path or trees & self._made or not may_be_at_once(recipes):
             return
         keys = [self._key(wanted) for wanted in pair]
-        if any(self._cache is not None and key is not None and self._cache.has(key) for key in keys):
+        if any(self._cache is not None and key is not None and self._cache.about(key) for key in keys):
             return
         begun = time.time_ns()
         results = self._together(pair, started)
@@ -265,10 +265,10 @@ class TreeBuilder:
         sandboxed = self._conditions.sandbox.environment(wanted.side)
         return Subject(files, table, wanted.recipe.environment, place, sandboxed).key()
 
-    def keeps(self, side: Side) -> bool:
-        """Return whether the first build of a side is kept for later runs."""
+    def known(self, side: Side) -> About | None:
+        """Return what is known of the first build of a side that later runs find; None: they find none."""
         key = self._key(self._wanted(side, 0, 0, {}))
-        return key is not None and self._cache is not None and self._cache.has(key)
+        return None if key is None or self._cache is None else self._cache.about(key)
 
     def _take(self, wanted: Wanted, key: str) -> bool:
         """Take the tree of an earlier run, in the state after its first build."""
@@ -306,7 +306,8 @@ class TreeBuilder:
         kept = self._cache is not None and wanted.side in self._cache.keeps
         if self._cache is not None and kept and not made.needs_git and saved >= _WORTH:
             self._trees.project(wanted.side)
-            about = About(made.full, made.ordered, begun)
+            seconds = (made.setup or 0.0) + (made.seconds or 0.0) + (made.checked or 0.0)
+            about = About(made.full, made.ordered, begun, seconds)
             with self._conditions.budget.timed("keep"):
                 self._cache.keep(key, self._trees.place(wanted.side), self._works.links(wanted.tree), about)
 

@@ -26,7 +26,7 @@ from gate.walking import size_of
 
 MOST = 4_000_000_000
 """Bytes of all that is kept; a tree larger than half of it is not."""
-_FORMAT = 1
+_FORMAT = 2
 """Of an entry and of the record of its links; another one is not found."""
 _TREE, _LINKS, _ABOUT = "tree", "links", "about.json"
 # Of a terminal or a login, and no matter of a build.
@@ -55,11 +55,13 @@ class About(msgspec.Struct, frozen=True):
     """What is known of a kept build.
 
     full: why later builds of it are full ones. ordered: as in a build's record. begun: when, in nanoseconds.
+    seconds: that it took, with checkout, set-up and the check of its links.
     """
 
     full: FullBuilds | None = None
     ordered: Ordered | str | None = None
     begun: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +120,11 @@ class BuildCache:
             return None
         return about
 
-    def has(self, key: str) -> bool:
-        """Return whether a build is kept."""
-        return (self._directory / key / _ABOUT).is_file()
+    def about(self, key: str) -> About | None:
+        """Return what is known of a build that is kept; None: it is not, or cannot be read."""
+        with suppress(OSError, msgspec.DecodeError):
+            return msgspec.json.decode((self._directory / key / _ABOUT).read_bytes(), type=About)
+        return None
 
     def drop(self, key: str) -> None:
         """Forget a build."""

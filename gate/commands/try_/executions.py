@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from gate.commands.try_.result import Case, Tried
 from gate.config.rules import FIRST_STARTS, better_of, goes_by_starts, is_decided, is_single, metric_rules
@@ -17,6 +18,7 @@ from gate.directions import told_or_known
 from gate.memory.sessions import costs_of
 from gate.model import Execution, Metric
 from gate.run.workshop import Workshop
+from gate.stats.typical import noise_of_one
 from harness.instruments.declaration import declared
 from harness.loop.execution import Executed, Executions
 from harness.loop.steps import ExecutionStep
@@ -203,12 +205,14 @@ def _case(benchmark: str, name: str, metric: Metric, rules: Config, *, sharp: bo
     mean = fmean(metric.values)
     own = metric_rules(rules, benchmark, name)
     better = better_of(rules, benchmark, name) or told_or_known(metric.better, name, metric.unit)
+    typical = sharp and goes_by_starts(rules, benchmark)
     return Case(
         benchmark=benchmark,
         metric=name,
         unit=metric.unit,
         mean=mean,
         spread=stdev(metric.values) / abs(mean) if len(metric.values) > 1 and mean else None,
+        start=noise_of_one(np.array(metric.values)) if typical else None,
         values=len(metric.values),
         decided=better is not None and is_decided(rules, benchmark, name, metric.view_of, sharp=sharp),
         exact=is_single(rules, benchmark) if own.exact is None else own.exact,

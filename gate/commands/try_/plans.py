@@ -13,6 +13,7 @@ from gate.commands.try_.result import Basis, Built, Case, Enough, Fit, Plans, Ro
 from gate.config.rules import (
     FIRST_STARTS,
     MOST_BUILDS,
+    ROOM,
     goes_by_starts,
     is_counted,
     is_single,
@@ -37,12 +38,8 @@ from gate.stats.sequential import look_rounds
 from gate.units import Duration
 
 _BUDGETS = (300.0, 3600.0)
-_ROOM = 0.9
-"""Of a budget, as `perfgate plan` has it: rounds differ, and one that does not fit is not begun."""
 _MANY = 50
 """Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
-_TYPICAL = 1.08
-"""Times the standard error of a mean that a typical value has where noise is normal."""
 _SPARE = 3
 """Builds beyond those that a regression needs: rounds differ."""
 
@@ -95,9 +92,9 @@ def _starts(tried: Sequence[Tried], rules: Config, builds: float, once: float) -
 def _noise_of_starts(each: Tried, rules: Config) -> float | None:
     """Return the standard error of a round's first starts as a share of the threshold, of what varies most."""
     found = [
-        case.spread * _TYPICAL * math.sqrt(2 / FIRST_STARTS) / math.log1p(threshold)
+        case.noise * math.sqrt(2 / FIRST_STARTS) / math.log1p(threshold)
         for case in each.cases
-        if case.decided and case.spread is not None and not case.exact
+        if case.decided and case.noise is not None and not case.exact
         for threshold in [threshold_of(rules, case.benchmark, case.metric, MEAN)]
         if threshold > 0
     ]
@@ -106,9 +103,10 @@ def _noise_of_starts(each: Tried, rules: Config) -> float | None:
 
 def first_builds(built: Built) -> dict[Side, float]:
     """Return what the first build of each side takes in a check, with checkout and set-up, if base is like head."""
-    # what was compiled is linked once more, to see that this gives its bytes
-    checked = built.later if built.relinks and not built.cached else 0.0
-    first = (built.setup or 0.0) + built.seconds + checked
+    first = built.compiled
+    if first is None:
+        # what was compiled is linked once more, to see that this gives its bytes
+        first = (built.setup or 0.0) + built.seconds + (built.later if built.relinks else 0.0)
     # a build that is kept is not made again
     return {"base": first, "head": built.later if built.kept else first}
 
@@ -201,7 +199,7 @@ def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules
     while few < many:
         middle = (few + many) // 2
         few, many = (few, middle) if finds(middle) else (middle + 1, many)
-    budget = 60.0 * math.ceil(cost.of(few) / _ROOM / 60)
+    budget = 60.0 * math.ceil(cost.of(few) / ROOM / 60)
     return Enough(
         budget=budget if budget > float(rules.plan.budget) else None,
         builds=few if few > most_builds(rules.plan) else None,
@@ -257,7 +255,7 @@ def _seconds(each: Tried, plan: Plan, rules: Config, starts: Mapping[str, int]) 
 
 
 def _noise(case: Case, known: Known | None, starts: Mapping[str, int], rules: Config) -> _Noise:
-    variance = (case.spread or 0.0) ** 2
+    variance = (case.noise or 0.0) ** 2
     # of executions that give one value each, however many are asked for
     single = case.executions > 1 or case.benchmark in starts
     alone = Components(0.0, variance, 0.0) if single else Components(variance, 0.0, 0.0)
@@ -278,7 +276,7 @@ def _noise(case: Case, known: Known | None, starts: Mapping[str, int], rules: Co
 def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, budget: float) -> Fit:
     """Count the builds that fit with the configured executions, and what they find."""
     own = budget == float(rules.plan.budget)
-    room = _ROOM * budget - cost.once
+    room = ROOM * budget - cost.once
     most = most_builds(rules.plan) if own else MOST_BUILDS
     builds = max(min(int(room / max(cost.round, 1e-9)), most), 0)
     finds, hardest = math.inf, max(noise, key=lambda each: each.unknown, default=None)

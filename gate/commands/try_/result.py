@@ -29,8 +29,8 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     """Why they do not, where there is something to link."""
     artifacts: tuple[str, ...]
     needs_git: bool
-    cached: bool
-    """It was kept from an earlier run: what compiling takes is not known."""
+    compiled: float | None
+    """Seconds of the first build, with checkout and set-up, in the earlier run that kept it; None: it was made now."""
     kept: bool
     """A later check of this head finds it, and compiles base only."""
 
@@ -44,12 +44,20 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     mean: float
     spread: float | None
     """Standard deviation over the mean; None: of one value."""
+    start: float | None = None
+    """The share that one start adds to the error of a typical value; None: not known, or a mean decides."""
+
     values: int
     executions: int = 1
     """That the values are of: several where one gives one value."""
     better: Better = "lower"
     decided: bool
     exact: bool
+
+    @property
+    def noise(self) -> float | None:
+        """Return what a value adds to the error of what decides, as a share; None: not known."""
+        return self.spread if self.start is None else self.start
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):

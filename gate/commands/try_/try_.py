@@ -39,6 +39,7 @@ from gate.run.strict import refuse_unfit_for
 from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
 from gate.words.streams import colored
+from harness.build.cache import About
 from harness.host.fitness import QUICK_WINDOW, STILL_BUSY, examine, others_load, unfit
 from harness.host.lock import NotFreeError
 from harness.instruments.declaration import declared
@@ -121,7 +122,7 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
         record = made.builder.build("head", 0, step.seed)
         if isinstance(record, Failure):
             return _trial(job, host, warnings, failure=record)
-        built = _built(job, record, kept=made.builder.keeps("head"))
+        built = _built(job, record, made.builder.known("head"))
         return _executed(made, built, _trial(job, host, warnings, built=built), say)
 
 
@@ -185,7 +186,7 @@ def _warnings(job: Job) -> list[AnyWarning]:
     return [each for each in typed(job.run.warnings) if not isinstance(each, RoundBeyondBudget)]
 
 
-def _built(job: Job, record: Build, *, kept: bool) -> Built:
+def _built(job: Job, record: Build, kept: About | None) -> Built:
     table = job.project.settings.sides["head"].build
     seconds = record.seconds or 0.0
     again = record.checked is not None or record.cached or table.relink not in ("auto", "off")
@@ -202,8 +203,8 @@ def _built(job: Job, record: Build, *, kept: bool) -> Built:
         full=record.full,
         artifacts=tuple(record.artifacts),
         needs_git=record.needs_git,
-        cached=record.cached,
-        kept=kept,
+        compiled=kept.seconds if record.cached and kept is not None else None,
+        kept=kept is not None,
     )
 
 

@@ -112,7 +112,7 @@ def _built(built: Built) -> str:
             return f"build: a fresh checkout, {format_duration(built.seconds)}"
         return f"build: checkout and set-up, {format_duration(built.setup)}, once a side"
     made = f" of {joined(built.artifacts)}" if built.artifacts else ""
-    if built.cached and built.relinks:
+    if built.compiled is not None and built.relinks:
         return f"build{made}: kept from an earlier run, linked again in {format_duration(built.seconds)}"
     text = f"build{made}: {format_duration(built.seconds)}"
     if built.setup is not None and built.setup >= 1:
@@ -123,7 +123,7 @@ def _built(built: Built) -> str:
         return f"{text}; later builds link again what this one compiled: about {format_duration(built.later)} each"
     why = say_why(built.full) if built.full is not None else ""
     # the price of each round goes by this one build
-    slow = built.seconds >= _FIRST and not built.cached
+    slow = built.seconds >= _FIRST and built.compiled is None
     faster = " (faster ones, if this one downloaded or filled a cache)" if slow else ""
     return f"{text}; later builds are full ones{f', because {why}' if why else ''}{faster}"
 
@@ -204,8 +204,6 @@ def _round(cost: RoundCost, built: Built | None, rules: Config) -> str:
     if cost.once >= 1:
         base = " for base (head's build is kept)" if built is not None and built.kept else ""
         text += f"; before the first, {format_duration(cost.once)} more{base}"
-    elif built is not None and built.cached:
-        text += "; before the first, base is compiled, unless its build is kept too"
     budget = float(rules.plan.budget)
     if cost.of(1) > budget:
         text += (

@@ -73,6 +73,11 @@ def test_what_is_measured_again_is_not_compiled_again(project: Checkout, tmp_pat
     with opened(project, tmp_path) as builder:
         again = [good(builder.build("head", number, seed)) for number, seed in enumerate((1, 2, 3, 1))]
         base = good(builder.build("base", 0, 1))
+        known = builder.known("head")
+    # what it took to make it is kept with it
+    assert known is not None and known.seconds == pytest.approx(
+        (first.setup or 0) + (first.seconds or 0) + (first.checked or 0)
+    )
     assert [each.cached for each in again] == [True, False, False, False]
     assert all(each.relinked for each in again)
     # layouts are drawn anew, and a seed gives what it gave in the first run

@@ -48,7 +48,7 @@ def test_a_plan_of_which_too_little_fits_the_budget_is_written_again(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # 12 s of the 10 minutes are enough for two rounds of 2 executions of 1 + 5 starts on each side
-    monkeypatch.setattr(plans, "_ROOM", 0.02)
+    monkeypatch.setattr(plans, "ROOM", 0.02)
     project.write("benchmarks/bench_sum.py", "import time\ntime.sleep(0.2)\n")
     project.commit()
     done = project.perfgate("init")

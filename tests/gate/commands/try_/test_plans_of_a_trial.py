@@ -1,6 +1,7 @@
 """What a trial computes: seconds of an execution as planned, of rounds, and what budgets are enough for."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -13,6 +14,8 @@ from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
 from gate.model import Execution, Metric, Side
+from gate.run import preview
+from gate.run.duration import Expected
 from gate.run.trial import TrialTimes, keep_times, trial_seconds
 from harness.loop.execution import Executed
 from harness.loop.schedule import schedule
@@ -26,7 +29,7 @@ BUILT = Built(
     full=None,
     artifacts=("app",),
     needs_git=False,
-    cached=False,
+    compiled=None,
     kept=False,
 )
 
@@ -174,10 +177,55 @@ def test_another_budget_has_the_starts_that_a_check_would_count_within_it() -> N
     assert made.fits[-1].seconds == most.of(made.fits[-1].builds)
 
 
+def test_a_burst_asks_for_no_more_starts_than_a_check_would_count() -> None:
+    rules = parse(from_tables({"benchmark": [{"name": "a", "command": "x"}]}, "here"))
+
+    def starts(*values: float) -> int:
+        metrics = {
+            "time": Metric(unit="s", values=list(values), better="lower"),
+            "active": Metric(unit="s", values=list(values), better="lower", view_of="time", sharp=True),
+        }
+        ran = Execution(benchmark="a", side="head", build=0, execution=0, metrics=metrics)
+        own = Tried(benchmark="a", instrument="spawn", cases=tuple(cases_of(ran, rules)), execution=1.0, iteration=0.1)
+        cost = round_cost(BUILT, [own], rules)
+        assert cost is not None
+        return cost.starts["a"]
+
+    calm = [0.01002, 0.01000, 0.01004, 0.01003, 0.00998, 0.00997, 0.01001, 0.01004, 0.01000, 0.00999]
+    least = starts(*calm)
+    assert starts(*calm[:4], 0.03, *calm[5:]) == least < 60
+    # a host that gets slower is no noise of the starts
+    assert starts(*(value * (1 + number / 50) for number, value in enumerate(calm))) == least
+
+
 def test_a_head_that_is_kept_is_not_compiled_again() -> None:
     cost = round_cost(msgspec.structs.replace(BUILT, kept=True), [tried()], config())
     assert cost is not None
     assert cost.once == 2.0 + 29.0 + 1.0
+
+
+def test_what_a_kept_build_took_is_what_the_other_side_takes() -> None:
+    again = msgspec.structs.replace(BUILT, setup=None, seconds=1.0, compiled=33.0, kept=True)
+    cost = round_cost(again, [tried()], config())
+    assert cost is not None
+    assert cost.once == 33.0 - 1.0
+
+
+def test_a_check_names_the_builds_that_the_trial_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = parse(from_tables({"benchmark": [{"name": "a", "command": "x"}], "plan": {"budget": "5m"}}, "here"))
+    cost = RoundCost(once=41.0, builds=2.9, executions=16.1, least=False)
+    made = plans(cost, [tried()], found, None, {})
+    assert made is not None
+    (fit,) = (fit for fit in made.fits if fit.configured)
+
+    def after(job: Any, rounds: int) -> Expected:
+        return Expected(cost.of(rounds), "trial")
+
+    monkeypatch.setattr(preview, "_expected", after)
+    settings = SimpleNamespace(rules=found)
+    run = SimpleNamespace(looks=56)
+    job: Any = SimpleNamespace(project=SimpleNamespace(settings=settings), rounds=range(56), run=run)
+    assert preview._rounds(job) == (fit.first, fit.builds) == (4, 12)
 
 
 def test_what_failed_costs_nothing() -> None:

@@ -47,7 +47,7 @@ TRIAL = Trial(
     head=Commit(ref="topic", sha="0123456789abcdef", dirty=False),
     built=Built(
         command="make", setup=3.0, seconds=40.0, later=0.5, relinks=True, full=None, artifacts=("app",),
-        needs_git=True, cached=False, kept=True,
+        needs_git=True, compiled=None, kept=True,
     ),
     failure=None,
     benchmarks=(TRIED,),
@@ -139,7 +139,7 @@ def test_many_cases_and_failures_are_counted() -> None:
             {"relinks": False},
             "later builds are full ones (faster ones, if this one downloaded or filled a cache) values of",
         ),
-        ({"cached": True, "seconds": 0.5}, "build of app: kept from an earlier run, linked again in 500 ms"),
+        ({"compiled": 40.0, "seconds": 0.5}, "build of app: kept from an earlier run, linked again in 500 ms"),
     ],
 )
 def test_builds(built: dict[str, Any], expected: str) -> None:
