@@ -332,8 +332,6 @@ def show_status(forge: Forge, gate: str, stamp: Stamp, outcome: Outcome, descrip
     Raises:
         Problem: it cannot be read or set.
     """
-    from gate.github.statuses import LONGEST_DESCRIPTION, Status, set_status
-
     text = clip(description, LONGEST_DESCRIPTION)[:LONGEST_DESCRIPTION]
     return set_status(forge, outcome.target.sha, context_of(gate), stamp, Status(status_of(outcome), text, address))
 
@@ -344,8 +342,6 @@ def open_check(forge: Forge, gate: str, stamp: Stamp, target: Target, address: s
     Raises:
         Problem: it cannot be read or written.
     """
-    from gate.github.checks import Check, show_check
-
     name = context_of(gate)
     return show_check(forge, target.sha, name, stamp, Check(None, _MEASURING, "base and head are measured", address))
 
@@ -359,7 +355,5 @@ def conclude_check(
     Raises:
         Problem: it cannot be read or written.
     """
-    from gate.github.checks import LONGEST_TITLE, Check, show_check
-
     check = Check(conclusion_of(outcome, report), clip(title, LONGEST_TITLE)[:LONGEST_TITLE], body(), address)
     return show_check(forge, outcome.target.sha, context_of(gate), stamp, check)

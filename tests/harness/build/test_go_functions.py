@@ -69,8 +69,8 @@ def test_a_table_of_another_version_is_not_read() -> None:
 
 def test_a_table_of_the_other_byte_order() -> None:
     names, header = b"main.a\0main.b\0", 8 + 8 * 4
-    functions = header + len(names)
-    words = (2, 0, 0, header, 0, 0, 0, functions)
+    place = header + len(names)
+    words = (2, 0, 0, header, 0, 0, 0, place)
     table = struct.pack(">IBBBB8I", 0xFFFFFFF1, 0, 0, 1, 4, *words) + names
     table += struct.pack(">IIII", 0, 16, 32, 24) + struct.pack(">Ii", 0, 7) + struct.pack(">Ii", 32, 0)
     assert list(functions._of_table(table)) == [b"main.b", b"main.a"]

@@ -28,7 +28,7 @@ from gate.writing.plain import clip, visible
 
 _WIDTH, _HEIGHT = 960, 300
 _TOP, _BOTTOM, _RIGHT = 46, 240, 946
-_LEAST = 0.02
+_LEAST_HALF = 0.02
 """Half the height of the axis at least, in log: noise of a per cent looks like noise."""
 _FEW = 120
 """So many commits get a mark each."""
@@ -70,10 +70,10 @@ def _axis(path: Path) -> Axis:
     low, high = np.nanmin([*path.level, np.inf]), np.nanmax([*path.level, -np.inf])
     if low > high:
         low = high = 0.0
-    reach = max(_LEAST, 0.6 * (high - low))
+    reach = max(_LEAST_HALF, 0.6 * (high - low))
     low = max(np.nanmin([low, *path.low]), low - reach)
     high = min(np.nanmax([high, *path.high]), high + reach)
-    low, high = min(float(low), -_LEAST), max(float(high), _LEAST)
+    low, high = min(float(low), -_LEAST_HALF), max(float(high), _LEAST_HALF)
     pad = 0.04 * (high - low)
     return Axis(low - pad, high + pad, _BOTTOM, _TOP)
 
