@@ -139,7 +139,7 @@ def _at(caller: Caller, port: int) -> Iterator[str]:
                     yield f"socket:[{words[9]}]"
 
 
-def address(raw: bytes) -> Address | None:
+def read_address(raw: bytes) -> Address | None:
     """Read a struct sockaddr; None: it leads to nobody.
 
     Raises:
@@ -331,7 +331,7 @@ class Watcher:
                 self._addressed(name, caller, of_message(caller, arguments[1] + 64 * number), arguments[0])
 
     def _addressed(self, name: str, caller: Caller, raw: bytes, fd: int) -> None:
-        address = address(raw) if raw else None
+        address = read_address(raw) if raw else None
         if name == "bind":
             self._sockets.takes(caller, fd)
         if address is None:
