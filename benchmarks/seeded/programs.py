@@ -17,9 +17,9 @@ from gate.model import Side
 from gate.model.profile import Profile
 from harness.instruments.callgrind import OPTIONS
 from harness.profilers import callgrind, pprof, python
-from harness.profilers.arcs import Counted
+from harness.profilers.callgrind_format import Counted
 from harness.profilers.folding import counted, fold
-from harness.profilers.places import Places
+from harness.profilers.native import Places
 from harness.profilers.profiler import Costs, mean
 
 HERE = Path(__file__).parent

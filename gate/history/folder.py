@@ -11,9 +11,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gate.checkout import refuse_tracked
-from gate.history.encoding import RecordError, decode, encode
-from gate.history.names import Name, name_at, name_of
-from gate.history.store import Added, Reading, added_of, other_measurements
+from gate.history.store import (
+    Added,
+    Name,
+    Reading,
+    RecordError,
+    added_of,
+    decode,
+    encode,
+    name_at,
+    name_of,
+    other_measurements,
+)
 from gate.model import UserError
 from gate.model.history import HistoryRecord
 

@@ -3,23 +3,100 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from gate.config.types import Config
 from gate.decide.design import design_of, subjects_of
 from gate.decide.estimates import Estimated, estimates
 from gate.decide.findings import side_summary, variances
 from gate.decide.measurements import Decided
-from gate.history.commits import Described
-from gate.history.machine import machine_of
-from gate.history.names import is_sha
-from gate.model import Commit, Finding, Identical, Run, Side, SideSummary, UserError, Variance
+from gate.evidence.records import Located
+from gate.history.ref import Git
+from gate.history.store import is_sha
+from gate.model import Commit, Finding, HostState, Identical, Run, Side, SideSummary, UserError, Variance
 from gate.model.case import case_id
-from gate.model.history import AcceptedChange, Change, HistoryRecord, Measured, Spread
+from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine, Measured, Spread
 from gate.stats.fixed_sessions import effect
 from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded
+from gate.units import nominal_gib
+
+_FACTS = ("os", "kernel", "machine", "cpu", "cores", "affinity")
+"""Of a run line's host. Its name and boot are left out, and any other key, which may hold a name too."""
+_SETTINGS = ("governor", "turbo")
+"""Of the state when measuring began."""
+_DIGITS = 12
+
+
+def machine_of(records: Collection[Located], config: Config) -> Machine:
+    """Return the class of the machine that measured, of several with every one's facts."""
+    hosts = [each.record.host for each in records if isinstance(each.record, Run) and each.record.host]
+    states = [r for each in records if isinstance(r := each.record, HostState) and r.when == "begin"]
+    tools = sorted({benchmark.instrument for benchmark in config.benchmark})
+    every = [
+        *(_known(host, (*_FACTS, *tools)) | _memory(host) for host in hosts),
+        *(_known(state.state, _SETTINGS) for state in states),
+    ]
+    names = dict.fromkeys(name for facts in every for name in facts)
+    facts = {name: _one([each[name] for each in every if name in each]) for name in names}
+    text = msgspec.json.encode(facts, order="sorted")
+    return Machine(id=hashlib.sha256(text).hexdigest()[:_DIGITS], facts=facts)
+
+
+def _known(facts: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {
+        name: facts[name]
+        for name in names
+        if isinstance(facts.get(name), (str, int, float)) and facts[name] not in ("", "unknown")
+    }
+
+
+def _memory(host: Mapping[str, Any]) -> dict[str, Any]:
+    memory = host.get("memory")
+    return {"memory": int(nominal_gib(memory) * 2**30)} if isinstance(memory, int) and memory > 0 else {}
+
+
+def _one(values: list[Any]) -> Any:
+    """Return a fact that all machines share, otherwise each one's."""
+    every = list(dict.fromkeys(values))
+    return every[0] if len(every) == 1 else " and ".join(sorted(map(str, every)))
+
+
+class Described(msgspec.Struct, frozen=True):
+    """A commit as git shows it."""
+
+    committed: str | None
+    """ISO 8601 in UTC; None: not known."""
+    subject: str
+
+
+UNKNOWN = Described(None, "")
+
+
+def describe(git: Git, commit: str) -> Described:
+    """Describe a commit; UNKNOWN where this repository has it not, or there is none."""
+    answer = git.attempt("show", "--no-patch", "--no-show-signature", "--format=%ct%n%s", f"{commit}^{{commit}}")
+    seconds, _, subject = answer.stdout.decode(errors="replace").partition("\n")
+    if answer.status or not seconds.strip().isdigit():
+        return UNKNOWN
+    try:
+        when = datetime.fromtimestamp(int(seconds), UTC)
+    except (ValueError, OverflowError, OSError):
+        return Described(None, subject.strip())
+    return Described(when.isoformat(timespec="seconds").replace("+00:00", "Z"), subject.strip())
+
+
+def descends(git: Git, commit: str, parent: str) -> bool:
+    """Return whether a commit descends from another, as far as this repository knows."""
+    if git.attempt("rev-parse", "--is-shallow-repository").stdout.strip() == b"true":
+        return True
+    # 1 is no; anything else is "not known"
+    return git.attempt("merge-base", "--is-ancestor", parent, commit).status != 1
+
 
 _BLOCK = 1 << 20
 

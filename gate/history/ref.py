@@ -15,9 +15,20 @@ from typing import Protocol
 
 import msgspec
 
-from gate.history.encoding import LARGEST, RecordError, decode, encode
-from gate.history.names import Name, name_at, name_of
-from gate.history.store import Added, ConflictError, Reading, added_of, other_measurements
+from gate.history.store import (
+    LARGEST,
+    Added,
+    ConflictError,
+    Name,
+    Reading,
+    RecordError,
+    added_of,
+    decode,
+    encode,
+    name_at,
+    name_of,
+    other_measurements,
+)
 from gate.model import UserError
 from gate.model.history import HistoryRecord
 

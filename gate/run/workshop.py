@@ -20,9 +20,8 @@ from gate.run.job import Job
 from gate.run.project import Project
 from gate.run.trust import is_proposed
 from harness.build.builder import TreeBuilder
-from harness.build.by_path import in_project, keeps_by_path
 from harness.build.cache import BuildCache, directory_of
-from harness.build.conditions import Conditions, Recipe
+from harness.build.conditions import Conditions, Recipe, in_project, keeps_by_path
 from harness.build.perturb import make_shims, uses_go
 from harness.build.work import links
 from harness.loop.execution import Executions

@@ -18,12 +18,11 @@ from gate.config import treatments
 from gate.config.study import Setting
 from gate.model import SIDES, Build, Failure, Side
 from gate.model.records import FullBuilds
-from harness.build.artifacts import ArtifactError, Artifacts, hash_artifacts
 from harness.build.at_once import may_be_at_once, works_elsewhere
 from harness.build.cache import About, BuildCache, Subject
-from harness.build.changes import Watch, kept_apart
+from harness.build.changes import ArtifactError, Artifacts, Watch, hash_artifacts, kept_apart
 from harness.build.conditions import Conditions, Recipe, Standing
-from harness.build.go_functions import layout_of
+from harness.build.functions import layout_of
 from harness.build.relink import Recording
 from harness.build.work import Done, Tree, Wanted, Works, variant_name
 from harness.errors import SourceError

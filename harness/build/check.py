@@ -13,7 +13,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from harness.build import record
-from harness.build.go_functions import layout_of
+from harness.build.functions import layout_of
 from harness.build.record import Link
 from harness.build.replay import SCRATCH, NotSoundError, Plan, answer, linked, write
 

@@ -16,12 +16,8 @@ from harness.instruments.callgrind import OPTIONS, PROFILE, escaped, find_callgr
 from harness.instruments.callgrind import Callgrind as Instrument
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
-from harness.profilers.arcs import Arcs, Counted, drawn
-from harness.profilers.callgrind_format import Function, spent
-from harness.profilers.inlined import Inlined, chains
-from harness.profilers.native import is_native, plain_name
-from harness.profilers.packages import install
-from harness.profilers.places import Places
+from harness.profilers.callgrind_format import Arcs, Counted, Function, Inlined, chains, drawn, spent
+from harness.profilers.native import Places, install, is_native, plain_name
 from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Sampled, Subject, with_options
 
 _SLOWER = 100.0

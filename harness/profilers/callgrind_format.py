@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from gate.formats.parts.output import OutputError
+from gate.model.profile import Frame
 
 _NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 _POSITION = re.compile(r"(cfn|cfi|cfl|cob|fn|fl|fi|fe|ob)=(.*)")
@@ -127,3 +129,111 @@ def _moved(address: int, text: str) -> int:
     if text[0] in "+-":
         return address + int(text, 0 if "x" in text else 10)
     return int(text, 0)
+
+
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
+_LINE = re.compile(r":(?:\d+|\?)(?: \(discriminator \d+\))?$")
+_DEEPEST_INLINED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """A function that is inlined at an address."""
+
+    name: str
+    file: str
+
+
+def chains(data: bytes) -> dict[int, Sequence[Inlined]]:
+    """Read what `addr2line -a -f -i -C` writes: the functions inlined at each address, the outermost first.
+
+    The function that holds them, the last of each address, is left out: a profiler knows it.
+
+    Raises:
+        OutputError: it is something else.
+    """
+    found: dict[int, list[str]] = {}
+    lines: list[str] = []
+    for line in data.decode("utf-8", "replace").splitlines():
+        if _ADDRESS.fullmatch(line):
+            lines = found.setdefault(int(line, 16), [])
+            lines.clear()
+        else:
+            lines.append(line)
+    if not found and data:
+        raise OutputError("addr2line wrote what cannot be read")
+    return {address: _chain(each) for address, each in found.items() if len(each) > 2}
+
+
+def _chain(lines: list[str]) -> Sequence[Inlined]:
+    pairs = [Inlined(name, _LINE.sub("", place)) for name, place in zip(lines[0:-2:2], lines[1:-2:2], strict=False)]
+    return tuple(reversed(pairs[:_DEEPEST_INLINED]))
+
+
+_LEAST = 1e-4
+"""Share of the whole below which a stack is not followed further."""
+_MOST = 50_000
+_DEEPEST = 100
+
+
+@dataclass(slots=True)
+class Arcs:
+    """Own costs of functions, and the inclusive costs of calls between them."""
+
+    own: dict[Frame, float] = field(default_factory=lambda: defaultdict(float))
+    calls: dict[Frame, dict[Frame, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
+    counts: dict[Frame, float] = field(default_factory=lambda: defaultdict(float))
+    """How often each function was called."""
+
+
+class Counted(dict[tuple[Frame, ...], float]):
+    """Costs by stack, with how often each function was called."""
+
+    def __init__(self, costs: Mapping[tuple[Frame, ...], float], calls: Mapping[Frame, float]) -> None:
+        """Keep both."""
+        super().__init__(costs)
+        self.calls = calls
+
+
+def drawn(arcs: Arcs) -> Counted:
+    """Draw stacks: what a function spends is shared by its callers as their calls of it cost.
+
+    The own cost of each function is exact. A function is in a stack once, however it recurses.
+    """
+    entered: dict[Frame, float] = defaultdict(float)
+    left: dict[Frame, float] = defaultdict(float, arcs.own)
+    for caller, callees in arcs.calls.items():
+        for callee, cost in callees.items():
+            if callee != caller:
+                entered[callee] += cost
+                left[caller] += cost
+    whole = {frame: max(left[frame], entered[frame]) for frame in {*left, *entered}}
+    total = sum(arcs.own.values())
+    found: dict[tuple[Frame, ...], float] = defaultdict(float)
+    pending: list[tuple[tuple[Frame, ...], float]] = [
+        ((frame,), cost - entered[frame]) for frame, cost in whole.items() if cost > entered[frame]
+    ]
+    visits = 0
+    while pending and visits < _MOST:
+        visits += 1
+        stack, amount = pending.pop()
+        frame = stack[-1]
+        share = amount / whole[frame] if whole[frame] else 0.0
+        found[stack] += arcs.own.get(frame, 0.0) * share
+        if len(stack) < _DEEPEST:
+            pending += [
+                ((*stack, callee), cost * share)
+                for callee, cost in arcs.calls.get(frame, {}).items()
+                if callee not in stack and cost * share > total * _LEAST
+            ]
+    return Counted(_exact(found, arcs.own), arcs.counts)
+
+
+def _exact(found: Mapping[tuple[Frame, ...], float], own: Mapping[Frame, float]) -> dict[tuple[Frame, ...], float]:
+    """Scale the stacks of each function to its own cost."""
+    reached: dict[Frame, float] = defaultdict(float)
+    for stack, cost in found.items():
+        reached[stack[-1]] += cost
+    exact = {stack: cost * own.get(stack[-1], 0.0) / reached[stack[-1]] for stack, cost in found.items() if cost > 0}
+    exact.update({(frame,): cost for frame, cost in own.items() if cost > 0 and not reached[frame]})
+    return exact

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import posixpath
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from harness.process.execute import find_program
 from harness.profilers.profiler import Subject
 
 _RUNTIMES = (
@@ -58,3 +62,69 @@ def is_go(program: Path) -> bool:
     with suppress(OSError), program.open("rb") as file:
         return file.read(4) == _ELF and _GO in file.read(1 << 26)
     return False
+
+
+_INSTALL = {
+    "apt": "apt install",
+    "dnf": "dnf install",
+    "pacman": "pacman -S",
+    "zypper": "zypper install",
+    "apk": "apk add",
+    "brew": "brew install",
+}
+
+
+def install(caller: Mapping[str, str], packages: Mapping[str, str], otherwise: str = "") -> str:
+    """Return the command; "" where no package manager is known.
+
+    packages: by package manager. otherwise: the package where a manager is not among them; "": it has none.
+    """
+    for manager, command in _INSTALL.items():
+        if find_program(manager, caller) is None:
+            continue
+        package = packages.get(manager, otherwise)
+        if package:
+            root = os.geteuid() == 0 or manager == "brew"
+            return f"{'' if root else 'sudo '}{command} {package}"
+    return ""
+
+
+# what stands behind it says enough of a library: of Python, Go's modules, Go itself, Rust's crates
+_LIBRARY = re.compile(
+    r".*/(?:(?:site|dist)-packages|lib(?:64)?/python[\d.]+t?|pkg/mod|go[\d.]*/src|registry/src/[^/]+|rustc/[0-9a-f]+)/"
+)
+
+
+class Places:
+    """Names files relative to the directory of a project; a "/" before what lies elsewhere, such as in a library.
+
+    root: of its tree. directory: of the project in it.
+    """
+
+    def __init__(self, directory: Path, root: Path | None = None) -> None:
+        """See the class."""
+        self._roots = [str(each) for each in (directory, root) if each is not None]
+        self._directory = directory
+        self.of = lru_cache(maxsize=None)(self._of)
+
+    def _of(self, path: str) -> str:
+        path = posixpath.normpath(path) if path else ""
+        if not path.startswith("/"):
+            path = re.sub(r"^(?:\.\./)+", "", path)
+            return path if not path or self._is_own(path) else f"/{path}"
+        for root in self._roots:
+            if path.startswith(f"{root}/"):
+                return path[len(root) + 1 :]
+        library = _LIBRARY.match(path)
+        if library is not None:
+            return f"/{path[library.end() :]}"
+        # compiled where the tree stood then
+        parts = path.split("/")[1:]
+        for start in range(1, len(parts)):
+            rest = "/".join(parts[start:])
+            if (self._directory / rest).is_file():
+                return rest
+        return f"/{'/'.join(parts[-2:])}"
+
+    def _is_own(self, path: str) -> bool:
+        return any((Path(root) / path).is_file() for root in self._roots)

@@ -17,8 +17,7 @@ from gate.model.profile import Frame
 from harness.instruments.declaration import ask
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
-from harness.profilers.native import is_go, is_native, plain_name
-from harness.profilers.packages import install
+from harness.profilers.native import install, is_go, is_native, plain_name
 from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Sampled, Subject, mean
 
 _DATA, _STACKS = "perf.data", "perf.stacks"

@@ -14,7 +14,7 @@ from gate.model.profile import Frame
 from harness.instruments.go import is_go_test
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command
-from harness.profilers.places import Places
+from harness.profilers.native import Places
 from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Sampled, Subject, with_options
 
 _PROFILE = "perfgate.pprof"

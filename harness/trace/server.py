@@ -15,7 +15,7 @@ from collections.abc import Collection
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from harness.trace import start
+from harness.trace import child
 from harness.trace.accesses import Doubt, Seen
 from harness.trace.caller import Caller
 from harness.trace.watcher import Watcher
@@ -98,8 +98,8 @@ class _Channel(_Listener):
             told = self._channel.recv(_NOTICE.size)
             if len(told) == _NOTICE.size:
                 self._note(told)
-            elif len(told) == start.FAILED.size:
-                (self._failed[self._number],) = start.FAILED.unpack(told)
+            elif len(told) == child.FAILED.size:
+                (self._failed[self._number],) = child.FAILED.unpack(told)
             else:
                 return False
             self._channel.sendall(_WORD)
@@ -189,23 +189,23 @@ class Server:
     def _greet(self) -> list[_Kernel | _Channel]:
         """Take what tells of a command, which then begins."""
         channel = self._socket.accept()[0]
-        message, rights, *_ = channel.recvmsg(start.HELLO.size, socket.CMSG_SPACE(4))
+        message, rights, *_ = channel.recvmsg(child.HELLO.size, socket.CMSG_SPACE(4))
         found = array.array("i")
         for level, kind, data in rights:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                 found.frombytes(data[:4])
-        if len(message) != start.HELLO.size:  # it was ended before it began
+        if len(message) != child.HELLO.size:  # it was ended before it began
             channel.close()
             return []
-        how, number = start.HELLO.unpack(message)
+        how, number = child.HELLO.unpack(message)
         pid, *_ = _CREDENTIALS.unpack(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
         apart = not _same(pid, "ns/mnt") or not _same(pid, "root")
         listeners: list[_Kernel | _Channel] = [_Channel(self._watcher, channel, self.failed, number, apart=apart)]
-        if how == start.SECCOMP and found:
+        if how == child.SECCOMP and found:
             self._kernels.append(_Kernel(self._watcher, found[0], apart=apart))
             listeners.append(self._kernels[-1])
             self.tracers.add("seccomp")
-        elif how == start.PTRACE and _same(pid, "ns/pid"):
+        elif how == child.PTRACE and _same(pid, "ns/pid"):
             self.tracers.add("ptrace")
         else:
             self._seen.doubt(Doubt("no-tracer"))

@@ -15,7 +15,7 @@ from gate.commands.import_.importing import write as write_import
 from gate.evidence.foreign.imported import Imported
 from gate.evidence.records import Appender
 from gate.history.folder import FolderStore
-from gate.history.names import Name
+from gate.history.store import Name
 from gate.model import UserError
 from gate.report.outputs import make_folder, write
 from gate.run.folder import make_room

@@ -14,8 +14,8 @@ from gate.commands.init.detect.tree import read_tree
 from gate.evidence.foreign.arguments import named
 from gate.model import UserError
 from gate.walking import descend, size_of, walk
-from harness.build.artifacts import ArtifactError, Artifacts, hash_artifacts
 from harness.build.at_once import works_elsewhere
+from harness.build.changes import ArtifactError, Artifacts, hash_artifacts
 from harness.instruments.criterion import _measured
 from harness.sandbox.home import copy
 from harness.source.trees import _stamp

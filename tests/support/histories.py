@@ -11,9 +11,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.history.encoding import encode
 from gate.history.folder import FolderStore
-from gate.history.names import name_of
+from gate.history.store import encode, name_of
 from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine, Measured
 from gate.stats.series import Levels, Steps, level_variance, moderated, outlying
 

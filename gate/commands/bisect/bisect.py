@@ -18,8 +18,7 @@ from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.bisect import journal, words
 from gate.commands.bisect.conclusion import Known, concluded
-from gate.commands.bisect.ends import Gated, gated
-from gate.commands.bisect.journal import Begun, Settled, Visited, read_journal
+from gate.commands.bisect.journal import Begun, Gated, Settled, Visited, gated, read_journal
 from gate.commands.bisect.options import MeasuringOptions, OutputOptions
 from gate.commands.bisect.outputs import fill, show, write_asked
 from gate.commands.bisect.pairs import MeasuringError, Pairs, pace_of, wanted_executions

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gate.codes import Exit
-from gate.commands.bisect.ends import Gated
+from gate.commands.bisect.journal import Gated
 from gate.commands.bisect.pairs import Seen
 from gate.commands.bisect.range import RangeCommit, parents_of
 from gate.commands.bisect.result import (

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from gate.checkout import refuse_tracked
+from gate.cli.groups import RulesOptions
 from gate.config.differences import differences
 from gate.config.source import dotted
+from gate.decide.measurements import Decided, decide_by, looking
+from gate.decide.policy import policy_at
+from gate.evidence.inputs import read_inputs
 from gate.evidence.records import cut_torn
-from gate.model import UserError
+from gate.model import Case, Execution, Finding, Record, UserError
+from gate.model.case import case_id
+from gate.report.outputs import fill, make_folder
+from gate.run.folder import records_of
+from gate.run.job import Job, now
+from gate.run.measuring import Measuring
 
 JOURNAL = "bisect.jsonl"
 ENDS = "ends"
@@ -105,3 +117,59 @@ def refuse_another(past: Begun, now: Begun, folder: Path) -> None:
         found.append(f"the rules have changed: {', '.join(rules[:_MOST])}{more}")
     if found:
         raise UserError(f"--resume: cannot continue the search in {folder}: {'; '.join(found)}")
+
+
+SLOWER = ("regression", "accepted")
+"""Verdicts of a finding that is searched for: who accepted a regression may still ask where it is from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What the gate over both ends found."""
+
+    decided: Decided
+    records: Sequence[Record]
+    finding: Finding | None
+    """The clearest regression; None: nothing regressed."""
+    case: Case | None
+    """Its values."""
+    others: Sequence[Finding]
+    """What else regressed."""
+    seconds: float
+    folder: Path
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was measured."""
+        return self.decided.report.findings
+
+
+def gated(folder: Path, past: Sequence[Line], run: Measuring, job: Job) -> Gated:
+    """Measure both ends by the plan, unless that is done, and decide.
+
+    Raises:
+        UserError: a tree cannot be made.
+        Interrupted: a signal; what was measured stays.
+    """
+    seconds = sum(each.seconds for each in past if isinstance(each, Visited) and each.commit == ENDS)
+    if not any(isinstance(each, Visited) and each.commit == ENDS for each in past):
+        begin = time.monotonic()
+        make_folder(job.out, own=True)
+        job = run.measure(job, looking).job
+        seconds = time.monotonic() - begin
+        rounds = len({each.build for each in records_of(job.out) if isinstance(each, Execution)})
+        append(folder, Visited(time=now(), commit=ENDS, rounds=rounds, seconds=seconds))
+    decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, job.project.settings.rules), RulesOptions())
+    fill(job.out, decided)
+    slower = sorted((each for each in decided.report.findings if each.verdict in SLOWER), key=_clearness)
+    finding = slower[0] if slower else None
+    case = None
+    if finding is not None:
+        wanted = case_id(finding)
+        case = next(each for each in decided.evidence.cases if case_id(each) == wanted)
+    return Gated(decided, records_of(job.out), finding, case, slower[1:], seconds, job.out)
+
+
+def _clearness(finding: Finding) -> float:
+    """Order findings: the one first whose slowdown is largest against its noise."""
+    return finding.p if finding.p is not None else 1.0

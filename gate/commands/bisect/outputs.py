@@ -2,19 +2,193 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
+from xml.sax import saxutils
 
 import msgspec
+from markupsafe import Markup
 
 from gate.commands.bisect import words
 from gate.commands.bisect.options import OutputOptions
-from gate.commands.bisect.page import render as html
 from gate.commands.bisect.result import Member, Result
 from gate.report.markdown.escape import code, escape
 from gate.report.outputs import write
-from gate.writing.plain import visible
+from gate.report.templates import prose, render_template
+from gate.writing.amounts import changed
+from gate.writing.plain import clip, visible
+
+_LEFT, _RIGHT, _TOP, _BARS, _GAP, _CHANGES, _BOTTOM = 64.0, 16.0, 26.0, 120.0, 44.0, 150.0, 40.0
+_LEAST, _WIDE = 1080.0, 14.0
+"""Width of the picture, and of a commit where there are many."""
+_TONES = {"culprit": "regression", "set": "inconclusive", "open": "inconclusive", "failed": "error"}
+Place = Callable[[float], float]
+"""Where a ratio is drawn."""
+_DOT = 3.5
+_LABELS = 24
+"""Commits of which each has a label; of more, some."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    number: int
+    sha: str
+    subject: str
+    author: str
+    date: str
+    size: str
+    probability: str
+    basis: str
+    folder: str
+    tone: str
+
+
+def html(result: Result) -> str:
+    """Write the page, ending with a newline."""
+    best = words.top(result) if result.step is not None and result.outcome == "culprit" else None
+    values = {
+        "headline": words.headline(result),
+        "tone": _TONES.get(result.outcome, "pass"),
+        "good": f"{visible(result.good.ref)} {words.short(result.good.sha)}",
+        "bad": f"{visible(result.bad.ref)} {words.short(result.bad.sha)}",
+        "case": words.case_name(result.case) if result.case is not None else "",
+        "details": [prose(line) for line in words.details(result)],
+        "steps": words.next_steps(result),
+        "culprit": _in_page(best, result) if best is not None else None,
+        "strip": Markup(strip(result)) if result.step is not None else "",  # noqa: S704 - escaped as it is made
+        "rows": [_in_page(each, result) for each in result.commits],
+        "searched": result.step is not None,
+        "ends": f"{result.folder}/ends/report.html",
+    }
+    return render_template("bisect.html.j2", values, html=True).lstrip()
+
+
+def _in_page(member: Member, result: Result) -> _Row:
+    return _Row(
+        number=member.number,
+        sha=words.short(member.sha),
+        subject=visible(member.subject),
+        author=visible(member.author),
+        date=member.date[:10],
+        size=words.size_of(member),
+        probability=words.percent(member.probability) if result.step is not None else "",
+        basis=words.basis(member),
+        folder=f"perfgate report {member.folder}" if member.folder else "",
+        tone="likely" if member.sha in result.remaining else "",
+    )
+
+
+def strip(result: Result) -> str:
+    """Draw the range from left to right: probabilities above, measured changes with their intervals below."""
+    members = result.commits
+    width = max(_LEAST, _LEFT + _RIGHT + _WIDE * len(members))
+    step = (width - _LEFT - _RIGHT) / len(members)
+    height = _TOP + _BARS + _GAP + _CHANGES + _BOTTOM
+    likely = set(result.remaining)
+    label = saxutils.escape(words.headline(result), {'"': "&quot;"})
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    parts = [f'<svg class="strip" {size} role="img" aria-label="{label}">']
+    parts += _scale(width)
+    measured = [each for each in members if each.change is not None]
+    low, high = _range(measured, result)
+    top = _TOP + _BARS + _GAP
+
+    def place(ratio: float) -> float:
+        share = (math.log(ratio) - low) / (high - low)
+        return top + _CHANGES * (1 - min(max(share, 0.0), 1.0))
+
+    parts += _changes_scale(place, low, high, width)
+    for index, member in enumerate(members):
+        x = _LEFT + step * (index + 0.5)
+        tone = "likely" if member.sha in likely else "rest"
+        tall = _BARS * member.probability
+        parts.append(f'<g class="{tone}"><title>{_tip(member)}</title>')
+        parts.append(
+            f'<rect class="hit" x="{x - step / 2:.1f}" y="{_TOP}" width="{step:.1f}" height="{height - _TOP}"/>'
+        )
+        parts.append(
+            f'<rect class="bar" x="{x - step * 0.36:.1f}" y="{_TOP + _BARS - tall:.1f}" '
+            f'width="{step * 0.72:.1f}" height="{max(tall, 0.6):.1f}"/>'
+        )
+        parts += _mark(member, x, place)
+        parts.append("</g>")
+    parts += _labels(members, step, height)
+    return "".join([*parts, "</svg>"])
+
+
+def _mark(member: Member, x: float, place: Place) -> list[str]:
+    change = member.change
+    if change is None:
+        y = place(1.0)
+        if member.state == "unmeasurable":
+            return [f'<path class="unmeasurable" d="M{x - 3:.1f} {y - 3:.1f}l6 6m0-6l-6 6"/>']
+        return [f'<circle class="same" cx="{x:.1f}" cy="{y:.1f}" r="{_DOT}"/>'] if member.state == "same" else []
+    found = []
+    if change.low is not None and change.high is not None:
+        found.append(f'<path class="whisker" d="M{x:.1f} {place(change.low):.1f}V{place(change.high):.1f}"/>')
+    return [*found, f'<circle class="dot" cx="{x:.1f}" cy="{place(change.ratio):.1f}" r="{_DOT}"/>']
+
+
+def _range(measured: Sequence[Member], result: Result) -> tuple[float, float]:
+    """Return the logarithms that the lower scale goes from and to."""
+    logs = [0.0]
+    for each in measured:
+        if each.change is not None:
+            logs += [math.log(end) for end in (each.change.low, each.change.high, each.change.ratio) if end]
+    if result.step is not None:
+        logs.append(math.log(result.step.ratio))
+    room = 0.06 * (max(logs) - min(logs)) or 0.01
+    return min(logs) - room, max(logs) + room
+
+
+def _scale(width: float) -> list[str]:
+    found = [f'<text class="title" x="4" y="{_TOP - 14}">probability</text>']
+    for tick in (0.0, 0.5, 1.0):
+        y = _TOP + _BARS * (1 - tick)
+        found.append(f'<path class="grid" d="M{_LEFT} {y:.1f}H{width - _RIGHT:.1f}"/>')
+        found.append(f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}">{tick:.0%}</text>')
+    return found
+
+
+def _changes_scale(place: Place, low: float, high: float, width: float) -> list[str]:
+    found = [f'<text class="title" x="4" y="{_TOP + _BARS + _GAP - 18}">change against good</text>']
+    span = math.exp(high) - math.exp(low)
+    unit = 10 ** math.floor(math.log10(span / 3))
+    unit *= next(each for each in (1, 2, 5, 10) if span / (each * unit) <= 5)
+    first = math.ceil((math.exp(low) - 1) / unit)
+    for number in range(first, math.floor((math.exp(high) - 1) / unit) + 1):
+        y = place(1 + number * unit)
+        kind = "zero" if number == 0 else "grid"
+        found.append(f'<path class="{kind}" d="M{_LEFT} {y:.1f}H{width - _RIGHT:.1f}"/>')
+        label = "0%" if number == 0 else changed(1 + number * unit)
+        found.append(f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}">{label}</text>')
+    return found
+
+
+def _labels(members: Sequence[Member], step: float, height: float) -> list[str]:
+    every = max(1, math.ceil(len(members) / _LABELS * 1.6)) if step < 80 else 1
+    found = []
+    for index, member in enumerate(members):
+        last = len(members) - 1
+        if index != last and (index % every or last - index < every):
+            continue
+        x = _LEFT + step * (index + 0.5)
+        found.append(f'<text class="name" x="{x:.1f}" y="{height - 22}">{member.number}</text>')
+    return [*found, f'<text class="title" x="{_LEFT}" y="{height - 4}">commits after good, in order</text>']
+
+
+def _tip(member: Member) -> str:
+    basis = words.basis(member)
+    lines = [
+        f"{member.number}. {words.short(member.sha)} {clip(visible(member.subject), 90)}",
+        f"{member.author}, {member.date[:10]}, {words.size_of(member)}",
+        f"{words.percent(member.probability)}{f', {basis}' if basis else ''}",
+    ]
+    return saxutils.escape("\n".join(visible(line) if line != "" else "" for line in lines))
+
 
 _MOST = 12
 """Commits that a text lists."""

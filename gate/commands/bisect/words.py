@@ -21,7 +21,7 @@ from gate.writing.amounts import changed
 from gate.writing.plain import benchmark_option, clip, visible
 
 if TYPE_CHECKING:
-    from gate.commands.bisect.ends import Gated
+    from gate.commands.bisect.journal import Gated
     from gate.commands.bisect.search import Search, Stand
     from gate.stats.bisection import Visit
 

@@ -102,7 +102,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     """
     from gate.commands.compare.formats import renderer, screen
     from gate.commands.compare.keys import keys_of
-    from gate.commands.compare.order import hidden_below, sorted_rows
+    from gate.commands.compare.table import hidden_below, sorted_rows
     from gate.commands.compare.tabulation import Wanted, tabulated
     from gate.evidence.foreign.arguments import is_plain, labelled
     from gate.report.outputs import refuse_inputs, write
@@ -126,8 +126,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
 
 def _columns(asked: CompareOptions, rules: MeasuredRulesOptions) -> Columns:
     from gate.commands.compare.columns import columns_of
-    from gate.commands.compare.filters import filter_of
-    from gate.commands.compare.keys import keys_of
+    from gate.commands.compare.keys import filter_of, keys_of
     from gate.commands.compare.pieces import pieces
     from gate.commands.compare.projection import Projection
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.compare.filters import Filter
-from gate.commands.compare.keys import Item, Key, Value, require_known, without
+from gate.commands.compare.keys import Filter, Item, Key, Value, require_known, without
 from gate.commands.compare.pieces import Piece
 from gate.config.rules import matches
 from gate.evidence.foreign.records import Level

@@ -1,21 +1,113 @@
-"""perfgate history add: a run -> its record in the store."""
+"""perfgate history add and list: put a run into the history, and show what it holds."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import RulesOptions
-from gate.commands.history import words
-from gate.commands.history.options import AddOptions
+from gate.codes import Exit
+from gate.commands.history.options import AddOptions, ListOptions
 from gate.commands.history.place import here, opened
 from gate.decide.measurements import decide_inputs
 from gate.decide.nothing_to_compare import nothing_to_compare
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
-from gate.history.commits import UNKNOWN, descends, describe
-from gate.history.encoding import encode
-from gate.history.record import commits_of, record_of
+from gate.history.record import UNKNOWN, commits_of, descends, describe, record_of
+from gate.history.store import Added, Reading, encode
 from gate.model import UserError
+from gate.model.history import HistoryRecord
+from gate.units import agree, plural
+from gate.writing.plain import visible
+
+NOTHING_TO_COMPARE = "Nothing to record: base has no benchmarks to compare with; the next commit will.\n"
+_SHORT = 10
+_LISTED = 3
+
+
+def added(done: Added, record: HistoryRecord, store: str) -> str:
+    """Say what became of a record."""
+    commit = short(record.commit)
+    if done.outcome == "known":
+        first = f"{commit} is recorded already, of the same measurements: {store} holds {_records(done.kept)}"
+    elif done.outcome == "too-old":
+        first = (
+            f"{commit} is older than all of the {_records(done.kept)} that {store} keeps: not recorded; raise --keep"
+        )
+    else:
+        against = "against itself, as a control" if record.control else f"against {short(record.parent)}"
+        first = (
+            f"Recorded {commit} {against}: {plural(len(record.decided), 'case')}; {store} holds {_records(done.kept)}"
+        )
+    pushed = f"Pushed to {done.pushed}\n" if done.pushed else ""
+    dropped = f"Dropped the oldest {_records(done.dropped)}, beyond --keep {done.kept}\n" if done.dropped else ""
+    return f"{first}\n{dropped}{pushed}"
+
+
+def left_out(benchmarks: Sequence[str]) -> str:
+    """Say which benchmarks have no ratio."""
+    more = f" and {len(benchmarks) - _LISTED} more" if len(benchmarks) > _LISTED else ""
+    named = visible(", ".join(benchmarks[:_LISTED]))
+    return f"perfgate: not recorded, without a ratio (values of 0 or below, or other sessions): {named}{more}\n"
+
+
+def no_ancestor(commit: str, parent: str) -> str:
+    """Say what it means that base is not an ancestor."""
+    return (
+        f"perfgate: base {short(parent)} is no ancestor of {short(commit)}: it is recorded as its parent, "
+        "and the trend only follows it from there\n"
+    )
+
+
+def listed(reading: Reading, store: str, limit: int) -> str:
+    """List the newest records."""
+    records = reading.records
+    if not records:
+        return f"{store} holds no records.\n"
+    cases = len({(c.benchmark, c.metric, c.statistic) for record in records for c in record.decided})
+    machines = len({record.machine.id for record in records})
+    shown = records[-limit:]
+    holds = (
+        _records(len(records)),
+        plural(cases, "case"),
+        f"{machines} {agree(machines, 'class', 'classes')} of machine",
+    )
+    lines = [
+        f"{store}: {', '.join(holds)}, {_size(reading.size)}",
+        "",
+        *(_line(record) for record in reversed(shown)),
+    ]
+    if len(shown) < len(records):
+        lines.append(f"and {len(records) - len(shown)} older; --limit {len(records)} lists all")
+    return "\n".join(lines) + "\n"
+
+
+def _line(record: HistoryRecord) -> str:
+    date = (record.committed or record.measured or "")[:10] or "no date   "
+    verdicts = [change.verdict for change in record.decided]
+    worst = ", ".join(
+        f"{verdicts.count(name)} {word}"
+        for name, word in (("regression", "slower"), ("accepted", "accepted"), ("improvement", "faster"))
+        if name in verdicts
+    )
+    what = "control" if record.control else worst or "no change called"
+    # a ref may come from anywhere
+    return visible(
+        f"{date}  {short(record.commit)}  {plural(len(verdicts), 'case'):>9}  {what}  {record.subject}".rstrip()
+    )
+
+
+def short(commit: str) -> str:
+    """Shorten a sha for people."""
+    return commit[:_SHORT]
+
+
+def _records(count: int) -> str:
+    return plural(count, "record")
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
 
 
 def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
@@ -28,18 +120,18 @@ def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
     store = opened(options.store, options.push)
     decided = decide_inputs(read_inputs([_measured(run) for run in options.runs or (DEFAULT_FOLDER,)]), RulesOptions())
     if nothing_to_compare(decided.evidence) is not None:
-        out.write(words.NOTHING_TO_COMPARE)
+        out.write(NOTHING_TO_COMPARE)
         return 0
     commits, git = commits_of(decided), here()
     made = record_of(decided, UNKNOWN if git is None else describe(git, commits.head))
     if made.left_out:
-        err.write(words.left_out(made.left_out))
+        err.write(left_out(made.left_out))
     if git is not None and not descends(git, commits.head, commits.base):
-        err.write(words.no_ancestor(commits.head, commits.base))
+        err.write(no_ancestor(commits.head, commits.base))
     if options.dry_run:
         out.write(encode(made.record).decode())
         return 0
-    out.write(words.added(store.add(made.record, options.keep), made.record, str(store)))
+    out.write(added(store.add(made.record, options.keep), made.record, str(store)))
     return 0
 
 
@@ -56,3 +148,16 @@ def _measured(run: str) -> str:
     if not beside.is_file():
         raise UserError(f"{file}: there is no {MEASUREMENTS} beside it, which a record is made of: give that file")
     return str(beside)
+
+
+def run_list(options: ListOptions, out: TextIO, err: TextIO) -> int:
+    """List the newest records; 2 where some cannot be read, which are named.
+
+    Raises:
+        UserError: there is no such store.
+    """
+    store = opened(options.store)
+    reading = store.read()
+    out.write(listed(reading, str(store), options.limit))
+    err.writelines(f"perfgate: {visible(problem)}\n" for problem in reading.problems)
+    return Exit.USAGE if reading.problems else Exit.PASS

@@ -14,9 +14,9 @@ _CODES = (Exit.PASS, Exit.USAGE)
 
 def run(options: ListOptions, out: TextIO, err: TextIO) -> int:
     """List what the history holds."""
-    from gate.commands.history import listing
+    from gate.commands.history import add
 
-    return listing.run(options, out, err)
+    return add.run_list(options, out, err)
 
 
 def run_add(options: AddOptions, out: TextIO, err: TextIO) -> int:

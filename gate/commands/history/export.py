@@ -15,7 +15,7 @@ import msgspec
 from gate.codes import Exit, MisuseError
 from gate.commands.history.options import ExportOptions
 from gate.commands.history.place import opened
-from gate.history.names import when
+from gate.history.store import when
 from gate.model import LEVELS, SIDES, Level, Side, UserError
 from gate.model.history import Change, HistoryRecord, Measured
 from gate.report.csv import cell

@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from gate.github.board import Entry, Placed, settle
-from gate.github.checks import Check, show_check
 from gate.github.client import Forge
 from gate.github.problems import Problem, Task
+from gate.github.publishing.commit import Check, Entry, Placed, Status, set_status, settle, show_check
 from gate.github.stamp import Stamp, parse, read_address
-from gate.github.statuses import Status, set_status
 from tests.gate.github.test_comment_races import Order
 from tests.support.forge import FakeGitHub
 from tests.support.forge.clock import hurried

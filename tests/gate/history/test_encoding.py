@@ -6,7 +6,7 @@ import re
 import msgspec
 import pytest
 
-from gate.history.encoding import LARGEST, RecordError, decode, encode
+from gate.history.store import LARGEST, RecordError, decode, encode
 from tests.gate.history.records import change, measured, record
 
 

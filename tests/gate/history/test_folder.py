@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from gate.history.folder import FolderStore
-from gate.history.names import name_of
+from gate.history.store import name_of
 from gate.model import UserError
 from tests.gate.history.records import change, race, record
 

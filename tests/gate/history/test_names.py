@@ -2,7 +2,7 @@
 
 import msgspec
 
-from gate.history.names import is_sha, name_at, name_of
+from gate.history.store import is_sha, name_at, name_of
 from tests.gate.history.records import record, sha
 
 

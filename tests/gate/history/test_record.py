@@ -16,8 +16,7 @@ from scipy import stats
 from gate.cli.groups import RulesOptions
 from gate.decide.measurements import decide_inputs
 from gate.evidence.inputs import read_inputs
-from gate.history.commits import Described
-from gate.history.record import Made, record_of
+from gate.history.record import Described, Made, record_of
 from gate.model import Level, UserError
 from tests.support import runs
 from tests.support.runs import CHANGES, Line, Shape, host_lines, measured, names, run_line

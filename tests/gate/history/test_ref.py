@@ -10,9 +10,8 @@ import pytest
 
 from gate.codes import Exit
 from gate.history import ref as module
-from gate.history.names import name_of
 from gate.history.ref import RefStore
-from gate.history.store import ConflictError
+from gate.history.store import ConflictError, name_of
 from gate.model import UserError
 from harness.source.git import Answer, Git
 from tests.gate.history.records import race, record

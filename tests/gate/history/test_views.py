@@ -14,10 +14,9 @@ from gate.decide import decide
 from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.inputs import read_inputs
 from gate.history.chain import chained
-from gate.history.commits import Described
-from gate.history.encoding import decode, encode
-from gate.history.record import record_of
+from gate.history.record import Described, record_of
 from gate.history.series import Series, followed, series
+from gate.history.store import decode, encode
 from gate.history.suspects import suspects_between
 from gate.history.trend import trend
 from gate.model.case import CaseId

@@ -18,9 +18,9 @@ from gate.config.study import SettingTable, Study
 from gate.config.types import BuildTable, Perturbation
 from gate.model import SIDES, Build, Failure
 from gate.units import Duration
-from harness.build.artifacts import ArtifactError, hash_artifacts
 from harness.build.builder import TreeBuilder, layout_name
 from harness.build.cache import BuildCache
+from harness.build.changes import ArtifactError, hash_artifacts
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.build.work import variant_name

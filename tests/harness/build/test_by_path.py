@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.build.by_path import in_project, keeps_by_path
+from harness.build.conditions import in_project, keeps_by_path
 
 
 @pytest.mark.parametrize(

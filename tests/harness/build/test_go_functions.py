@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.build import go_functions
-from harness.build.go_functions import layout_of
+from harness.build import functions
+from harness.build.functions import layout_of
 
 SOURCE = 'package main\n\nfunc one() { println("one") }\n\nfunc main() { one() }\n'
 go = pytest.mark.skipif(shutil.which("go") is None, reason="no go here")
@@ -46,7 +46,7 @@ def test_the_functions_are_those_that_go_lists(tmp_path: Path) -> None:
     names = [
         name.removesuffix(".abi0") for _, kind, name in (each for each in symbols if len(each) == 3) if kind in "Tt"
     ]
-    found = [name.decode() for name in go_functions._functions(path)]
+    found = [name.decode() for name in functions._functions(path)]
     # what begins and ends a part of the text, and what the linker wrote into the table itself, is in one of both only
     common = set(names) & set(found)
     assert [name for name in names if name in common] == [name for name in found if name in common]
@@ -64,13 +64,13 @@ def test_other_files_have_none(tmp_path: Path) -> None:
 
 def test_a_table_of_another_version_is_not_read() -> None:
     with pytest.raises(ValueError, match="another version"):
-        list(go_functions._of_table(struct.pack("<I4x8Q", 0xFFFFFFFA, *range(8))))
+        list(functions._of_table(struct.pack("<I4x8Q", 0xFFFFFFFA, *range(8))))
 
 
 def test_a_table_of_the_other_byte_order() -> None:
     names, header = b"main.a\0main.b\0", 8 + 8 * 4
-    functions = header + len(names)
-    words = (2, 0, 0, header, 0, 0, 0, functions)
+    place = header + len(names)
+    words = (2, 0, 0, header, 0, 0, 0, place)
     table = struct.pack(">IBBBB8I", 0xFFFFFFF1, 0, 0, 1, 4, *words) + names
     table += struct.pack(">IIII", 0, 16, 32, 24) + struct.pack(">Ii", 0, 7) + struct.pack(">Ii", 32, 0)
-    assert list(go_functions._of_table(table)) == [b"main.b", b"main.a"]
+    assert list(functions._of_table(table)) == [b"main.b", b"main.a"]

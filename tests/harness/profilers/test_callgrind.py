@@ -8,11 +8,9 @@ import pytest
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
-from harness.profilers.arcs import Arcs, drawn
 from harness.profilers.callgrind import Names, add, parse
-from harness.profilers.callgrind_format import spent
-from harness.profilers.inlined import chains
-from harness.profilers.places import Places
+from harness.profilers.callgrind_format import Arcs, chains, drawn, spent
+from harness.profilers.native import Places
 from harness.profilers.profiler import Costs
 
 DATA = Path(__file__).parents[2] / "data" / "profilers"

@@ -10,10 +10,8 @@ import pytest
 from gate.config.types import Benchmark
 from gate.run.profiling import profilers
 from harness.profilers.callgrind import PROFILER as CALLGRIND
-from harness.profilers.native import is_go
-from harness.profilers.packages import install
+from harness.profilers.native import Places, install, is_go
 from harness.profilers.perf import PROFILER as PERF
-from harness.profilers.places import Places
 from harness.profilers.pprof import PROFILER as PPROF
 from harness.profilers.pprof import operations
 from harness.profilers.profiler import Absent, Subject

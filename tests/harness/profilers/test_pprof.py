@@ -8,7 +8,7 @@ import pytest
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
-from harness.profilers.places import Places
+from harness.profilers.native import Places
 from harness.profilers.pprof import parse
 
 DATA = Path(__file__).parents[2] / "data" / "profilers"

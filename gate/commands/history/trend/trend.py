@@ -16,8 +16,8 @@ from gate.commands.history.options import TrendOptions
 from gate.commands.history.place import here, opened
 from gate.commands.history.trend.formats import Screen, renderer
 from gate.history.chain import Chain, chained
-from gate.history.names import when
 from gate.history.series import followed, series
+from gate.history.store import when
 from gate.history.trend import Trend, trend
 from gate.model import UserError
 from gate.report.outputs import write

@@ -2,8 +2,7 @@
 
 import pytest
 
-from gate.commands.compare.filters import filter_of
-from gate.commands.compare.keys import Item, key_of, keys_of, known, ordered, require_known, without
+from gate.commands.compare.keys import Item, filter_of, key_of, keys_of, known, ordered, require_known, without
 from gate.model import UserError
 
 ITEM = Item(
