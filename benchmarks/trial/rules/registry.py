@@ -7,6 +7,8 @@ from benchmarks.trial.rules import (
     bencher,
     benchstat,
     criterion,
+    datadog,
+    duckdb,
     github_action_benchmark,
     instructions,
     one_process,
@@ -27,5 +29,7 @@ RULES: tuple[Rule, ...] = (
     *bencher.RULES,
     *asv.RULES,
     *tachometer.RULES,
+    *duckdb.RULES,
+    *datadog.RULES,
     *instructions.RULES,
 )
