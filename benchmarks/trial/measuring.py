@@ -160,12 +160,13 @@ class _Work:
             if slow and step.sides[place] == TAIL:
                 each = program.run(TAIL, step.layouts[place], slow=True)
             starts.append(LaunchStart(place, each.environment, each.argv))
-        load, waited = os.getloadavg()[0], _pressure()
+        load, waited, begun = os.getloadavg()[0], _pressure(), time.monotonic()
         made_, seconds = self._launched(sides, starts)
+        share = (_pressure() - waited) / (time.monotonic() - begun)
         found = [Started(each.side, _ns(each, "time"), _ns(each, "active"), _own(each)) for each in made_]
         return Ran(
             bundle.program, bundle.number, step.part, step.round, list(step.sides),
-            round(seconds, 6), round(_pressure() - waited, 6), round(load, 2), found,
+            round(seconds, 6), round(share * seconds, 6), round(load, 2), found,
         )  # fmt: skip
 
     def _launched(self, sides: Sequence[Run], starts: Sequence[LaunchStart]) -> tuple[list[Start], float]:

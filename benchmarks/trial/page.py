@@ -48,7 +48,7 @@ def page(trial: Trial, comparisons: Sequence[Comparison], lines: Sequence[Line],
         minutes=f"{sum(line.seconds for line in ran) / 60:.0f}",
         comparisons=len(comparisons),
         loads=", ".join(plan.UNDER),
-        pressure_table=_pressure(ran),
+        hosts=_hosts(ran),
         small=LABELS[plan.SMALL],
         guarantee=f"{GUARANTEE:.1%}",
         better=_better(trial, "equal"),
@@ -61,7 +61,6 @@ def page(trial: Trial, comparisons: Sequence[Comparison], lines: Sequence[Line],
         figures=figures,
         folder=FOLDER,
         middle=_listed([LABELS[kind] for kind in _MIDDLE]),
-        load_table=_loads(trial),
         blocks=_listed(sorted({f"{len(each.blocks[0])}" for each in comparisons}, key=int)),
         own_table=_table(trial, "own"),
         better_own=_better(trial, "own"),
@@ -84,20 +83,20 @@ def page(trial: Trial, comparisons: Sequence[Comparison], lines: Sequence[Line],
     )
 
 
-def _pressure(ran: Sequence[Ran]) -> str:
-    rows = []
-    longest = {number: sum(line.seconds for line in ran if line.bundle == number) for number in {r.bundle for r in ran}}
+def _hosts(ran: Sequence[Ran]) -> list[str]:
+    """Say how busy the host was, as found and under a load."""
+    found = []
     for loaded in (False, True):
         among = [line for line in ran if (plan.load_of(line.bundle) != plan.AS_FOUND) == loaded]
-        if among:
-            seconds = sum(line.seconds for line in among)
-            own = [longest[number] for number in {line.bundle for line in among}]
-            rows.append([
-                "under a load" if loaded else "as found", f"{len(own)}",
-                _percent(sum(line.waited for line in among) / seconds), f"{mean([line.load for line in among]):.1f}",
-                f"{median(own):.0f} s ({min(own):.0f} to {max(own):.0f})",
-            ])  # fmt: skip
-    return _markdown(["host", "bundles", "pressure", "load average", "a bundle"], rows)
+        if not among:
+            continue
+        took = [sum(line.seconds for line in among if line.bundle == each) for each in {line.bundle for line in among}]
+        pressure = _percent(sum(line.waited for line in among) / sum(line.seconds for line in among))
+        found.append(
+            f"{'Under a load' if loaded else 'As found'}: {len(took)} bundles of {median(took):.0f} s (at most "
+            f"{max(took):.0f} s), pressure {pressure}, load average {mean([line.load for line in among]):.1f}."
+        )
+    return found
 
 
 def _table(trial: Trial, by: Plan) -> str:
@@ -105,10 +104,14 @@ def _table(trial: Trial, by: Plan) -> str:
     for rule in RULES:
         name = f"**{rule.name}**" if rule is PERFGATE else rule.name
         cells = [_cell(trial, rule, by, kinds) for kinds in _COLUMNS.values()]
-        value = trial.settings[rule.name] if by == "equal" else rule.own
-        setting = "never" if math.isinf(value) else rule.set_to(value)
-        rows.append([name, setting, *cells, _time(trial.seconds(rule.name, by))])
-    return _markdown(["rule", "setting", *_COLUMNS, "time"], rows)
+        if by == "equal":
+            rates = [trial.rate(rule.name, by, _MIDDLE, loaded=loaded) for loaded in (False, True)]
+            cells += ["" if rate is None else _percent(rate.share) for rate in rates]
+            value = trial.settings[rule.name]
+            cells.insert(0, "never" if math.isinf(value) else rule.set_to(value))
+        rows.append([name, *cells, _time(trial.seconds(rule.name, by))])
+    more = (["set to"], ["as found", "loaded"]) if by == "equal" else ([], [])
+    return _markdown(["rule", *more[0], *_COLUMNS, *more[1], "time"], rows)
 
 
 def _cell(trial: Trial, rule: Rule, by: Plan, kinds: Sequence[str]) -> str:
@@ -140,14 +143,6 @@ def _better(trial: Trial, by: Plan) -> list[str]:
         if found and own is not None:
             lines.append(f"{LABELS[kind]}, of which perfgate calls {_percent(own.share)}: {', '.join(found)}.")
     return lines
-
-
-def _loads(trial: Trial) -> str:
-    rows = []
-    for rule in RULES:
-        found = [trial.rate(rule.name, "equal", _MIDDLE, loaded=loaded) for loaded in (False, True)]
-        rows.append([f"**{rule.name}**" if rule is PERFGATE else rule.name, *map(_interval, found)])
-    return _markdown(["rule", "as found", "under a load"], rows)
 
 
 def _sizes(comparisons: Sequence[Comparison]) -> str:
@@ -199,13 +194,9 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    words = [head in ("rule", "program", "setting", "host") for head in heads]
+    words = [head in ("rule", "program", "set to") for head in heads]
     lines = [heads, ["---" if word else "---:" for word in words], *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def _interval(rate: Rate | None) -> str:
-    return "" if rate is None else f"{_percent(rate.share)} ({100 * rate.low:.0f} to {100 * rate.high:.0f})"
 
 
 def _percent(share: float) -> str:

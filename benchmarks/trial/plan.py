@@ -33,7 +33,9 @@ ROUNDS, EXECUTIONS, ITERATIONS = 12, 2, 5
 BUNDLES = 75
 _PROGRAMS = ("tokenizer", "sort", "tokenizer", "sort", "words")
 """In the order of their turns: the slow one has fewer."""
-_STARTS = {"tokenizer": 140, "sort": 100, "words": 70}
+_MORE = {"tokenizer": 2, "sort": 3, "words": 0}
+"""Heads of a bundle beside that of the smallest change; none: it has one head, whichever."""
+_STARTS = {"tokenizer": 300, "sort": 150, "words": 100}
 """In a block, and by turns with base: what perfgate's rounds and its builds take in time, about."""
 WARM = 1
 """Starts of a side that come first in its block, turns or round, and do not count."""
@@ -70,7 +72,7 @@ def bundle(number: int, seed: int) -> Bundle:
     place = number % len(_PROGRAMS)
     program = _PROGRAMS[place]
     turn = number // len(_PROGRAMS) * _PROGRAMS.count(program) + _PROGRAMS[:place].count(program)
-    heads = _heads(turn, alone=_PROGRAMS.count(program) == 1)
+    heads = _heads(turn, _MORE[program])
     draw = random.Random(f"{seed} {number}")  # noqa: S311 - an order, no secret
     layouts = draw.sample(range(LAYOUTS), ROUNDS + 1)
     steps = [_block(program, heads, layouts, draw)]
@@ -85,13 +87,15 @@ def load_of(number: int) -> str:
     return UNDER[number // 2 % len(UNDER)] if number % 2 else AS_FOUND
 
 
-def _heads(turn: int, *, alone: bool) -> tuple[str, ...]:
-    """Choose the heads of a program's bundle. alone: there is time for one."""
-    same = SAME[turn // 2 % len(SAME)]
-    others = (same, *CHANGED[1:])
-    if not alone:
-        return (SMALL, *others[turn % 2 :: 2])
-    # bundles of one program are by turns as found and under a load
+def _heads(turn: int, more: int) -> tuple[str, ...]:
+    """Choose the heads of the bundle of a program's turn."""
+    others = (SAME[0], *CHANGED[1:])
+    if more:
+        # after so many turns all of them had theirs
+        period = len(others) // more
+        chosen = (SMALL, *others[turn % period :: period])
+        return tuple(SAME[turn // period % len(SAME)] if head == SAME[0] else head for head in chosen)
+    # a program's bundles are by turns as found and under a load
     every, place = divmod(turn, 4)
     return (SMALL,) if place < 2 else (others[(2 * every + place) % len(others)],)
 

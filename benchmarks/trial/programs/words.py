@@ -43,7 +43,7 @@ class Words(Program):
 
     name = "words"
     about = f"A word count in Python, of {_WORDS:,} words."
-    layout = "the path of the checkout; each process has a hash seed of its own in any case"
+    layout = "the path of the checkout"
 
     def prepare(self, sides: Sequence[str], work: float) -> Iterator[Layout]:
         """Write each side to as many places as there are layouts."""

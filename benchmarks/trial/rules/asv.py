@@ -68,17 +68,18 @@ def _judge(comparison: Comparison, seconds: float | None, size: float) -> Call:
 RULES = (
     Rule(
         "asv",
-        "Head's median is more than 10% above that of base, and a Mann-Whitney test has p < 0.002.",
-        "`--factor {}`",
+        "Head's median is more than 10% above base's, and a rank test has p < 0.002.",
+        "`--factor`",
         FACTOR - 1,
-        "`asv continuous`: 2 rounds by turns, 5 samples of at least 10 ms in each",
-        "Made to gate: it ends with 1 if a benchmark is slower. Left out: its warm-up of 0.1 s.",
+        "2 rounds by turns, 5 samples of 10 ms in each",
+        "Left out: its warm-up of 0.1 s.",
         (
-            Source("factor and test", f"{_AT}asv/commands/compare.py#L77-L103"),
-            Source("the test", f"{_AT}asv/_stats.py#L30-L70"),
+            Source("factor", f"{_AT}asv/commands/compare.py#L77-L103"),
+            Source("test", f"{_AT}asv/_stats.py#L30-L70"),
             Source("samples", f"{_RUNNER}asv_runner/benchmarks/time.py#L137-L151"),
         ),
         _judge,
-        scale=(1.0, 1.0),
+        percent=False,
+        added=1.0,
     ),
 )

@@ -82,23 +82,22 @@ def _by_turns(comparison: Comparison, seconds: float | None, size: float) -> Cal
     return _judge(comparison, *pairs(comparison, seconds, len(comparison.turns[0])), size)
 
 
-_SAYS = "An exact Mann-Whitney test over ten runs has p <= 0.05, and head has the larger median."
-_SETTING = "a printed change above {}%"
+_SAYS = "An exact rank test over ten runs has p <= 0.05."
+_SETTING = "the printed change"
 _SOURCES = (
-    Source("the test", f"{_AT}benchmath/anone.go#L111-L134"),
-    Source("its level", f"{_AT}benchmath/sample.go#L59-L61"),
-    Source("ten runs, better by turns", f"{_AT}cmd/benchstat/main.go#L363-L399"),
+    Source("test", f"{_AT}benchmath/anone.go#L111-L134"),
+    Source("level", f"{_AT}benchmath/sample.go#L59-L61"),
+    Source("plan", f"{_AT}cmd/benchstat/main.go#L363-L399"),
 )
 RULES = (
     Rule(
         "benchstat", _SAYS, _SETTING, 0.0,
-        "`go test -bench -count=10`: ten runs of a second a side, one side after the other",
-        "Made to show differences to people; it fails no job, and has no size to set: scripts compare what it prints.",
-        _SOURCES, _in_a_row, scale=(100.0, 0.0),
+        "`-count=10`, a second each",
+        "It shows differences to people; scripts compare what it prints.",
+        _SOURCES, _in_a_row,
     ),
     Rule(
         "benchstat by turns", _SAYS, _SETTING, 0.0,
-        "as its tips advise: ten runs by turns with the other side",
-        "Here a run is every tenth part of the starts by turns.", _SOURCES, _by_turns, scale=(100.0, 0.0),
+        "the same by turns, as its tips advise", "", _SOURCES[2:], _by_turns,
     ),
 )  # fmt: skip

@@ -48,10 +48,9 @@ def _judge(comparison: Comparison, seconds: float | None, tolerance: float) -> C
 
 RULES = (
     Rule(
-        "DataDog", "The 90% interval of the change of means lies above 0, and the change is at least 5%.",
-        "effect size tolerance {}%", TOLERANCE, f"{STARTS} replicates a side, as in its reports; here starts by turns",
-        "As its reports on pull requests of the Datadog Agent describe it (September 2024). The program is closed: "
-        "Welch's interval is our reading, as of its open predecessor.",
-        (Source("a report", _REPORT), Source("the predecessor", _BEFORE)), _judge, scale=(100.0, 0.0),
+        "DataDog", "The 90% interval of the change lies above 0, and the change is at least 5%.",
+        "the effect size tolerance", TOLERANCE, f"{STARTS} replicates a side, here starts by turns",
+        "As its reports say it (closed source; Welch's interval, as of its open predecessor).",
+        (Source("report", _REPORT), Source("predecessor", _BEFORE)), _judge,
     ),
 )  # fmt: skip

@@ -29,17 +29,16 @@ def _judge(comparison: Comparison, seconds: float | None, size: float) -> Call:
 RULES = (
     Rule(
         "github-action-benchmark",
-        "Head's number is more than 200% of the previous one.",
-        "`alert-threshold: '{}%'`",
+        "Head's number exceeds 200% of the previous one.",
+        "`alert-threshold`",
         1.0,
-        "a run of head of a second, and the last number of the base branch that it keeps",
-        "Its default is for shared runners. An alert fails the job with `fail-on-alert: true`.",
+        "a second of head; it keeps base's number",
+        "",
         (
-            Source("the rule", f"{_AT}src/write.ts#L98-L123"),
-            Source("the ratio", f"{_AT}src/write.ts#L548-L554"),
-            Source("its default", f"{_AT}action.yml#L60-L63"),
+            Source("rule", f"{_AT}src/write.ts#L98-L123"),
+            Source("default", f"{_AT}action.yml#L60-L63"),
         ),
         _judge,
-        scale=(100.0, 100.0),
+        added=1.0,
     ),
 )

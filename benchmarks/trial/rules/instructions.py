@@ -24,14 +24,13 @@ def _judge(comparison: Comparison, _: float | None, limit: float) -> Call:
 
 RULES = (
     Rule(
-        "instructions", "Head executes more than 5% more instructions.", "`--callgrind-limits='ir={}%'`", LIMIT,
+        "instructions", "Head executes more than 5% more instructions.", "`--callgrind-limits`", LIMIT,
         "one start a side under callgrind",
-        "Repeatable. It sees no time that instructions do not take (caches, branches, layout, waiting), nor starts "
-        "that it does not make.",
+        "",
         (
-            Source("iai-callgrind's example of a limit", _DOCS),
-            Source("CodSpeed's default is 10%", "https://codspeed.io/docs/features/customization"),
+            Source("iai-callgrind", _DOCS),
+            Source("CodSpeed (10%)", "https://codspeed.io/docs/features/customization"),
         ),
-        _judge, scale=(100.0, 0.0), once=True,
+        _judge, once=True,
     ),
 )  # fmt: skip

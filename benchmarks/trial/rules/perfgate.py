@@ -82,16 +82,13 @@ def _executions(of: Round, number: int) -> Iterator[Execution]:
 RULES = (
     Rule(
         "perfgate",
-        f"The confidence interval of head/base over builds lies above {THRESHOLD:.0%}, by active or "
-        "mean time, after correction for looks and views.",
-        '`threshold = "{}%"`',
+        f"The interval of head/base over builds lies above {THRESHOLD:.0%}, by active or mean time.",
+        "`gate.threshold`",
         THRESHOLD,
-        f"4 to {plan.ROUNDS} builds a side, {plan.EXECUTIONS * plan.ITERATIONS} starts of each by turns; it stops when "
-        "settled",
-        "Builds each side several times; passes what is below its threshold by design.",
+        f"4 to {plan.ROUNDS} builds a side, {plan.EXECUTIONS * plan.ITERATIONS} starts of each by turns, until settled",
+        "",
         (Source("method", "method.md"),),
         _judge,
         levels=tuple(k / 400 for k in range(1, 81)),
-        scale=(100.0, 0.0),
     ),
 )

@@ -18,7 +18,7 @@ from benchmarks.trial.rules import (
 from benchmarks.trial.rules.rule import Rule
 
 PERFGATE = perfgate.RULES[0]
-CHECKED = ("benchstat", "criterion.rs", "asv", "tachometer")
+CHECKED = ("benchstat", "criterion.rs", "asv", "tachometer", "DuckDB")
 """Whose own output the tests have."""
 RULES: tuple[Rule, ...] = (
     *perfgate.RULES,

@@ -45,27 +45,27 @@ class Rule:
     says: str
     """What is called slower, in one sentence, with its own setting."""
     setting: str
-    """What its users set, with {} for a value."""
+    """What its users set."""
     own: float
     """Its default, or what its documentation sets."""
     plan: str
     """How much it measures by its own defaults."""
     note: str
-    """What is fair to know beside its numbers."""
+    """What is fair to know beside its numbers; may be empty."""
     sources: tuple[Source, ...]
     judge: Judge
     levels: tuple[float, ...] = SIZES
     """The settings that are tried, the most lenient first: what is called at one is called at all before it."""
-    written: str = "{:.4g}"
-    """A setting in `setting`."""
-    scale: tuple[float, float] = (1.0, 0.0)
-    """What is written of a setting x: scale[0] * x + scale[1]."""
+    percent: bool = True
+    """Whether its users write it in percent."""
+    added: float = 0.0
+    """What they add to it: 1 where they write a ratio."""
     once: bool = False
     """Its values are measured once for each program, not in each bundle."""
 
     def set_to(self, value: float) -> str:
-        """Write what users set."""
-        return self.setting.format(self.written.format(self.scale[0] * value + self.scale[1]))
+        """Write a setting as users do."""
+        return f"{100 * (value + self.added):.4g}%" if self.percent else f"{value + self.added:.10g}"
 
 
 def enough(starts: Sequence[Start], seconds: float) -> tuple[Start, ...]:

@@ -65,17 +65,16 @@ def _judge(comparison: Comparison, seconds: float | None, horizon: float) -> Cal
 RULES = (
     Rule(
         "tachometer",
-        "The 95% interval of the relative difference lies above 0.",
-        "`--auto-sample-conditions=+{}%`",
+        "The 95% interval of the difference lies above 0.",
+        "`--auto-sample-conditions`",
         HORIZON,
-        "50 samples a side by turns, then ten more at a time until the interval excludes 0, for three minutes",
-        "Made for pages in browsers, to be read by people; it fails no job. A sample here is a start, not a page.",
+        "50 samples a side by turns, then ten more until the interval excludes 0",
+        "Made for pages in browsers.",
         (
-            Source("the interval", f"{_AT}src/stats.ts#L164-L182"),
-            Source("until it is resolved", f"{_AT}src/runner.ts#L208-L250"),
+            Source("interval", f"{_AT}src/stats.ts#L164-L182"),
+            Source("stopping", f"{_AT}src/runner.ts#L208-L250"),
             Source("defaults", f"{_AT}src/defaults.ts#L16-L18"),
         ),
         _judge,
-        scale=(100.0, 0.0),
     ),
 )
