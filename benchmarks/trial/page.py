@@ -39,7 +39,6 @@ def page(trial: Trial, comparisons: Sequence[Comparison], lines: Sequence[Line],
     rates = {LABELS[kind]: trial.rate(PERFGATE.name, "own", (kind,)) for kind in plan.CHANGED}
     counts = {label: rate.of for label, rate in rates.items() if rate is not None}
     none = trial.rate(PERFGATE.name, "own", plan.SAME)
-    seconds = trial.seconds(PERFGATE.name, "own")
     return template.render(
         others=len(_OTHERS),
         planned=plan.BUNDLES,
@@ -64,8 +63,6 @@ def page(trial: Trial, comparisons: Sequence[Comparison], lines: Sequence[Line],
         blocks=_listed(sorted({f"{len(each.blocks[0])}" for each in comparisons}, key=int)),
         own_table=_table(trial, "own"),
         better_own=_better(trial, "own"),
-        seconds=_time(seconds),
-        faster=_faster(trial, seconds),
         counted=_counted(comparisons),
         unknown=_percent(trial.unknown("own")),
         checked=", ".join(CHECKED),
@@ -170,16 +167,11 @@ def _ratio(of: Round) -> float:
     return head / base
 
 
-def _faster(trial: Trial, seconds: float) -> str:
-    found = sorted((trial.seconds(rule.name, "own"), rule.name) for rule in _OTHERS)
-    return ", ".join(f"{name} ({_time(each)})" for each, name in found if each < seconds) or "none"
-
-
 def _counted(comparisons: Sequence[Comparison]) -> str:
     """Say how far the instructions of sides apart are that do the same work."""
     pairs = [each.counts for each in comparisons if each.kind in plan.SAME and each.counts is not None]
     apart = [abs(head.instructions / base.instructions - 1) for base, head in pairs]
-    return f" (sides that do the same work differ by at most {max(apart):.2%} here)" if apart else ""
+    return f" (the same work differs by at most {max(apart):.2%})" if apart else ""
 
 
 def _proof(none: Rate | None) -> str:

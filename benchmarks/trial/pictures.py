@@ -61,7 +61,7 @@ def _differences(trial: Trial) -> Figure:
                 middle = _TOP + _ROW * (row + 0.5)
                 sheet.lines(f"fine-{colour}", [[(x.at(found.low), middle), (x.at(found.high), middle)]])
                 sheet.marks(f"spot-{colour}", "circle", [(x.at(found.share), middle)])
-    described = "One row for each rule, one column for each change; the table has the marks."
+    described = "One row a rule, one column a change, as in the table."
     return _finished(sheet, "differences", "Each rule beside perfgate, at equal guarantee", described)
 
 

@@ -19,7 +19,7 @@ class Sort(Program):
 
     name = "sort"
     about = f"The system's sort, of {_LINES:,} lines; the changes give it more of them."
-    layout = "the path of the copied program and the size of the environment"
+    layout = "paths of the program, sizes of the environment"
 
     def prepare(self, sides: Sequence[str], work: float) -> Iterator[Layout]:
         """Write the files, and copy the program to as many places as there are layouts."""

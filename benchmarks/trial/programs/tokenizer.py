@@ -44,7 +44,7 @@ class Tokenizer(Program):
 
     name = "tokenizer"
     about = f"A JSON tokenizer in C (examples/tokenizer), of a list of {_ITEMS:,} objects."
-    layout = "the order of objects and functions in the program, drawn by perfgate's linker shim"
+    layout = "orders of objects and functions, by perfgate's linker shim"
 
     def prepare(self, sides: Sequence[str], work: float) -> Iterator[Layout]:
         """Commit each side, and build it in all layouts."""

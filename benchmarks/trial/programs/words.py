@@ -43,7 +43,7 @@ class Words(Program):
 
     name = "words"
     about = f"A word count in Python, of {_WORDS:,} words."
-    layout = "the path of the checkout"
+    layout = "paths of the checkout"
 
     def prepare(self, sides: Sequence[str], work: float) -> Iterator[Layout]:
         """Write each side to as many places as there are layouts."""

@@ -54,7 +54,7 @@ RULES = (
     Rule(
         "Bencher t-test",
         "Head's number exceeds the 99% prediction limit of base's last 64.",
-        "`--threshold-upper-boundary`",
+        "`upper-boundary`",
         BOUNDARY,
         "a second of head",
         "The history is of the bundles before.",
@@ -69,7 +69,7 @@ RULES = (
     Rule(
         "Bencher relative",
         "Head's number is more than 25% above base's.",
-        "`--threshold-upper-boundary`",
+        "`upper-boundary`",
         PERCENTAGE,
         "a second a side",
         "Documented for noisy runners.",

@@ -83,7 +83,7 @@ def _by_turns(comparison: Comparison, seconds: float | None, size: float) -> Cal
 
 
 _SAYS = "An exact rank test over ten runs has p <= 0.05."
-_SETTING = "the printed change"
+_SETTING = "printed change"
 _SOURCES = (
     Source("test", f"{_AT}benchmath/anone.go#L111-L134"),
     Source("level", f"{_AT}benchmath/sample.go#L59-L61"),

@@ -49,7 +49,7 @@ def _judge(comparison: Comparison, seconds: float | None, tolerance: float) -> C
 RULES = (
     Rule(
         "DataDog", "The 90% interval of the change lies above 0, and the change is at least 5%.",
-        "the effect size tolerance", TOLERANCE, f"{STARTS} replicates a side, here starts by turns",
+        "effect size", TOLERANCE, f"{STARTS} replicates a side, here starts by turns",
         "As its reports say it (closed source; Welch's interval, as of its open predecessor).",
         (Source("report", _REPORT), Source("predecessor", _BEFORE)), _judge,
     ),

@@ -24,7 +24,7 @@ def _judge(comparison: Comparison, _: float | None, limit: float) -> Call:
 
 RULES = (
     Rule(
-        "instructions", "Head executes more than 5% more instructions.", "`--callgrind-limits`", LIMIT,
+        "instructions", "Head executes more than 5% more instructions.", "`ir`", LIMIT,
         "one start a side under callgrind",
         "",
         (

@@ -83,7 +83,7 @@ RULES = (
     Rule(
         "perfgate",
         f"The interval of head/base over builds lies above {THRESHOLD:.0%}, by active or mean time.",
-        "`gate.threshold`",
+        "`threshold`",
         THRESHOLD,
         f"4 to {plan.ROUNDS} builds a side, {plan.EXECUTIONS * plan.ITERATIONS} starts of each by turns, until settled",
         "",

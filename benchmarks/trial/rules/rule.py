@@ -45,7 +45,7 @@ class Rule:
     says: str
     """What is called slower, in one sentence, with its own setting."""
     setting: str
-    """What its users set."""
+    """What its users set, by name; may be empty."""
     own: float
     """Its default, or what its documentation sets."""
     plan: str
@@ -65,7 +65,8 @@ class Rule:
 
     def set_to(self, value: float) -> str:
         """Write a setting as users do."""
-        return f"{100 * (value + self.added):.4g}%" if self.percent else f"{value + self.added:.10g}"
+        text = f"{100 * (value + self.added):.4g}%" if self.percent else f"{value + self.added:.10g}"
+        return f"{self.setting} {text}".lstrip()
 
 
 def enough(starts: Sequence[Start], seconds: float) -> tuple[Start, ...]:

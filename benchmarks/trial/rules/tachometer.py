@@ -66,7 +66,7 @@ RULES = (
     Rule(
         "tachometer",
         "The 95% interval of the difference lies above 0.",
-        "`--auto-sample-conditions`",
+        "horizon",
         HORIZON,
         "50 samples a side by turns, then ten more until the interval excludes 0",
         "Made for pages in browsers.",
