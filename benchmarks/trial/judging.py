@@ -14,7 +14,6 @@ from benchmarks.trial import plan
 from benchmarks.trial.comparisons import Comparison, mean
 from benchmarks.trial.rules.registry import PERFGATE, RULES
 from benchmarks.trial.rules.rule import Call, Rule
-from gate.stats.proportion import clopper_pearson
 
 GUARANTEE = 0.025
 """The largest share of the smallest changes that a rule may call, at equal guarantee."""
@@ -57,21 +56,30 @@ class Difference:
     high: float
 
     @classmethod
-    def of_counts(cls, more: int, less: int, of: int) -> Difference:
-        """Make a difference of the comparisons that it alone calls, and of those that perfgate alone calls.
+    def of_counts(cls, both: int, more: int, less: int, neither: int) -> Difference:
+        """Make a difference of how many comparisons both call, it alone, perfgate alone, and none of them.
 
-        The interval is exact, given how many there are of both together (McNemar 1947; Clopper and Pearson 1934).
+        The interval is by square-and-add of Wilson's, with the correlation of pairs (Newcombe 1998, method 10).
         """
-        apart = more + less
-        if not apart:
-            return cls(0.0, 0.0, 0.0)
-        found = clopper_pearson(more, apart)
-        return cls((more - less) / of, (2 * found.low - 1) * apart / of, (2 * found.high - 1) * apart / of)
+        of = both + more + less + neither
+        its, mine = (Rate.of_counts(both + count, of, of) for count in (more, less))
+        product = (both + more) * (less + neither) * (both + less) * (more + neither)
+        apart = both * neither - more * less
+        corrected = max(0.0, apart - of / 2) if apart > 0 else apart
+        phi = corrected / math.sqrt(product) if product else 0.0
+        share = its.share - mine.share
+        down = _added(its.share - its.low, mine.high - mine.share, phi)
+        up = _added(its.high - its.share, mine.share - mine.low, phi)
+        return cls(share, share - down, share + up)
 
     @property
     def word(self) -> Literal["better", "worse", ""]:
         """Return what the interval says of the rule, beside perfgate."""
         return "better" if self.low > 0 else "worse" if self.high < 0 else ""
+
+
+def _added(one: float, other: float, phi: float) -> float:
+    return math.sqrt(one**2 - 2 * phi * one * other + other**2)
 
 
 @dataclass(frozen=True)
@@ -121,7 +129,7 @@ class Trial:
         ]
         if not pairs:
             return None
-        return Difference.of_counts(pairs.count((True, False)), pairs.count((False, True)), len(pairs))
+        return Difference.of_counts(*(pairs.count((its, mine)) for its in (True, False) for mine in (True, False)))
 
     def unknown(self, by: Plan) -> float:
         """Give the share of comparisons of which perfgate says that it does not know."""

@@ -43,7 +43,7 @@ def _differences(trial: Trial) -> Figure:
     bottom = _TOP + _ROW * len(rules)
     sheet = Sheet(_WIDTH, bottom + 32)
     sheet.text(8, 22, "Called more or less often than by perfgate", "strong")
-    sheet.text(8, 44, "Equal guarantee, equal seconds; points, with 95% intervals. Right of 0: better.", "soft")
+    sheet.text(8, 44, "Equal guarantee and seconds; 95% intervals, -100 to +100 points. Right of 0: better.", "soft")
     step = (_RIGHT - _LEFT) / len(ASKED)
     for row, name in enumerate(rules):
         sheet.text(_LEFT - 12, _TOP + _ROW * (row + 0.5) + 4.5, name, "", "end")
@@ -52,8 +52,7 @@ def _differences(trial: Trial) -> Figure:
         x = Axis(-1.0, 1.0, left, right)
         sheet.text((left + right) / 2, _TOP - 14, LABELS[kind], "soft", "middle")
         sheet.lines("grid", [[(x.at(0), _TOP), (x.at(0), bottom)], [(left, bottom), (right, bottom)]])
-        for text, value in (("-50", -0.5), ("0", 0.0), ("+50", 0.5)):
-            sheet.text(x.at(value), bottom + 18, text, "soft", "middle")
+        sheet.text(x.at(0), bottom + 18, "0", "soft", "middle")
         for row, name in enumerate(rules):
             found = trial.difference(name, "equal", kind)
             if found is not None:

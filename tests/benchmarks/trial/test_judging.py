@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from statsmodels.stats.proportion import confint_proportions_2indep  # type: ignore[import-untyped] # it has no types
 
 from benchmarks.trial import judging, plan
 from benchmarks.trial.comparisons import Comparison, comparisons, mean
@@ -152,14 +153,28 @@ def test_wilsons_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "less", "word"), [(6, 0, "better"), (5, 0, ""), (0, 6, "worse"), (9, 1, "better"), (8, 2, ""), (0, 0, "")]
+    ("both", "more", "less", "neither"), [(0, 20, 0, 10), (0, 0, 7, 23), (30, 0, 0, 0), (20, 5, 0, 0)]
 )
-def test_a_rule_is_better_where_the_exact_interval_of_the_difference_says_so(more: int, less: int, word: str) -> None:
-    # as the two-sided sign test: 6 of 6 have p = 3.1%, 5 of 5 6.3%, 9 of 10 2.1%, 8 of 10 10.9%
-    found = Difference.of_counts(more, less, 30)
-    assert found.word == word
-    assert found.low <= found.share <= found.high
-    assert found.share == pytest.approx((more - less) / 30)
+def test_without_correlation_the_interval_of_a_difference_is_newcombes_of_two_samples(
+    both: int, more: int, less: int, neither: int
+) -> None:
+    found = Difference.of_counts(both, more, less, neither)
+    n = both + more + less + neither
+    expected = confint_proportions_2indep(both + more, n, both + less, n, method="newcomb", compare="diff")
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_interval_of_a_difference_is_narrower_where_both_call_the_same() -> None:
+    apart, together = Difference.of_counts(5, 10, 0, 5), Difference.of_counts(8, 10, 0, 12)
+    assert apart.word == together.word == "better"
+    assert Difference.of_counts(5, 0, 10, 5).word == "worse"
+    assert Difference.of_counts(12, 3, 2, 13).word == ""
+    # no call that differs leaves a difference possible
+    same = Difference.of_counts(26, 0, 0, 0)
+    assert (same.low, same.high) == pytest.approx((-0.129, 0.129), abs=0.001)
+    independent = 2 * 1.96 * (2 * 0.5 * 0.5 / 40) ** 0.5
+    close = Difference.of_counts(19, 1, 1, 19)
+    assert close.high - close.low < independent / 2
 
 
 def test_an_interval_counts_bundles_and_what_is_measured_once_programs() -> None:
