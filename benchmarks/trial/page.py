@@ -50,7 +50,7 @@ def page(trial: Trial, comparisons: Sequence[Comparison], lines: Sequence[Line],
         hosts=_hosts(ran),
         small=LABELS[plan.SMALL],
         guarantee=f"{GUARANTEE:.1%}",
-        better=_better(trial, "equal"),
+        better=_better(trial),
         sizes=_listed([LABELS[kind] for kind in ASKED]),
         equal_table=_table(trial, "equal"),
         counts=_listed(
@@ -62,7 +62,6 @@ def page(trial: Trial, comparisons: Sequence[Comparison], lines: Sequence[Line],
         middle=_listed([LABELS[kind] for kind in _MIDDLE]),
         blocks=_listed(sorted({f"{len(each.blocks[0])}" for each in comparisons}, key=int)),
         own_table=_table(trial, "own"),
-        better_own=_better(trial, "own"),
         counted=_counted(comparisons),
         unknown=_percent(trial.unknown("own")),
         checked=", ".join(CHECKED),
@@ -115,28 +114,24 @@ def _cell(trial: Trial, rule: Rule, by: Plan, kinds: Sequence[str]) -> str:
     rate = trial.rate(rule.name, by, kinds)
     if rate is None:
         return ""
-    text = _percent(rate.share)
-    if by == "own":
-        sizes = dict(zip(plan.CHANGED, plan.SIZES, strict=False))
-        return f"({text})" if kinds[0] in sizes and sizes[kinds[0]] <= rule.own else text
     found = trial.difference(rule.name, by, kinds[0]) if kinds[0] in ASKED else None
     mark = {"better": " ▲", "worse": " ▼"}.get(found.word if found else "", "")
-    return text + mark
+    sizes = dict(zip(plan.CHANGED, plan.SIZES, strict=False))
+    meant = by == "own" and sizes.get(kinds[0], 1.0) <= rule.own
+    return (f"({_percent(rate.share)})" if meant else _percent(rate.share)) + mark
 
 
-def _better(trial: Trial, by: Plan) -> list[str]:
-    """Say for each size which rules call more often than perfgate, by the interval of the difference."""
+def _better(trial: Trial) -> list[str]:
+    """Say for each size which rules call more often than perfgate at equal guarantee, by the interval."""
     lines = []
     for kind in ASKED:
-        own = trial.rate(PERFGATE.name, by, (kind,))
+        own = trial.rate(PERFGATE.name, "equal", (kind,))
         found = []
         for rule in _OTHERS:
-            difference, rate = trial.difference(rule.name, by, kind), trial.rate(rule.name, by, (kind,))
+            difference, rate = trial.difference(rule.name, "equal", kind), trial.rate(rule.name, "equal", (kind,))
             if difference is not None and rate is not None and difference.word == "better":
-                alarms = trial.rate(rule.name, by, plan.SAME)
-                beside = f", {_percent(alarms.share)} without a change" if alarms and by == "own" else ""
                 low, high = (f"{100 * each:+.0f}" for each in (difference.low, difference.high))
-                found.append(f"{rule.name} {_percent(rate.share)} ({low} to {high} points{beside})")
+                found.append(f"{rule.name} {_percent(rate.share)} ({low} to {high} points)")
         if found and own is not None:
             lines.append(f"{LABELS[kind]}, of which perfgate calls {_percent(own.share)}: {', '.join(found)}.")
     return lines
