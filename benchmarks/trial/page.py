@@ -117,7 +117,9 @@ def _cell(trial: Trial, rule: Rule, by: Plan, kinds: Sequence[str]) -> str:
     found = trial.difference(rule.name, by, kinds[0]) if kinds[0] in ASKED else None
     mark = {"better": " ▲", "worse": " ▼"}.get(found.word if found else "", "")
     sizes = dict(zip(plan.CHANGED, plan.SIZES, strict=False))
-    meant = by == "own" and sizes.get(kinds[0], 1.0) <= rule.own
+    # a setting that begins above the smallest change is no size
+    sized = rule.levels[0] < plan.SIZES[0]
+    meant = by == "own" and sized and sizes.get(kinds[0], 1.0) <= rule.own
     return (f"({_percent(rate.share)})" if meant else _percent(rate.share)) + mark
 
 
