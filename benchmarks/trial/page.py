@@ -119,7 +119,7 @@ def _cell(trial: Trial, rule: Rule, by: Plan, kinds: Sequence[str]) -> str:
     sizes = dict(zip(plan.CHANGED, plan.SIZES, strict=False))
     # a setting that begins above the smallest change is no size
     sized = rule.levels[0] < plan.SIZES[0]
-    meant = by == "own" and sized and sizes.get(kinds[0], 1.0) <= rule.own
+    meant = by == "own" and sized and sizes.get(kinds[0], math.inf) <= rule.own
     return (f"({_percent(rate.share)})" if meant else _percent(rate.share)) + mark
 
 
