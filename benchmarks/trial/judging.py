@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -164,12 +164,15 @@ def level_for(reached: Iterable[int], levels: int) -> int:
     return min(known[allowed] if allowed < len(known) else 0, levels)
 
 
-def levels_without(comparisons: Sequence[Comparison], reached: Sequence[int], levels: int) -> dict[int | None, int]:
-    """Choose a rule's level for each bundle by the smallest changes of all others; None: by those of all."""
-    small = [(each.bundle, r) for each, r in zip(comparisons, reached, strict=True) if each.kind == plan.SMALL]
+def levels_without(small: Mapping[int, int], bundles: Iterable[int], levels: int) -> dict[int | None, int]:
+    """Choose a rule's level for each bundle by the smallest changes of all others; None: by those of all.
+
+    Args:
+        small: what the rule reaches of them, by bundle.
+    """
     return {
-        left: level_for([r for bundle, r in small if bundle != left], levels)
-        for left in (None, *{each.bundle for each in comparisons})
+        left: level_for([reached for bundle, reached in small.items() if bundle != left], levels)
+        for left in (None, *bundles)
     }
 
 
@@ -177,41 +180,53 @@ def judged(comparisons: Sequence[Comparison], say: Callable[[str], None]) -> Tri
     """Ask all rules about all comparisons, on all processors. say: takes a line of progress."""
     settings: dict[str, float] = {}
     equal: list[dict[str, Call]] = [{} for _ in comparisons]
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        own = list(pool.map(_own, comparisons))
+    places = range(len(comparisons))
+    small = [place for place in places if comparisons[place].kind == plan.SMALL]
+    bundles = {each.bundle for each in comparisons}
+    # sent once: that of each again and again would take longer than what is asked
+    with ProcessPoolExecutor(os.cpu_count(), initializer=_know, initargs=(comparisons,)) as pool:
+        own = list(pool.map(_own, places))
         seconds: list[float | None] = [None] * len(comparisons)
         # perfgate is the first: the others get its seconds
         for number, rule in enumerate(RULES, 1):
             say(f"\rjudging at equal guarantee: rule {number} of {len(RULES)} ")
-            asked = partial(_reach, rule.name)
-            reached = list(pool.map(asked, comparisons, seconds))
-            levels = levels_without(comparisons, reached, len(rule.levels))
+            found = pool.map(partial(_reach, rule.name), small, [seconds[place] for place in small])
+            reached = dict(zip((comparisons[place].bundle for place in small), found, strict=True))
+            levels = levels_without(reached, bundles, len(rule.levels))
             settings[rule.name] = _setting(rule, levels[None])
             at = [_setting(rule, levels[each.bundle]) for each in comparisons]
-            for calls, call in zip(equal, pool.map(partial(_call, rule.name), comparisons, seconds, at), strict=True):
+            for calls, call in zip(equal, pool.map(partial(_call, rule.name), places, seconds, at), strict=True):
                 calls[rule.name] = call
             if rule is PERFGATE:
                 seconds = [calls[rule.name].seconds for calls in equal]
     say("\n")
-    found = [
+    whole = [
         Judged(each.program, each.bundle, each.load, each.kind, mine, its)
         for each, mine, its in zip(comparisons, own, equal, strict=True)
     ]
-    return Trial(found, settings)
+    return Trial(whole, settings)
 
 
-def _own(comparison: Comparison) -> dict[str, Call]:
-    return {rule.name: rule.judge(comparison, None, rule.own) for rule in RULES}
+_KNOWN: list[Comparison] = []
+"""Of a process that judges."""
 
 
-def _reach(name: str, comparison: Comparison, seconds: float | None) -> int:
-    return reach(_named(name), comparison, seconds)
+def _know(comparisons: Sequence[Comparison]) -> None:
+    _KNOWN[:] = comparisons
 
 
-def _call(name: str, comparison: Comparison, seconds: float | None, setting: float) -> Call:
+def _own(place: int) -> dict[str, Call]:
+    return {rule.name: rule.judge(_KNOWN[place], None, rule.own) for rule in RULES}
+
+
+def _reach(name: str, place: int, seconds: float | None) -> int:
+    return reach(_named(name), _KNOWN[place], seconds)
+
+
+def _call(name: str, place: int, seconds: float | None, setting: float) -> Call:
     if math.isinf(setting):
         return Call(False, seconds or 0.0)
-    return _named(name).judge(comparison, seconds, setting)
+    return _named(name).judge(_KNOWN[place], seconds, setting)
 
 
 def _setting(rule: Rule, level: int) -> float:
