@@ -67,7 +67,6 @@ def page(trial: Trial, comparisons: Sequence[Comparison], lines: Sequence[Line],
         checked=", ".join(CHECKED),
         rules=RULES,
         programs=list(PROGRAMS.values()),
-        tail=plan.TAIL,
         tail_every=plan.TAIL_EVERY,
         sizes_table=_sizes(comparisons),
         rounds=plan.ROUNDS,
@@ -115,7 +114,7 @@ def _cell(trial: Trial, rule: Rule, by: Plan, kinds: Sequence[str]) -> str:
     if rate is None:
         return ""
     found = trial.difference(rule.name, by, kinds[0]) if kinds[0] in ASKED else None
-    mark = {"better": " ▲", "worse": " ▼"}.get(found.word if found else "", "")
+    mark = {"better": "▲", "worse": "▼"}.get(found.word if found else "", "")
     sizes = dict(zip(plan.CHANGED, plan.SIZES, strict=False))
     # a setting that begins above the smallest change is no size
     sized = rule.levels[0] < plan.SIZES[0]

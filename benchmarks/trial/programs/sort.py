@@ -18,7 +18,7 @@ class Sort(Program):
     """Sorts a file by the system's sort."""
 
     name = "sort"
-    about = f"The system's sort, of {_LINES:,} lines; the changes give it more of them."
+    about = f"The system's sort, {_LINES:,} lines; changed, it gets more."
     layout = "paths of the program, sizes of the environment"
 
     def prepare(self, sides: Sequence[str], work: float) -> Iterator[Layout]:

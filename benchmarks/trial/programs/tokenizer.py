@@ -43,7 +43,7 @@ class Tokenizer(Program):
     """A tokenizer of JSON in C."""
 
     name = "tokenizer"
-    about = f"A JSON tokenizer in C (examples/tokenizer), of a list of {_ITEMS:,} objects."
+    about = f"A JSON tokenizer in C, {_ITEMS:,} objects."
     layout = "orders of objects and functions, by perfgate's linker shim"
 
     def prepare(self, sides: Sequence[str], work: float) -> Iterator[Layout]:

@@ -42,7 +42,7 @@ class Words(Program):
     """Counts words in Python."""
 
     name = "words"
-    about = f"A word count in Python, of {_WORDS:,} words."
+    about = f"A word count in Python, {_WORDS:,} words."
     layout = "paths of the checkout"
 
     def prepare(self, sides: Sequence[str], work: float) -> Iterator[Layout]:

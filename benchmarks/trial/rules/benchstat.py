@@ -93,11 +93,11 @@ RULES = (
     Rule(
         "benchstat", _SAYS, _SETTING, 0.0,
         "`-count=10`, a second each",
-        "It shows differences to people; scripts compare what it prints.",
+        "Scripts compare what it prints.",
         _SOURCES, _in_a_row,
     ),
     Rule(
         "benchstat by turns", _SAYS, _SETTING, 0.0,
-        "the same by turns, as its tips advise", "", _SOURCES[2:], _by_turns,
+        "by turns, as its tips advise", "", _SOURCES[2:], _by_turns,
     ),
 )  # fmt: skip

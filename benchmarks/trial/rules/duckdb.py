@@ -85,7 +85,7 @@ RULES = (
     ),
     Rule(
         "DuckDB, by its interval", "The 95% interval of that median lies above 1.1.", _SET, LIMIT,
-        "the same", "Ours: DuckDB stops by the interval, and calls by the median.", (),
+        "the same", "Ours: DuckDB only stops by it.", (),
         _judged(by_interval=True), percent=False,
     ),
 )  # fmt: skip

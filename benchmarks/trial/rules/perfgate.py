@@ -12,6 +12,7 @@ from benchmarks.trial.comparisons import Comparison, Round
 from benchmarks.trial.rules.rule import Call, Rule, Source
 from gate.config.parse import parse
 from gate.config.source import from_tables
+from gate.config.types import Builds, Plan
 from gate.decide import decide
 from gate.decide.measurements import looking
 from gate.decide.policy import policy_at
@@ -23,8 +24,14 @@ from gate.model.names import ACTIVE
 _NAME = "trial"
 _WORK = 1.05
 """Times what builds and starts take: perfgate's own work between them, as its budget counts it."""
+_LEAST = Plan().builds
+assert isinstance(_LEAST, Builds)  # noqa: S101 - for types
 _TABLES: dict[str, Any] = {
-    "plan": {"executions": plan.EXECUTIONS, "iterations": plan.ITERATIONS},
+    "plan": {
+        "builds": {"min": _LEAST.min, "max": plan.ROUNDS},
+        "executions": plan.EXECUTIONS,
+        "iterations": plan.ITERATIONS,
+    },
     "benchmark": [{"name": _NAME, "command": ["trial"]}],
 }
 THRESHOLD = float(parse(from_tables(_TABLES, "the trial")).gate.threshold)
