@@ -53,9 +53,7 @@ def page(trial: Trial, comparisons: Sequence[Comparison], lines: Sequence[Line],
         better=_better(trial),
         sizes=_listed([LABELS[kind] for kind in ASKED]),
         equal_table=_table(trial, "equal"),
-        counts=_listed(
-            [f"{none.of if none else 0} without a change", *(f"{of} of {name}" for name, of in counts.items())]
-        ),
+        counts=_listed([f"{of}" for of in (none.of if none else 0, *counts.values())]),
         few=min(counts.values(), default=0) < FEW,
         figures=figures,
         folder=FOLDER,

@@ -83,7 +83,6 @@ def _by_turns(comparison: Comparison, seconds: float | None, size: float) -> Cal
 
 
 _SAYS = "An exact rank test over ten runs has p <= 0.05."
-_SETTING = "printed change"
 _SOURCES = (
     Source("test", f"{_AT}benchmath/anone.go#L111-L134"),
     Source("level", f"{_AT}benchmath/sample.go#L59-L61"),
@@ -91,13 +90,13 @@ _SOURCES = (
 )
 RULES = (
     Rule(
-        "benchstat", _SAYS, _SETTING, 0.0,
+        "benchstat", _SAYS, "", 0.0,
         "`-count=10`, a second each",
         "Scripts compare what it prints.",
         _SOURCES, _in_a_row,
     ),
     Rule(
-        "benchstat by turns", _SAYS, _SETTING, 0.0,
+        "benchstat by turns", _SAYS, "", 0.0,
         "by turns, as its tips advise", "", _SOURCES[2:], _by_turns,
     ),
 )  # fmt: skip
