@@ -49,9 +49,9 @@ latency: venv ## A study of the scheduler into docs/scheduler-latency (two minut
 evidence: venv ## Write docs/evidence.md and its figures by simulation (ten minutes of CPU time)
 	@$(PYTHON_ENV) -m gate simulate --reports 200 --seed 1 --markdown docs/evidence.md >/dev/null
 
-TRIAL_MINUTES ?= 30
-trial: venv ## Measure how often perfgate and ten other rules are wrong on this host, into docs/trial.md (TRIAL_MINUTES=30)
-	@$(PYTHON_ENV) -m benchmarks.trial --minutes $(TRIAL_MINUTES)
+TRIAL_BUNDLES ?= 75
+trial: venv ## Measure how often perfgate and others are wrong on this host, into docs/trial.md (TRIAL_BUNDLES=75)
+	@$(PYTHON_ENV) -m benchmarks.trial --bundles $(TRIAL_BUNDLES)
 
 trial-judge: venv ## Judge the measurements that the last trial kept, into docs/trial.md
 	@$(PYTHON_ENV) -m benchmarks.trial --judge

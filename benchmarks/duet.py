@@ -13,6 +13,7 @@ starts and at equal seconds, with 95% intervals (bootstrap over rounds).
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import math
 import os
@@ -41,6 +42,7 @@ PAIRS = 12
 Array = npt.NDArray[np.float64]
 _LEAST = 4
 """Rounds."""
+_PR_SET_PDEATHSIG = 1
 PYTHON = (sys.executable, "-I", "-S", "-c")
 TURNS, CPU, DUET = "turns, active", "turns, CPU", "at once, one processor, CPU"
 _BURST = "import time\nwhile True:\n t = time.time()\n while time.time() < t + 1: pass\n time.sleep(1)"
@@ -62,10 +64,16 @@ LOADS = {
 ARGV = tuple((*PYTHON, f"sum(i * i for i in range({round(N * (1 + each))}))") for each in (0.0, CHANGE))
 
 
+def _end_with_parent() -> None:
+    """Have the kernel end this process when its parent ends, however that is."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 @contextmanager
 def under(name: str, folder: Path) -> Iterator[None]:
     """Load this host meanwhile."""
-    programs = [subprocess.Popen([*PYTHON, text, str(folder / "load")]) for text in LOADS[name]]
+    words = ((*PYTHON, text, str(folder / "load")) for text in LOADS[name])
+    programs = [subprocess.Popen(each, preexec_fn=_end_with_parent) for each in words]
     try:
         time.sleep(0.5 if programs else 0.0)
         yield

@@ -1,1 +1,1 @@
-"""The public trial: ten other rules beside perfgate, on the same values of the runner it is run on."""
+"""The public trial: the rules of others beside perfgate, on the same values of the host it is run on."""

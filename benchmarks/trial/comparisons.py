@@ -1,13 +1,13 @@
-"""Records -> comparisons: what each pull request of the trial asks, with the values of both sides by plan."""
+"""Records -> comparisons: what each pull request of the trial asks, with the starts of both sides."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import permutations
 
 from benchmarks.trial import plan
+from benchmarks.trial.plan import BASE
+from benchmarks.trial.programs.program import made_of
 from benchmarks.trial.records import Built, Counted, Line, Ran
 from gate.model import Build
 
@@ -15,31 +15,35 @@ NANO = 1e-9
 
 
 @dataclass(frozen=True)
-class Process:
-    """One process: the seconds of each pass, and those of all of it."""
+class Start:
+    """One start: its seconds by the wall clock, and with what starting it took."""
 
-    passes: tuple[float, ...]
+    time: float
+    seconds: float
+    active: float | None
+    """Without those in which other programs had the processor; None: not known."""
+    own: float | None
+    """What its first task ran, as a share of all its processor time; None: not known."""
+
+
+Starts = tuple[Start, ...]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The instructions of a start of a side, and the seconds that counting them took."""
+
+    instructions: int
     seconds: float
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A side of a comparison."""
+class Round:
+    """A round of perfgate: the starts of base and head in their order (the first of each side are warm-ups)."""
 
-    long: Process
-    """One process of ten seconds."""
-    starts: tuple[Process, ...]
-    """A hundred processes, by turns with those of the other side; every tenth goes on for a quarter of a second."""
-    rounds: tuple[tuple[Process, ...], ...]
-    """The executions of each of perfgate's rounds, another build in each."""
-    builds: tuple[Build, ...]
-    """The build of each round; the long process and the starts have the first one."""
-    building: float
-    """The seconds of a whole build; later rounds only link again."""
-    instructions: int | None
-    """Of one pass; None: not counted."""
-    counting: float
-    """The seconds that it took."""
+    order: tuple[int, ...]
+    starts: Starts
+    builds: tuple[Build, Build]
 
 
 @dataclass(frozen=True)
@@ -48,101 +52,90 @@ class Comparison:
 
     program: str
     bundle: int
+    load: str
     kind: str
-    """same, edited, relaid: head does the same work. Otherwise the side of plan.CHANGED that head is."""
-    base: Measured
-    head: Measured
+    """The head: one of plan.SAME, which does the same work, or of plan.CHANGED."""
+    blocks: tuple[Starts, Starts]
+    """Of base and head: starts in a row, one side after the other."""
+    turns: tuple[Starts, Starts]
+    """By turns: the same places are neighbours."""
+    rounds: tuple[Round, ...]
+    building: float
+    """Seconds of a whole build of each side, both together; perfgate's later rounds link again."""
+    counts: tuple[Counts, Counts] | None
+    """None: not counted."""
     history: tuple[float, ...]
-    """Seconds of a pass in earlier runs of base of a second each, the oldest first."""
-
-    @property
-    def changed(self) -> bool:
-        """Return whether head does more work."""
-        return self.kind in plan.CHANGED
+    """Mean seconds of a start in the blocks of base of earlier bundles of the program, the oldest first."""
 
 
-def comparisons(lines: Sequence[Line], programs: Sequence[str], seed: int) -> list[Comparison]:
+def comparisons(lines: Sequence[Line], seed: int) -> list[Comparison]:
     """Make the comparisons of all bundles that are complete, in their order."""
-    gathered = _Gathered(lines)
+    ran = {(line.bundle, line.part, tuple(line.sides), line.round): line for line in lines if isinstance(line, Ran)}
+    builds = {(b.program, b.side, b.layout): b.build for b in lines if isinstance(b, Built)}
+    counted = {(c.program, c.side): Counts(c.instructions, c.seconds) for c in lines if isinstance(c, Counted)}
     found: list[Comparison] = []
-    number = 0
-    while True:
-        bundle = plan.bundle(number, tuple(programs), seed)
-        if any((s.bundle, s.part, s.side, s.number) not in gathered.ran for s in bundle.steps):
-            return found
-        sides = {side: gathered.measured(bundle, side) for side in bundle.sides}
-        history = gathered.history(bundle)
-        for base, head in _pairs(bundle.sides):
-            kind = head if head in plan.CHANGED else _kind(base, head)
-            found.append(Comparison(bundle.program, number, kind, sides[base], sides[head], history))
-        number += 1
+    history: dict[str, list[float]] = {}
+    for number in sorted({line.bundle for line in ran.values()}):
+        bundle = plan.bundle(number, seed)
+        if any((number, step.part, step.sides, step.round) not in ran for step in bundle.steps):
+            continue
+        steps = [(step, ran[number, step.part, step.sides, step.round]) for step in bundle.steps]
+        earlier = tuple(history.get(bundle.program, ()))
+        blocks = next(_sides(step.sides, line) for step, line in steps if step.part == "block")
+        for head in bundle.heads:
+            of = [(step, line) for step, line in steps if step.part != "block" and step.sides[1] == head]
+            turns = next(_sides(step.sides, line) for step, line in of if step.part == "turns")
+            rounds = [
+                Round(
+                    step.order,
+                    _starts(line),
+                    _pair(
+                        builds[bundle.program, made_of(side), layout]
+                        for side, layout in zip(step.sides, step.layouts, strict=True)
+                    ),
+                )
+                for step, line in sorted(of, key=lambda each: each[0].round)
+                if step.part == "round"
+            ]
+            both = [counted.get((bundle.program, side)) for side in (BASE, head)]
+            found.append(
+                Comparison(
+                    bundle.program, number, bundle.load, head,
+                    (blocks[BASE], blocks[head]), (turns[BASE], turns[head]), tuple(rounds),
+                    sum(builds[bundle.program, made_of(side), 0].seconds or 0.0 for side in (BASE, head)),
+                    (both[0], both[1]) if both[0] and both[1] else None, earlier,
+                )
+            )  # fmt: skip
+        history.setdefault(bundle.program, []).append(mean([start.time for start in blocks[BASE]]))
+    return found
 
 
-def _pairs(sides: Sequence[str]) -> list[tuple[str, str]]:
-    changed = [side for side in sides if side in plan.CHANGED]
-    return [*permutations(plan.SAME, 2), *((base, head) for head in changed for base in ("same-1", "same-2"))]
+def _pair(found: Iterable[Build]) -> tuple[Build, Build]:
+    base, head = found
+    return base, head
 
 
-def _kind(base: str, head: str) -> str:
-    return next((each for each in ("relaid", "edited") if each in (base, head)), "same")
+def _sides(names: Sequence[str], line: Ran) -> dict[str, Starts]:
+    """Give the starts of each side of a launch that count."""
+    starts = _starts(line)
+    return {
+        name: tuple(start for start, raw in zip(starts, line.starts, strict=True) if raw.side == place)[plan.WARM :]
+        for place, name in enumerate(names)
+    }
 
 
-class _Gathered:
-    """The lines of a data file by what they are about."""
-
-    def __init__(self, lines: Sequence[Line]) -> None:
-        self.ran: dict[tuple[int, str, str, int], Ran] = {}
-        self._built: dict[tuple[str, str, int], Build] = {}
-        self._counted: dict[tuple[str, str], Counted] = {}
-        self._history: dict[str, list[Ran]] = defaultdict(list)
-        for line in lines:
-            match line:
-                case Ran():
-                    self.ran[line.bundle, line.part, line.side, line.number] = line
-                    if line.part == "history":
-                        self._history[line.program].append(line)
-                case Built():
-                    self._built[line.program, line.side, line.layout] = line.build
-                case Counted():
-                    self._counted[line.program, line.side] = line
-                case _:
-                    pass
-
-    def history(self, bundle: plan.Bundle) -> tuple[float, ...]:
-        """Give the numbers of earlier runs of base, those before the long processes of a bundle."""
-        found = [each for each in self._history[bundle.program] if each.bundle <= bundle.number]
-        return tuple(mean(_process(each).passes[1:]) for each in sorted(found, key=lambda each: each.started))
-
-    def measured(self, bundle: plan.Bundle, side: str) -> Measured:
-        """Give what was measured of a side of a bundle."""
-        mine: Mapping[str, list[Ran]] = {
-            part: [self.ran[s.bundle, s.part, s.side, s.number] for s in _of(bundle, part, side)]
-            for part in ("long", "starts", "rounds")
-        }
-        executions = [_process(each) for each in mine["rounds"]]
-        rounds = [executions[k : k + plan.EXECUTIONS] for k in range(0, len(executions), plan.EXECUTIONS)]
-        layouts = [mine["rounds"][k].layout for k in range(0, len(executions), plan.EXECUTIONS)]
-        counted = self._counted.get((bundle.program, side))
-        return Measured(
-            long=_process(mine["long"][0]),
-            starts=tuple(map(_process, mine["starts"])),
-            rounds=tuple(map(tuple, rounds)),
-            builds=tuple(self._build(bundle.program, side, layout) for layout in layouts),
-            building=self._build(bundle.program, side, 0).seconds or 0.0,
-            instructions=counted.instructions if counted else None,
-            counting=counted.seconds if counted else 0.0,
+def _starts(line: Ran) -> Starts:
+    # perfgate's own work counts as in its runs
+    own = max(0.0, line.seconds - NANO * sum(each.time for each in line.starts)) / len(line.starts)
+    return tuple(
+        Start(
+            NANO * each.time,
+            NANO * each.time + own,
+            NANO * each.active if each.active > 0 else None,
+            each.own if each.own >= 0 else None,
         )
-
-    def _build(self, program: str, side: str, layout: int) -> Build:
-        return self._built[program, "same-1" if side in ("same-2", "relaid") else side, layout]
-
-
-def _of(bundle: plan.Bundle, part: str, side: str) -> list[plan.Step]:
-    return sorted((s for s in bundle.steps if s.part == part and s.side == side), key=lambda s: s.number)
-
-
-def _process(ran: Ran) -> Process:
-    return Process(tuple(NANO * value for value in ran.passes), ran.seconds)
+        for each in line.starts
+    )
 
 
 def mean(values: Sequence[float]) -> float:

@@ -1,26 +1,24 @@
-"""Comparisons -> what each rule says of them, and how often that is wrong."""
+"""Comparisons -> what each rule says of them: by its own plan and setting, and at equal guarantee and equal seconds."""
 
 from __future__ import annotations
 
 import math
 import os
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from statistics import median
+from functools import partial
+from typing import Literal
 
 from benchmarks.trial import plan
-from benchmarks.trial.comparisons import Comparison, Process, mean
-from benchmarks.trial.rules.perfgate import gated
+from benchmarks.trial.comparisons import Comparison, mean
 from benchmarks.trial.rules.registry import PERFGATE, RULES
-from benchmarks.trial.rules.rule import Call, Plan
+from benchmarks.trial.rules.rule import Call, Rule
 
-BENCHMARKS = 10
-"""Of the pull request whose false alarms are counted as one."""
-REPORTS = 100
-"""Such pull requests that are drawn, the same ones for each rule."""
+GUARANTEE = 0.025
+"""The largest share of the smallest changes that a rule may call, at equal guarantee."""
 _Z = 1.959964
+Plan = Literal["own", "equal"]
 
 
 @dataclass(frozen=True)
@@ -50,18 +48,55 @@ class Rate:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """How much more often a rule calls a change than perfgate does, in the same comparisons; its 95% interval."""
+
+    share: float
+    low: float
+    high: float
+
+    @classmethod
+    def of_counts(cls, both: int, more: int, less: int, neither: int) -> Difference:
+        """Make a difference of how many comparisons both call, it alone, perfgate alone, and none of them.
+
+        The interval is by square-and-add of Wilson's, with the correlation of pairs (Newcombe 1998, method 10).
+        """
+        of = both + more + less + neither
+        its, mine = (Rate.of_counts(both + count, of, of) for count in (more, less))
+        product = (both + more) * (less + neither) * (both + less) * (more + neither)
+        apart = both * neither - more * less
+        corrected = max(0.0, apart - of / 2) if apart > 0 else apart
+        phi = corrected / math.sqrt(product) if product else 0.0
+        share = its.share - mine.share
+        down = _added(its.share - its.low, mine.high - mine.share, phi)
+        up = _added(its.high - its.share, mine.share - mine.low, phi)
+        return cls(share, share - down, share + up)
+
+    @property
+    def word(self) -> Literal["better", "worse", ""]:
+        """Return what the interval says of the rule, beside perfgate."""
+        return "better" if self.low > 0 else "worse" if self.high < 0 else ""
+
+
+def _added(one: float, other: float, phi: float) -> float:
+    return math.sqrt(one**2 - 2 * phi * one * other + other**2)
+
+
+@dataclass(frozen=True)
 class Judged:
-    """One comparison, with what each rule says of it by each plan; None: it is not asked by that plan."""
+    """One comparison, and what each rule says of it by its name.
+
+    A bundle has at most one comparison of a kind.
+    """
 
     program: str
     bundle: int
+    load: str
     kind: str
-    calls: dict[tuple[str, Plan], Call | None]
-
-    @property
-    def changed(self) -> bool:
-        """Return whether head does more work."""
-        return self.kind in plan.CHANGED
+    own: dict[str, Call]
+    """By its own plan and setting."""
+    equal: dict[str, Call]
+    """With perfgate's seconds, at its setting for the guarantee."""
 
 
 @dataclass(frozen=True)
@@ -69,136 +104,135 @@ class Trial:
     """All that was judged."""
 
     judged: list[Judged]
-    reports: Rate
-    """perfgate's reports of BENCHMARKS benchmarks without a change in which one is called slower."""
-    draws: tuple[tuple[int, ...], ...] = ()
-    """The benchmarks of each report, by their places among the comparisons without a change."""
+    settings: dict[str, float]
+    """Of each rule at equal guarantee, by all bundles: the one that is told."""
 
-    def alarms(self, rule: str, by: Plan, kinds: Sequence[str] = ()) -> Rate | None:
-        """Give how often a rule calls head slower that is not, over all kinds or some of them."""
-        return self._rate(rule, by, [j for j in self.judged if not j.changed and (not kinds or j.kind in kinds)], True)
+    def rate(self, rule: str, by: Plan, kinds: Sequence[str], *, loaded: bool | None = None) -> Rate | None:
+        """Give how often a rule calls head slower among comparisons of some kinds. None: there are none.
 
-    def misses(self, rule: str, by: Plan, kind: str) -> Rate | None:
-        """Give how often a rule does not call a head slower that is."""
-        return self._rate(rule, by, [j for j in self.judged if j.kind == kind], False)
-
-    def unknown(self, rule: str, by: Plan) -> float:
-        """Give the share of comparisons of which a rule says that it does not know."""
-        calls = self._calls(rule, by, self.judged)
-        return sum(call.inconclusive for call in calls) / len(calls) if calls else 0.0
-
-    def seconds(self, rule: str, by: Plan) -> float | None:
-        """Give the mean seconds that a comparison takes."""
-        calls = self._calls(rule, by, self.judged)
-        return mean([call.seconds for call in calls]) if calls else None
-
-    def pull_request(self, rule: str, by: Plan) -> float | None:
-        """Give how often a pull request of BENCHMARKS benchmarks without a change has a false alarm.
-
-        All rules are asked about the same draws. perfgate corrects for their number, so its reports are made.
+        Args:
+            loaded: those of bundles under a load, or as found; None: all.
         """
-        if rule == PERFGATE.name:
-            return self.reports.share if self.reports.of else None
-        calls = [j.calls.get((rule, by)) for j in self.judged if not j.changed]
-        found = [any(call.slower for k in draw if (call := calls[k]) is not None) for draw in self.draws]
-        return sum(found) / len(found) if found and any(calls) else None
+        among = [j for j in self.judged if j.kind in kinds and (loaded is None or (j.load != plan.AS_FOUND) == loaded)]
+        if not among:
+            return None
+        once = any(each.once for each in RULES if each.name == rule)
+        independent = len({each.program if once else each.bundle for each in among})
+        return Rate.of_counts(sum(self._call(j, rule, by).slower for j in among), len(among), independent)
 
-    def _calls(self, rule: str, by: Plan, among: Sequence[Judged]) -> list[Call]:
-        return [call for j in among if (call := j.calls.get((rule, by))) is not None]
+    def difference(self, rule: str, by: Plan, kind: str) -> Difference | None:
+        """Compare a rule with perfgate on comparisons of a kind; None: there are none."""
+        pairs = [
+            (self._call(j, rule, by).slower, self._call(j, PERFGATE.name, by).slower)
+            for j in self.judged
+            if j.kind == kind
+        ]
+        if not pairs:
+            return None
+        return Difference.of_counts(*(pairs.count((its, mine)) for its in (True, False) for mine in (True, False)))
 
-    def _rate(self, rule: str, by: Plan, among: Sequence[Judged], slower: bool) -> Rate | None:
-        calls = self._calls(rule, by, among)
-        return (
-            Rate.of_counts(sum(call.slower == slower for call in calls), len(calls), _independent(among, rule))
-            if calls
-            else None
-        )
+    def unknown(self, by: Plan) -> float:
+        """Give the share of comparisons of which perfgate says that it does not know."""
+        return mean([self._call(j, PERFGATE.name, by).inconclusive for j in self.judged])
+
+    def seconds(self, rule: str, by: Plan) -> float:
+        """Give the mean seconds that a comparison takes."""
+        return mean([self._call(j, rule, by).seconds for j in self.judged])
+
+    @staticmethod
+    def _call(judged: Judged, rule: str, by: Plan) -> Call:
+        return (judged.own if by == "own" else judged.equal)[rule]
 
 
-def _independent(among: Sequence[Judged], rule: str) -> int:
-    """Count the bundles: the comparisons of one share minutes, processes and history.
+def reach(rule: Rule, comparison: Comparison, seconds: float | None) -> int:
+    """Count the levels of a rule at which it calls head slower, from the most lenient on; found by bisection."""
+    low, high = 0, len(rule.levels)
+    while low < high:
+        middle = (low + high) // 2
+        if rule.judge(comparison, seconds, rule.levels[middle]).slower:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
-    What is measured once for each program counts once for each.
-    """
-    if any(each.once for each in RULES if each.name == rule):
-        return len({each.program for each in among})
-    return len({each.bundle for each in among})
+
+def level_for(reached: Iterable[int], levels: int) -> int:
+    """Return the most lenient level at which at most GUARANTEE of comparisons are called; levels: none does."""
+    known = sorted(reached, reverse=True)
+    allowed = math.floor(GUARANTEE * len(known))
+    # the first that must not be called says how strict
+    return min(known[allowed] if allowed < len(known) else 0, levels)
 
 
-def judged(comparisons: Sequence[Comparison], say: Callable[[str], None], reports: int = REPORTS) -> Trial:
-    """Ask all rules about all comparisons, on all processors.
+def levels_without(small: Mapping[int, int], bundles: Iterable[int], levels: int) -> dict[int | None, int]:
+    """Choose a rule's level for each bundle by the smallest changes of all others; None: by those of all.
 
     Args:
-        say: takes a line of progress.
-        reports: how many pull requests of several benchmarks are drawn.
+        small: what the rule reaches of them, by bundle.
     """
-    found: list[Judged] = []
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for done, each in enumerate(pool.map(_asked, comparisons), 1):
-            found.append(each)
-            say(f"\rjudging: {done} of {len(comparisons)} comparisons ")
-        say("\n")
-        unchanged = [each for each in comparisons if not each.changed]
-        draws = _draws(len(unchanged), reports)
-        alarms = sum(pool.map(_alarms, [[unchanged[k] for k in draw] for draw in draws]))
-    independent = len({each.bundle for each in unchanged}) // BENCHMARKS
-    return Trial(found, Rate.of_counts(alarms, len(draws), independent), draws)
+    return {
+        left: level_for([reached for bundle, reached in small.items() if bundle != left], levels)
+        for left in (None, *bundles)
+    }
 
 
-def _asked(comparison: Comparison) -> Judged:
-    calls: dict[tuple[str, Plan], Call | None] = {}
-    first = PERFGATE.judge(comparison, None)
-    for rule in RULES:
-        own = first if rule is PERFGATE else rule.judge(comparison, None)
-        calls[rule.name, "default"] = own
-        same = rule is PERFGATE or not rule.equal
-        calls[rule.name, "equal"] = own if same else rule.judge(comparison, first.seconds)
-        if rule.sized is not None:
-            calls[rule.name, "sized"] = own if rule is PERFGATE else rule.sized.judge(comparison, first.seconds)
-    return Judged(comparison.program, comparison.bundle, comparison.kind, calls)
+def judged(comparisons: Sequence[Comparison], say: Callable[[str], None]) -> Trial:
+    """Ask all rules about all comparisons, on all processors. say: takes a line of progress."""
+    settings: dict[str, float] = {}
+    equal: list[dict[str, Call]] = [{} for _ in comparisons]
+    places = range(len(comparisons))
+    small = [place for place in places if comparisons[place].kind == plan.SMALL]
+    bundles = {each.bundle for each in comparisons}
+    # sent once: that of each again and again would take longer than what is asked
+    with ProcessPoolExecutor(os.cpu_count(), initializer=_know, initargs=(comparisons,)) as pool:
+        own = list(pool.map(_own, places))
+        seconds: list[float | None] = [None] * len(comparisons)
+        # perfgate is the first: the others get its seconds
+        for number, rule in enumerate(RULES, 1):
+            say(f"\rjudging at equal guarantee: rule {number} of {len(RULES)} ")
+            found = pool.map(partial(_reach, rule.name), small, [seconds[place] for place in small])
+            reached = dict(zip((comparisons[place].bundle for place in small), found, strict=True))
+            levels = levels_without(reached, bundles, len(rule.levels))
+            settings[rule.name] = _setting(rule, levels[None])
+            at = [_setting(rule, levels[each.bundle]) for each in comparisons]
+            for calls, call in zip(equal, pool.map(partial(_call, rule.name), places, seconds, at), strict=True):
+                calls[rule.name] = call
+            if rule is PERFGATE:
+                seconds = [calls[rule.name].seconds for calls in equal]
+    say("\n")
+    whole = [
+        Judged(each.program, each.bundle, each.load, each.kind, mine, its)
+        for each, mine, its in zip(comparisons, own, equal, strict=True)
+    ]
+    return Trial(whole, settings)
 
 
-def _draws(unchanged: int, count: int) -> tuple[tuple[int, ...], ...]:
-    """Draw pull requests of several benchmarks, each from another comparison without a change."""
-    draw = random.Random(1)  # noqa: S311 - a draw, no secret
-    if unchanged < BENCHMARKS:
-        return ()
-    return tuple(tuple(draw.sample(range(unchanged), BENCHMARKS)) for _ in range(count))
+_KNOWN: list[Comparison] = []
+"""Of a process that judges."""
 
 
-def _alarms(report: Sequence[Comparison]) -> bool:
-    found = gated({f"benchmark-{number}": each for number, each in enumerate(report)})
-    return any(finding.verdict == "regression" for finding in found.report.findings)
+def _know(comparisons: Sequence[Comparison]) -> None:
+    _KNOWN[:] = comparisons
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much more a changed side takes."""
-
-    program: str
-    kind: str
-    time: float
-    """Share of the time: the median over the rounds of all bundles, so that a burst of noise is not taken for it."""
-    instructions: float | None
-    """Share of the instructions of a pass; None: not counted."""
+def _own(place: int) -> dict[str, Call]:
+    return {rule.name: rule.judge(_KNOWN[place], None, rule.own) for rule in RULES}
 
 
-def sizes(comparisons: Sequence[Comparison]) -> list[Size]:
-    """Measure the changes by all rounds of the trial, whatever any rule says."""
-    found: list[Size] = []
-    for program in dict.fromkeys(each.program for each in comparisons):
-        for kind in plan.CHANGED:
-            pairs = [each for each in comparisons if each.program == program and each.kind == kind]
-            if pairs:
-                ratios = [
-                    _pass(head) / _pass(base)
-                    for each in pairs
-                    for base, head in zip(each.base.rounds, each.head.rounds, strict=True)
-                ]
-                base, head = pairs[0].base.instructions, pairs[0].head.instructions
-                found.append(Size(program, kind, median(ratios) - 1, head / base - 1 if base and head else None))
-    return found
+def _reach(name: str, place: int, seconds: float | None) -> int:
+    return reach(_named(name), _KNOWN[place], seconds)
 
 
-def _pass(executions: Sequence[Process]) -> float:
-    return mean([value for each in executions for value in each.passes[1:]])
+def _call(name: str, place: int, seconds: float | None, setting: float) -> Call:
+    if math.isinf(setting):
+        return Call(False, seconds or 0.0)
+    return _named(name).judge(_KNOWN[place], seconds, setting)
+
+
+def _setting(rule: Rule, level: int) -> float:
+    return rule.levels[level] if level < len(rule.levels) else math.inf
+
+
+def _named(name: str) -> Rule:
+    # rules hold functions, which do not go from process to process
+    return next(rule for rule in RULES if rule.name == name)

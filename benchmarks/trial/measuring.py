@@ -1,66 +1,90 @@
-"""Runs the steps that the data file lacks, and appends what they gave."""
+"""Runs the launches that the data file lacks, by perfgate's own launcher, and appends what they gave."""
 
 from __future__ import annotations
 
 import datetime
+import math
 import os
 import platform
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
+from benchmarks.duet import under
 from benchmarks.trial import plan
-from benchmarks.trial.programs import PROGRAMS, made
-from benchmarks.trial.programs.program import OFFSET, SIDES, Program, Run
-from benchmarks.trial.records import SCHEMA, Built, Counted, Host, Line, Ran, Trial, append, cut, read
+from benchmarks.trial.plan import BASE, TAIL
+from benchmarks.trial.programs import made
+from benchmarks.trial.programs.program import BUILT, Program, Run
+from benchmarks.trial.records import (
+    SCHEMA,
+    Built,
+    Counted,
+    Host,
+    Line,
+    Ran,
+    Started,
+    Trial,
+    Worked,
+    append,
+    cut,
+    read,
+)
+from benchmarks.turns import pressure
+from gate.config.types import Benchmark
 from gate.model import UserError
+from gate.stats.typical import trimmed_mean
+from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Start, launched
+from harness.process.execute import ProcessExecutor
+from harness.process.forkserver import Launch, LaunchSide, LaunchStart
+from harness.process.secret_names import is_of_runner, is_secret
 
 _INSTRUCTIONS = re.compile(r"Collected\s*:\s*([0-9]+)")
 _TIMEOUT = 300.0
-_COUNTED = (1, 3)
-"""Passes of the two processes whose difference is counted: what starts and ends them is not a part of it."""
 # without random addresses, as iai-callgrind starts it
 _CALLGRIND = (
     *(("setarch", "-R") if shutil.which("setarch") else ()),
     *("valgrind", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=/dev/null"),
 )
-_SECRET = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "PYTHON")
+_WORKED = 200
+"""Starts of the tail by which it is known what its work takes."""
+_BENCHMARK = Benchmark(name="trial", command=["true"], warmup=0)
 
 
 class ProcessError(UserError):
     """A process of the trial that failed."""
 
 
-def measure(file: Path, minutes: float, seed: int) -> None:
-    """Measure until the minutes are over: at least one bundle, and only whole ones.
-
-    What the file holds counts as measured: a killed trial goes on with the bundle that it was in.
+def measure(file: Path, bundles: int, seed: int) -> None:
+    """Measure until there are so many bundles; what the file holds counts as measured.
 
     Raises:
         ProcessError: a program could not be built or run.
     """
     lines = _begun(file, seed)
     seed = next(line.seed for line in lines if isinstance(line, Trial))
-    work = _Work(file, made(file.parent / "programs"), {_key(line) for line in lines if isinstance(line, Ran)})
+    done = {_key(line) for line in lines if isinstance(line, Ran)}
+    work = _Work(file, made(file.parent / "programs"), done)
     work.prepare(lines)
     work.count(lines)
-    begun = time.monotonic() - sum(line.seconds for line in lines if isinstance(line, Ran))
-    longest: dict[str, float] = {}
-    for number in range(1_000_000):
-        bundle = plan.bundle(number, tuple(PROGRAMS), seed)
-        left = 60 * minutes - (time.monotonic() - begun)
-        complete = all(_key(step) in work.done for step in bundle.steps)
-        if number and not complete and left < longest.get(bundle.program, max(longest.values(), default=0.0)):
-            break
-        took = work.measure(bundle, begun, minutes)
-        if not complete:
-            longest[bundle.program] = took
-    _say(f"measured {number} bundles in {(time.monotonic() - begun) / 60:.0f} minutes\n")
+    begun = time.monotonic()
+    for number in range(bundles):
+        bundle = plan.bundle(number, seed)
+        missing = [step for step in bundle.steps if (number, step.part, step.sides, step.round) not in done]
+        if missing:
+            minutes = (time.monotonic() - begun) / 60
+            _say(f"\r{minutes:5.1f} min, bundle {number + 1} of {bundles}: {bundle.program}, {bundle.load}      ")
+            with under(bundle.load, file.parent):
+                for step in missing:
+                    append(file, work.ran(bundle, step))
+    _say("\n")
 
 
 def _begun(file: Path, seed: int) -> list[Line]:
@@ -68,7 +92,7 @@ def _begun(file: Path, seed: int) -> list[Line]:
         cut(file)
         lines = read(file)
         if lines and isinstance(lines[0], Trial):
-            _say(f"{file}: goes on with {sum(isinstance(line, Ran) for line in lines)} processes\n")
+            _say(f"{file}: goes on with {sum(isinstance(line, Ran) for line in lines)} launches\n")
             return lines
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"")
@@ -77,103 +101,116 @@ def _begun(file: Path, seed: int) -> list[Line]:
     return [first]
 
 
-Key = tuple[int, str, str, int]
-
-
-def _key(of: Ran | plan.Step) -> Key:
-    return (of.bundle, of.part, of.side, of.number)
+def _key(ran: Ran) -> tuple[int, str, tuple[str, ...], int]:
+    return (ran.bundle, ran.part, tuple(ran.sides), ran.round)
 
 
 @dataclass
 class _Work:
-    """What measuring holds: the file, the programs, and which steps are done."""
+    """What measuring holds: the file, the programs, and which launches are done."""
 
     file: Path
     programs: Mapping[str, Program]
-    done: set[Key]
-
-    @property
-    def output(self) -> Path:
-        return self.file.parent / "output"
+    done: set[tuple[int, str, tuple[str, ...], int]]
+    executor: ProcessExecutor = field(default_factory=ProcessExecutor)
 
     def prepare(self, lines: Iterable[Line]) -> None:
-        """Build all sides in all layouts."""
+        """Build all sides in all layouts: first the tail, by which it is known how much of a start is work."""
         known = {(line.program, line.side, line.layout) for line in lines if isinstance(line, Built)}
+        worked = {line.program: line.share for line in lines if isinstance(line, Worked)}
         for name, program in self.programs.items():
-            _say(f"building {name} in {plan.LAYOUTS} layouts of {len(SIDES) - 2} sides\n")
-            for each in program.prepare():
-                if (name, each.side, each.number) not in known:
-                    append(self.file, Built(name, each.side, each.number, each.build))
+            _say(f"building {name} in {plan.LAYOUTS} layouts of {len(BUILT)} sides\n")
+            for side in BUILT:
+                if all((name, side, number) in known for number in range(plan.LAYOUTS)):
+                    continue
+                if side != TAIL and name not in worked:
+                    worked[name] = self._work(program)
+                    append(self.file, Worked(name, worked[name]))
+                for each in program.prepare((side,), worked.get(name, 1.0)):
+                    append(self.file, Built(name, side, each.number, each.build))
+
+    def _work(self, program: Program) -> float:
+        """Measure how much longer a start takes that does its work twice."""
+        plain, twice = program.run(TAIL, 0), program.run(TAIL, 0, slow=True)
+        starts = [LaunchStart(0, each.environment, each.argv) for _ in range(_WORKED) for each in (plain, twice)]
+        taken, _ = self._launched([plain], [*starts[:2], *starts])
+        active = np.log([start.metrics["active" if "active" in start.metrics else "time"].values[0] for start in taken])
+        return math.expm1(trimmed_mean(active[3::2] - active[2::2]))
 
     def count(self, lines: Iterable[Line]) -> None:
-        """Count the instructions of a pass of each side, where there is callgrind."""
+        """Count the instructions of a start of each side, where there is callgrind."""
         known = {(line.program, line.side) for line in lines if isinstance(line, Counted)}
         if shutil.which("valgrind") is None:
             _say("no valgrind: the instruction count is left out\n")
             return
         for name, program in self.programs.items():
-            for side in SIDES:
+            for side in (BASE, *plan.SAME, *plan.CHANGED):
                 if (name, side) not in known:
                     _say(f"\rcounting instructions: {name} {side}        ")
-                    append(self.file, self._counted(program, side))
+                    append(self.file, _counted(program, side))
         _say("\n")
 
-    def _counted(self, program: Program, side: str) -> Counted:
-        found = []
-        # Python writes what it compiled at the first start
-        _start(program.counted(side, int(side == "relaid"), self.output, 1))
-        for passes in _COUNTED:
-            run = program.counted(side, int(side == "relaid"), self.output, passes)
-            begun = time.monotonic()
-            done = _start(Run([*_CALLGRIND, *run.argv], run.environment))
-            counts = [int(each) for each in _INSTRUCTIONS.findall(done.stderr)]
-            if not counts:
-                raise ProcessError(f"callgrind counted nothing of {' '.join(run.argv)}:\n{done.stderr[-500:]}")
-            found.append((sum(counts), time.monotonic() - begun))
-        between = (found[1][0] - found[0][0]) // (_COUNTED[1] - _COUNTED[0])
-        return Counted(program.name, side, between, found[0][1])
-
-    def measure(self, bundle: plan.Bundle, begun: float, minutes: float) -> float:
-        """Run the steps of a bundle that are not done; give the seconds that it took."""
-        started = time.monotonic()
-        for place, step in enumerate(bundle.steps, 1):
-            if _key(step) in self.done:
-                continue
-            if place % 20 == 1 or step.part == "long":
-                spent = (time.monotonic() - begun) / 60
-                _say(
-                    f"\r{spent:5.1f} of {minutes:g} min, bundle {bundle.number + 1} ({bundle.program}): "
-                    f"{step.part}, process {place} of {len(bundle.steps)}   "
-                )
-            append(self.file, self._ran(step))
-            self.done.add(_key(step))
-        _say("\n")
-        return time.monotonic() - started
-
-    def _ran(self, step: plan.Step) -> Ran:
-        run = self.programs[step.program].run(step.side, step.layout, self.output, step.passes, step.seconds)
-        self.output.unlink(missing_ok=True)
-        started, begun = time.time(), time.monotonic()
-        _start(Run(run.argv, {**run.environment, OFFSET: f"{step.offset:02}"}))
-        seconds = time.monotonic() - begun
-        passes = [int(line) for line in self.output.read_text(encoding="ascii").split()]
+    def ran(self, bundle: plan.Bundle, step: plan.Step) -> Ran:
+        """Make the starts of a step."""
+        program = self.programs[bundle.program]
+        sides = [program.run(side, layout) for side, layout in zip(step.sides, step.layouts, strict=True)]
+        starts = []
+        for place, slow in zip(step.order, step.slow, strict=True):
+            each = sides[place]
+            if slow and step.sides[place] == TAIL:
+                each = program.run(TAIL, step.layouts[place], slow=True)
+            starts.append(LaunchStart(place, each.environment, each.argv))
+        load, waited, begun = os.getloadavg()[0], _pressure(), time.monotonic()
+        made_, seconds = self._launched(sides, starts)
+        share = (_pressure() - waited) / (time.monotonic() - begun)
+        found = [Started(each.side, _ns(each, "time"), _ns(each, "active"), _own(each)) for each in made_]
         return Ran(
-            step.program, step.bundle, step.part, step.side, step.number, step.layout,
-            round(started, 3), round(seconds, 6), passes,
+            bundle.program, bundle.number, step.part, step.round, list(step.sides),
+            round(seconds, 6), round(share * seconds, 6), round(load, 2), found,
         )  # fmt: skip
 
+    def _launched(self, sides: Sequence[Run], starts: Sequence[LaunchStart]) -> tuple[list[Start], float]:
+        """Make starts of commands, and give what each gave, and the seconds of all."""
+        kept = {name: value for name, value in os.environ.items() if not is_secret(name) and not is_of_runner(name)}
+        with tempfile.TemporaryDirectory(prefix="trial-") as folder:
+            there = [LaunchSide(side.argv, {**kept, **side.environment}, Path(folder)) for side in sides]
+            launch = Launch(LAUNCHER, Path(folder) / RESULT, tuple(there), starts)
+            outcome = self.executor.run(launched(launch, _TIMEOUT))
+            found = Spawn().starts([_BENCHMARK] * len(sides), launch, outcome)
+        if found.failed is not None:
+            raise ProcessError(f"{' '.join(sides[found.side].argv)}: {found.failed.status}\n{found.failed.stderr}")
+        return found.made, outcome.seconds
 
-def _start(run: Run) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_SECRET)}
+
+def _ns(start: Start, metric: str) -> int:
+    return round(1e9 * start.metrics[metric].values[0]) if metric in start.metrics else -1
+
+
+def _own(start: Start) -> float:
+    return -1.0 if start.own is None else round(start.own, 4)
+
+
+def _pressure() -> float:
     try:
-        done = subprocess.run(
-            run.argv, env={**kept, **run.environment}, capture_output=True, text=True, timeout=_TIMEOUT, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ProcessError(f"{' '.join(run.argv)}: {error}") from None
-    if done.returncode:
-        raise ProcessError(f"{' '.join(run.argv)} ended with {done.returncode}:\n{done.stderr[-500:]}")
-    return done
+        return pressure()
+    except OSError:
+        return 0.0
+
+
+def _counted(program: Program, side: str) -> Counted:
+    run = program.run(side, int(side == "relaid"))
+    # with one hash seed and the system's allocation, as CodSpeed's runner sets them
+    steady = {"PYTHONHASHSEED": "0", "PYTHONMALLOC": "malloc"}
+    argv = [word for word in run.argv if word != "-I"]
+    environment = {**os.environ, **run.environment, **steady}
+    begun = time.monotonic()
+    words = [*_CALLGRIND, *argv]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
+    taken = time.monotonic() - begun
+    found = _INSTRUCTIONS.findall(done.stderr)
+    if not found:
+        raise ProcessError(f"callgrind counted nothing of {' '.join(argv)}:\n{done.stderr[-500:]}")
+    return Counted(program.name, side, sum(map(int, found)), taken)
 
 
 def _host() -> Host:
@@ -182,7 +219,6 @@ def _host() -> Host:
         processors=os.cpu_count() or 1,
         system=f"{platform.system()} {platform.release().split('-')[0]} {platform.machine()}",
         python=platform.python_version(),
-        load=round(os.getloadavg()[0], 1),
         date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
     )
 

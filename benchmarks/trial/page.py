@@ -5,28 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import median
 
 import jinja2
 
 from benchmarks.trial import plan
-from benchmarks.trial.comparisons import Comparison
-from benchmarks.trial.judging import BENCHMARKS, Rate, Trial, sizes
-from benchmarks.trial.pictures import LABELS, Figure
+from benchmarks.trial.comparisons import Comparison, Round, mean
+from benchmarks.trial.judging import GUARANTEE, Plan, Rate, Trial
+from benchmarks.trial.pictures import ASKED, LABELS, Figure
 from benchmarks.trial.programs import PROGRAMS
-from benchmarks.trial.records import Host
+from benchmarks.trial.records import Line, Ran
+from benchmarks.trial.records import Trial as First
 from benchmarks.trial.rules.registry import CHECKED, PERFGATE, RULES
-from benchmarks.trial.rules.rule import SIZE, Plan, Rule
+from benchmarks.trial.rules.rule import Rule
 
 FOLDER = "trial"
 FEW = 10
-"""Fewer bundles without a change than these rank no rules."""
-FEW_OF_SIZE = 5
-"""Fewer bundles with a change of a size."""
-_KINDS = {"same": "the same program", "edited": "an edit elsewhere", "relaid": "another layout"}
+"""Fewer bundles than these with a change of a size rank no rules."""
 _OTHERS = tuple(rule for rule in RULES if rule is not PERFGATE)
+_COLUMNS = {"no change": plan.SAME, **{LABELS[kind]: (kind,) for kind in plan.CHANGED}}
+_MIDDLE = plan.CHANGED[1:4]
 
 
-def page(trial: Trial, comparisons: Sequence[Comparison], host: Host, minutes: float, figures: Sequence[Figure]) -> str:
+def page(trial: Trial, comparisons: Sequence[Comparison], lines: Sequence[Line], figures: Sequence[Figure]) -> str:
     """Write the page."""
     environment = jinja2.Environment(
         autoescape=False,  # noqa: S701 - Markdown, of our own words and numbers
@@ -34,193 +35,144 @@ def page(trial: Trial, comparisons: Sequence[Comparison], host: Host, minutes: f
         keep_trailing_newline=True,
     )
     template = environment.from_string(Path(__file__).with_name("page.md.j2").read_text(encoding="utf-8"))
-    own = trial.alarms(PERFGATE.name, "default")
-    changed = _changed(trial)
-    bundles = len({each.bundle for each in comparisons})
-    fewest = min(rate.independent for rate in changed.values()) if changed else 0
-    seconds = trial.seconds(PERFGATE.name, "default") or 0.0
+    ran = [line for line in lines if isinstance(line, Ran)]
+    rates = {LABELS[kind]: trial.rate(PERFGATE.name, "own", (kind,)) for kind in plan.CHANGED}
+    counts = {label: rate.of for label, rate in rates.items() if rate is not None}
+    none = trial.rate(PERFGATE.name, "own", plan.SAME)
     return template.render(
-        host=host,
-        minutes=f"{minutes:.0f}",
-        bundles=_plural(bundles, "bundle"),
-        bundle_minutes=f"{minutes / bundles:.1f}",
+        others=len(_OTHERS),
+        planned=plan.BUNDLES,
+        host=next(line.host for line in lines if isinstance(line, First)),
+        bundles=len({each.bundle for each in comparisons}),
+        minutes=f"{sum(line.seconds for line in ran) / 60:.0f}",
         comparisons=len(comparisons),
-        unchanged=sum(not each.changed for each in comparisons),
-        mix=_mix(comparisons),
-        few=own is None or own.independent < FEW or fewest < FEW_OF_SIZE,
-        fewest=fewest,
-        fewest_bundles=_plural(fewest, "bundle"),
-        fewest_high=_percent(Rate.of_counts(0, fewest, fewest).high),
-        behind=_listed(
-            [f"{rate.of} of {label} ({_plural(rate.independent, 'bundle')})" for label, rate in changed.items()]
-        ),
-        size=_percent(SIZE),
-        without_size=_listed([rule.name for rule in RULES if not rule.threshold and rule.sized is None]),
-        benchmarks=BENCHMARKS,
-        reports=trial.reports.of,
-        counts=_counts(comparisons),
-        default_table=_table(trial, "default"),
+        loads=", ".join(plan.UNDER),
+        hosts=_hosts(ran),
+        small=LABELS[plan.SMALL],
+        guarantee=f"{GUARANTEE:.1%}",
+        better=_better(trial),
+        sizes=_listed([LABELS[kind] for kind in ASKED]),
         equal_table=_table(trial, "equal"),
-        sized_table=_sized(trial),
-        kinds_table=_kinds(trial),
-        sizes_table=_sizes(comparisons),
+        counts=_listed([f"{of}" for of in (none.of if none else 0, *counts.values())]),
+        few=min(counts.values(), default=0) < FEW,
         figures=figures,
         folder=FOLDER,
-        seconds=_time(seconds),
-        faster=_faster(trial, seconds),
-        fewer_misses=_fewer_misses(trial),
-        quiet=_quiet(trial),
-        dominating={by: _dominating(trial, by) for by in ("default", "equal", "sized")},
-        unknown=_percent(trial.unknown(PERFGATE.name, "default")),
-        proof=_proof(own),
+        middle=_listed([LABELS[kind] for kind in _MIDDLE]),
+        blocks=_listed(sorted({f"{len(each.blocks[0])}" for each in comparisons}, key=int)),
+        own_table=_table(trial, "own"),
+        counted=_counted(comparisons),
+        unknown=_percent(trial.unknown("own")),
         checked=", ".join(CHECKED),
         rules=RULES,
         programs=list(PROGRAMS.values()),
         tail_every=plan.TAIL_EVERY,
-        tail_mean=_percent(1 / plan.TAIL_EVERY),
-        same=len(plan.SAME),
-        long_seconds=math.floor(plan.LONG_SECONDS),
-        apart=math.floor((len(plan.SAME) + plan.CHANGES_A_BUNDLE - 1) * plan.LONG_SECONDS),
-        starts=plan.STARTS,
+        sizes_table=_sizes(comparisons),
         rounds=plan.ROUNDS,
+        starts=plan.EXECUTIONS * plan.ITERATIONS,
         executions=plan.EXECUTIONS,
-        history_first=plan.HISTORY_FIRST,
-        history_more=plan.HISTORY_MORE,
+        iterations=plan.ITERATIONS,
+        intervals=len(_OTHERS) * len(ASKED),
+        proof=_proof(none),
     )
 
 
-_HEADS = ("false alarms", "pull request", *(f"missed {label}" for label in LABELS), "time")
-
-
-def _changed(trial: Trial) -> dict[str, Rate]:
-    """Give the comparisons of each size; what they say is not asked."""
-    found = {
-        label: trial.misses(PERFGATE.name, "default", kind) for label, kind in zip(LABELS, plan.CHANGED, strict=True)
-    }
-    return {label: rate for label, rate in found.items() if rate is not None}
-
-
-def _mix(comparisons: Sequence[Comparison]) -> str:
-    counts = {kind: sum(each.kind == kind for each in comparisons) for kind in _KINDS}
-    return _listed([f"{count} are of {_KINDS[kind]}" for kind, count in counts.items()])
+def _hosts(ran: Sequence[Ran]) -> list[str]:
+    """Say how busy the host was, as found and under a load."""
+    found = []
+    for loaded in (False, True):
+        among = [line for line in ran if (plan.load_of(line.bundle) != plan.AS_FOUND) == loaded]
+        if not among:
+            continue
+        took = [sum(line.seconds for line in among if line.bundle == each) for each in {line.bundle for line in among}]
+        pressure = _percent(sum(line.waited for line in among) / sum(line.seconds for line in among))
+        found.append(
+            f"{'Under a load' if loaded else 'As found'}: {len(took)} bundles of {median(took):.0f} s (at most "
+            f"{max(took):.0f} s), pressure {pressure}, load average {mean([line.load for line in among]):.1f}."
+        )
+    return found
 
 
 def _table(trial: Trial, by: Plan) -> str:
-    rows = [[_name(rule, rule.name), *_cells(trial, rule, by)] for rule in RULES]
-    return _markdown(["rule", *_HEADS], rows)
-
-
-def _sized(trial: Trial) -> str:
-    rows = [
-        [_name(rule, rule.sized.name), rule.sized.setting, *_cells(trial, rule, "sized")]
-        for rule in RULES
-        if rule.sized is not None
-    ]
-    return _markdown(["rule", "setting", *_HEADS], rows)
-
-
-def _name(rule: Rule, name: str) -> str:
-    return f"**{name}**" if rule is PERFGATE else name
-
-
-def _cells(trial: Trial, rule: Rule, by: Plan) -> list[str]:
-    pull = trial.pull_request(rule.name, by)
-    seconds = trial.seconds(rule.name, by)
-    return [
-        _interval(trial.alarms(rule.name, by)),
-        "" if pull is None else _percent(pull),
-        *(_missed(trial, rule, by, column) for column in range(len(plan.CHANGED))),
-        "" if seconds is None else _time(seconds),
-    ]
-
-
-def _missed(trial: Trial, rule: Rule, by: Plan, column: int) -> str:
-    found = trial.misses(rule.name, by, plan.CHANGED[column])
-    if found is None:
-        return ""
-    return f"({_percent(found.share)})" if rule.lets_pass(column, by) else _percent(found.share)
-
-
-def _kinds(trial: Trial) -> str:
-    rows = [[rule.name, *(_interval(trial.alarms(rule.name, "default", [kind])) for kind in _KINDS)] for rule in RULES]
-    return _markdown(["rule", *_KINDS.values()], rows)
-
-
-def _sizes(comparisons: Sequence[Comparison]) -> str:
-    found = sizes(comparisons)
     rows = []
-    for program in dict.fromkeys(size.program for size in found):
-        of = {size.kind: size for size in found if size.program == program}
-        cells = []
-        for kind in plan.CHANGED:
-            size = of.get(kind)
-            counted = "" if size is None or size.instructions is None else f" / {size.instructions:+.1%}"
-            cells.append("" if size is None else f"{size.time:+.1%}{counted}")
-        rows.append([program, *cells])
-    return _markdown(["program", *LABELS], rows)
+    for rule in RULES:
+        name = f"**{rule.name}**" if rule is PERFGATE else rule.name
+        cells = [_cell(trial, rule, by, kinds) for kinds in _COLUMNS.values()]
+        if by == "equal":
+            rates = [trial.rate(rule.name, by, _MIDDLE, loaded=loaded) for loaded in (False, True)]
+            cells += ["" if rate is None else _percent(rate.share) for rate in rates]
+            value = trial.settings[rule.name]
+            cells.insert(0, "never" if math.isinf(value) else rule.set_to(value))
+        rows.append([name, *cells, _time(trial.seconds(rule.name, by))])
+    more = (["set to"], ["as found", "loaded"]) if by == "equal" else ([], [])
+    return _markdown(["rule", *more[0], *_COLUMNS, *more[1], "time"], rows)
 
 
-def _faster(trial: Trial, seconds: float) -> str:
-    found = [(each, rule.name) for rule in _OTHERS if (each := trial.seconds(rule.name, "default")) is not None]
-    return ", ".join(f"{name} ({_time(each)})" for each, name in sorted(found) if each < seconds)
+def _cell(trial: Trial, rule: Rule, by: Plan, kinds: Sequence[str]) -> str:
+    rate = trial.rate(rule.name, by, kinds)
+    if rate is None:
+        return ""
+    found = trial.difference(rule.name, by, kinds[0]) if kinds[0] in ASKED else None
+    mark = {"better": "▲", "worse": "▼"}.get(found.word if found else "", "")
+    sizes = dict(zip(plan.CHANGED, plan.SIZES, strict=False))
+    # a setting that begins above the smallest change is no size
+    sized = rule.levels[0] < plan.SIZES[0]
+    meant = by == "own" and sized and sizes.get(kinds[0], math.inf) <= rule.own
+    return (f"({_percent(rate.share)})" if meant else _percent(rate.share)) + mark
 
 
-def _fewer_misses(trial: Trial) -> list[str]:
+def _better(trial: Trial) -> list[str]:
+    """Say for each size which rules call more often than perfgate at equal guarantee, by the interval."""
     lines = []
-    for label, kind in zip(LABELS, plan.CHANGED, strict=True):
-        mine = trial.misses(PERFGATE.name, "default", kind)
-        if mine is None:
-            continue
-        better = []
+    for kind in ASKED:
+        own = trial.rate(PERFGATE.name, "equal", (kind,))
+        found = []
         for rule in _OTHERS:
-            found, alarms = trial.misses(rule.name, "default", kind), trial.alarms(rule.name, "default")
-            if found is not None and alarms is not None and found.share < mine.share:
-                better.append(f"{rule.name} {_percent(found.share)} (false alarms {_percent(alarms.share)})")
-        if better:
-            lines.append(f"{label}, of which perfgate misses {_percent(mine.share)}: {', '.join(better)}.")
+            difference, rate = trial.difference(rule.name, "equal", kind), trial.rate(rule.name, "equal", (kind,))
+            if difference is not None and rate is not None and difference.word == "better":
+                low, high = (f"{100 * each:+.0f}" for each in (difference.low, difference.high))
+                found.append(f"{rule.name} {_percent(rate.share)} ({low} to {high} points)")
+        if found and own is not None:
+            lines.append(f"{LABELS[kind]}, of which perfgate calls {_percent(own.share)}: {', '.join(found)}.")
     return lines
 
 
-def _quiet(trial: Trial) -> str:
-    mine = trial.alarms(PERFGATE.name, "default")
-    found = [(rule.name, trial.alarms(rule.name, "default")) for rule in _OTHERS]
-    return ", ".join(name for name, each in found if each is not None and mine is not None and each.share <= mine.share)
+def _sizes(comparisons: Sequence[Comparison]) -> str:
+    rows = []
+    for program in dict.fromkeys(each.program for each in comparisons):
+        cells = []
+        for kind in plan.CHANGED:
+            of = [each for each in comparisons if each.program == program and each.kind == kind]
+            if not of:
+                cells.append("")
+                continue
+            time = median(_ratio(each) for comparison in of for each in comparison.rounds) - 1
+            counts = of[0].counts
+            counted = f" / {counts[1].instructions / counts[0].instructions - 1:+.1%}" if counts else ""
+            cells.append(f"{time:+.1%}{counted}")
+        rows.append([program, *cells])
+    return _markdown(["program", *(LABELS[kind] for kind in plan.CHANGED)], rows)
 
 
-def _dominating(trial: Trial, by: Plan) -> str:
-    """Name the rules that miss less of some size than perfgate, more of none, and have no more false alarms.
-
-    Of sizes that either rule is meant to pass none counts.
-    """
-    mine = trial.alarms(PERFGATE.name, by)
-    names = []
-    for rule in _OTHERS:
-        alarms = trial.alarms(rule.name, by)
-        if alarms is None or mine is None or alarms.share > mine.share:
-            continue
-        pairs = [
-            (found.share, own.share)
-            for column, kind in enumerate(plan.CHANGED)
-            if (found := trial.misses(rule.name, by, kind)) and (own := trial.misses(PERFGATE.name, by, kind))
-            if not PERFGATE.lets_pass(column, by)
-        ]
-        if all(one <= other for one, other in pairs) and any(one < other for one, other in pairs):
-            names.append(rule.sized.name if by == "sized" and rule.sized is not None else rule.name)
-    return ", ".join(names)
+def _ratio(of: Round) -> float:
+    base, head = (
+        mean([start.active or start.time for place, start in zip(of.order, of.starts, strict=True) if place == side])
+        for side in (0, 1)
+    )
+    return head / base
 
 
-def _proof(own: Rate | None) -> str:
-    if own is None:
-        return ""
-    none = Rate.of_counts(0, own.of, own.independent)
-    return f"No alarm in {_plural(own.independent, 'bundle')} leaves up to {_percent(none.high)} possible."
-
-
-def _counts(comparisons: Sequence[Comparison]) -> str:
+def _counted(comparisons: Sequence[Comparison]) -> str:
     """Say how far the instructions of sides apart are that do the same work."""
-    pairs = [(each.base.instructions, each.head.instructions) for each in comparisons if not each.changed]
-    apart = [abs(head / base - 1) for base, head in pairs if base and head]
-    return f": sides that do the same work differ by at most {max(apart):.2%} here" if apart else ""
+    pairs = [each.counts for each in comparisons if each.kind in plan.SAME and each.counts is not None]
+    apart = [abs(head.instructions / base.instructions - 1) for base, head in pairs]
+    return f" (the same work differs by at most {max(apart):.2%})" if apart else ""
+
+
+def _proof(none: Rate | None) -> str:
+    if none is None:
+        return ""
+    high = Rate.of_counts(0, none.of, none.independent).high
+    return f"none called in {none.independent} bundles leaves up to {_percent(high)} possible."
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -228,22 +180,14 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    words = [head in ("rule", "program", "setting") for head in heads]
+    words = [head in ("rule", "program", "set to") for head in heads]
     lines = [heads, ["---" if word else "---:" for word in words], *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def _interval(rate: Rate | None) -> str:
-    return "" if rate is None else f"{_percent(rate.share)} ({100 * rate.low:.0f} to {100 * rate.high:.0f})"
 
 
 def _percent(share: float) -> str:
     return f"{share:.0%}"
 
 
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def _time(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
+    return f"{seconds:.1f} s"

@@ -11,8 +11,8 @@ import msgspec
 
 from gate.model import Build, UserError
 
-SCHEMA = 2
-Part = Literal["history", "long", "starts", "rounds"]
+SCHEMA = 3
+Part = Literal["block", "turns", "round"]
 
 
 class Host(msgspec.Struct, frozen=True):
@@ -23,8 +23,6 @@ class Host(msgspec.Struct, frozen=True):
     system: str
     python: str
     date: str
-    load: float | None = None
-    """Processes that wanted to run when it began: the load average of a minute. None: schema 1, which is refused."""
 
 
 class Trial(msgspec.Struct, frozen=True, tag="trial"):
@@ -32,7 +30,15 @@ class Trial(msgspec.Struct, frozen=True, tag="trial"):
 
     schema: int
     seed: int
-    host: Host
+    host: Host | None = None
+    """None: of another schema, which is refused."""
+
+
+class Worked(msgspec.Struct, frozen=True, tag="worked"):
+    """How much longer a start of a program takes that does its work twice, as a share: what is not work is left out."""
+
+    program: str
+    share: float
 
 
 class Built(msgspec.Struct, frozen=True, tag="built"):
@@ -45,34 +51,45 @@ class Built(msgspec.Struct, frozen=True, tag="built"):
 
 
 class Counted(msgspec.Struct, frozen=True, tag="counted"):
-    """The instructions of one pass of a side, by callgrind."""
+    """The instructions of one start of a side, by callgrind."""
 
     program: str
     side: str
     instructions: int
     seconds: float
-    """Of the shorter of the two runs that it takes."""
+
+
+class Started(msgspec.Struct, frozen=True, array_like=True):
+    """One start of a command, as perfgate's spawn instrument gives it."""
+
+    side: int
+    """By place among those of the launch."""
+    time: int
+    """Nanoseconds of the wall clock."""
+    active: int
+    """Nanoseconds without those in which other programs had the processor; -1: not known."""
+    own: float
+    """What its first task ran, as a share of all its processor time; -1: not known."""
 
 
 class Ran(msgspec.Struct, frozen=True, tag="ran"):
-    """One process and the times of its passes."""
+    """One launch: a block of each side, or base and a head by turns."""
 
     program: str
     bundle: int
     part: Part
-    side: str
-    number: int
-    """Of the process among those of its side in this part."""
-    layout: int
-    started: float
-    """Seconds since 1970."""
+    round: int
+    sides: list[str]
     seconds: float
-    """Of the whole process."""
-    passes: list[int]
-    """Nanoseconds of each pass, by the wall clock, in order; the first one warms up."""
+    """Of all of it."""
+    waited: float
+    """Seconds of them in which some program of this host waited for a processor, by the kernel's pressure file."""
+    load: float
+    """The host's load average of a minute, when it began."""
+    starts: list[Started]
 
 
-Line = Trial | Built | Counted | Ran
+Line = Trial | Worked | Built | Counted | Ran
 
 
 class DataError(UserError):
@@ -111,7 +128,7 @@ def _lines(file: Path, lines: Iterable[bytes]) -> Iterator[Line]:
             line = decoder.decode(text)
         except msgspec.MsgspecError as error:
             raise DataError(f"{file}, line {number}: {error}: not the trial's data") from None
-        if isinstance(line, Trial) and line.schema != SCHEMA:
+        if isinstance(line, Trial) and (line.schema != SCHEMA or line.host is None):
             raise DataError(
                 f"{file} is of another version of the trial (schema {line.schema}, this one reads {SCHEMA}): "
                 "move it away and run `make trial`"

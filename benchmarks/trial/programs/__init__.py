@@ -7,11 +7,10 @@ from pathlib import Path
 
 from benchmarks.trial.programs.program import Program
 from benchmarks.trial.programs.sort import Sort
-from benchmarks.trial.programs.textstats import Textstats
 from benchmarks.trial.programs.tokenizer import Tokenizer
+from benchmarks.trial.programs.words import Words
 
-PROGRAMS: Mapping[str, type[Program]] = {"tokenizer": Tokenizer, "textstats": Textstats, "sort": Sort}
-"""By name, in the order of their turns."""
+PROGRAMS: Mapping[str, type[Program]] = {"tokenizer": Tokenizer, "sort": Sort, "words": Words}
 
 
 def made(folder: Path) -> dict[str, Program]:

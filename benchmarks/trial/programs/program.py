@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.trial.plan import CHANGED, SAME, SIZES, TAIL
+from benchmarks.trial.plan import BASE, CHANGED, SIZES, TAIL
 from gate.model import Build
 
 ROOT = Path(__file__).resolve().parents[3]
-SIDES = (*SAME, *CHANGED)
-OFFSET = "TRIAL_OFFSET"
-"""The variable with the passes that count as done before a process; without it none."""
+BUILT = (TAIL, BASE, "edited", *CHANGED[:-1])
+"""The sides that are made; "same" and "relaid" are base. The tail comes first: it tells what the others' work takes."""
+SLOW = "TRIAL_SLOW"
+"""The variable that is 1 where the tail does its work twice."""
 
 
 @dataclass(frozen=True)
 class Run:
     """One command, and what it is started with besides the trial's own environment."""
 
-    argv: list[str]
-    environment: Mapping[str, str]
+    argv: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Program(ABC):
 
     name: str
     about: str
-    """What it is and what one pass does, for the page."""
+    """What it is and what a start of it does, for the page."""
     layout: str
     """What a layout of it is, for the page."""
 
@@ -47,28 +48,19 @@ class Program(ABC):
         self.folder = folder
 
     @abstractmethod
-    def prepare(self) -> Iterator[Layout]:
-        """Make all sides in all layouts."""
+    def prepare(self, sides: Sequence[str], work: float) -> Iterator[Layout]:
+        """Make sides in all layouts. work: the share of a start's time that its work takes."""
 
     @abstractmethod
-    def run(self, side: str, layout: int, output: Path, passes: int | None, seconds: float | None) -> Run:
-        """Give the command that measures passes of a side and writes their nanoseconds to the output."""
-
-    @abstractmethod
-    def counted(self, side: str, layout: int, output: Path, passes: int) -> Run:
-        """Give the command whose instructions are counted: with one pass more it executes one pass more of them."""
+    def run(self, side: str, layout: int, *, slow: bool = False) -> Run:
+        """Give the command of a side. slow: where a start of the tail does its work twice."""
 
 
-def share(side: str) -> float:
-    """Give the share of the work that a side does again."""
-    return dict(zip(CHANGED, SIZES, strict=False)).get(side, 0.0)
+def made_of(side: str) -> str:
+    """Name the side whose program a side runs."""
+    return BASE if side in ("same", "relaid") else side
 
 
-def twice(side: str) -> bool:
-    """Return whether some passes of a side do all work twice."""
-    return side == TAIL
-
-
-def limits(passes: int | None, seconds: float | None) -> list[str]:
-    """Write where a process ends, as the programs take it."""
-    return [str(passes or 0), str(seconds or 0)]
+def again(side: str, work: float) -> float:
+    """Give the share of its work that a side does again, so that a start takes as much more as it should."""
+    return dict(zip(CHANGED, SIZES, strict=False)).get(side, 0.0) / work

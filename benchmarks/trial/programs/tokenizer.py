@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.projects import Project, building, built
-from benchmarks.trial.plan import LAYOUTS, TAIL_EVERY
-from benchmarks.trial.programs.program import OFFSET, ROOT, SIDES, Layout, Program, Run, limits, share, twice
+from benchmarks.trial.plan import LAYOUTS, TAIL
+from benchmarks.trial.programs.program import ROOT, SLOW, Layout, Program, Run, again, made_of
+from gate.model import Side
 
-_ITEMS = 2000
+_ITEMS = 4000
 _BUILD = (
     "mkdir -p objects && for each in src/*.c; do cc -O2 -std=c99 -c -o objects/$(basename $each .c).o $each; done && "
     "cc -o bench objects/*.o"
@@ -20,10 +21,7 @@ _AGAIN = """
 int count_tokens(const char *text, size_t length, size_t counts[TOKEN_KINDS])
 {{
     size_t again[TOKEN_KINDS];
-    static int pass = -1;
 
-    if (pass < 0)
-        pass = getenv("{offset}") ? atoi(getenv("{offset}")) : 0;
     if ({when})
         count_part(text, {part}, again);
     return count_part(text, length, counts);
@@ -45,38 +43,34 @@ class Tokenizer(Program):
     """A tokenizer of JSON in C."""
 
     name = "tokenizer"
-    about = "A JSON tokenizer in C (examples/tokenizer). A pass tokenizes a list of 2,000 objects in memory."
-    layout = "the order of objects and functions in the program, drawn by perfgate's linker shim"
+    about = f"A JSON tokenizer in C, {_ITEMS:,} objects."
+    layout = "orders of objects and functions, by perfgate's linker shim"
 
-    def prepare(self) -> Iterator[Layout]:
+    def prepare(self, sides: Sequence[str], work: float) -> Iterator[Layout]:
         """Commit each side, and build it in all layouts."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._sample()
-        for side in SIDES:
-            if side in ("same-2", "relaid"):
-                continue  # built from what same-1 is built from
-            place = self._committed(side)
+        for side in sides:
+            place = self._committed(side, work)
             project = Project("", "HEAD", _BUILD, "bench", ())
-            work = self.folder / f"work-{side}"
-            shutil.rmtree(work, ignore_errors=True)
-            work.mkdir()
-            with building(project, place, work, "HEAD", {"base": "auto", "head": "auto"}, go=False, aligned=False) as b:
+            caches = self.folder / f"work-{side}"
+            shutil.rmtree(caches, ignore_errors=True)
+            caches.mkdir()
+            relink: dict[Side, str] = {"base": "auto", "head": "auto"}
+            with building(project, place, caches, "HEAD", relink, go=False, aligned=False) as b:
                 for number in range(LAYOUTS):
                     build = built(b, self.name, "head", number, 1000 + number)
                     shutil.copy(b.directory("head") / "bench", self._binary(side, number))
                     yield Layout(side, number, build)
 
-    def run(self, side: str, layout: int, output: Path, passes: int | None, seconds: float | None) -> Run:
+    def run(self, side: str, layout: int, *, slow: bool = False) -> Run:
         """See Program."""
-        binary = self._binary("same-1" if side in ("same-2", "relaid") else side, layout)
-        return Run([str(binary), str(self.folder / "sample.json"), str(output), *limits(passes, seconds)], {})
-
-    def counted(self, side: str, layout: int, output: Path, passes: int) -> Run:
-        """See Program."""
-        return self.run(side, layout, output, passes, None)
+        binary = self._binary(made_of(side), layout)
+        return Run((str(binary), str(self.folder / "sample.json")), {SLOW: f"{int(slow)}"})
 
     def _binary(self, side: str, layout: int) -> Path:
-        return self.folder / f"bench-{side}-{layout:02}"
+        # names of one length
+        return self.folder / f"bench-{side:_<9}-{layout:02}"
 
     def _sample(self) -> None:
         source, program = ROOT / "examples/tokenizer/src/sample.c", self.folder / "sample"
@@ -84,7 +78,7 @@ class Tokenizer(Program):
         with (self.folder / "sample.json").open("wb") as out:
             subprocess.run([str(program), str(_ITEMS)], check=True, stdout=out)
 
-    def _committed(self, side: str) -> Path:
+    def _committed(self, side: str, work: float) -> Path:
         place = self.folder / f"project-{side}"
         shutil.rmtree(place, ignore_errors=True)
         sources = place / "src"
@@ -93,7 +87,7 @@ class Tokenizer(Program):
             shutil.copy(ROOT / "examples/tokenizer/src" / name, sources)
         shutil.copy(Path(__file__).with_name("tokenizer_bench.c"), sources / "bench.c")
         file = sources / "tokenizer.c"
-        file.write_text(_changed(file.read_text(encoding="utf-8"), side), encoding="utf-8")
+        file.write_text(_changed(file.read_text(encoding="utf-8"), side, work), encoding="utf-8")
         for words in (
             ["init", "-q"],
             ["add", "-A"],
@@ -103,14 +97,14 @@ class Tokenizer(Program):
         return place
 
 
-def _changed(text: str, side: str) -> str:
+def _changed(text: str, side: str, work: float) -> str:
     if side == "edited":
         return text.replace(f"static {_BEFORE}", f"{_EDIT}\nstatic {_BEFORE}", 1)
-    if not share(side) and not twice(side):
+    share = again(side, work)
+    if not share and side != TAIL:
         return text
-    again = _AGAIN.format(
-        when=f"++pass % {TAIL_EVERY} == 0" if twice(side) else "++pass",
-        offset=OFFSET,
-        part="length" if twice(side) else f"length * {round(100 * share(side))} / 100",
+    written = _AGAIN.format(
+        when=f"*getenv(\"{SLOW}\") == '1'" if side == TAIL else "length",
+        part="length" if side == TAIL else f"length * {round(100_000 * share)} / 100000",
     )
-    return "#include <stdlib.h>\n" + text.replace("int count_tokens(", "static int count_part(", 1) + again
+    return "#include <stdlib.h>\n" + text.replace("int count_tokens(", "static int count_part(", 1) + written

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from functools import cache
 from statistics import median
 
-from benchmarks.trial import plan
-from benchmarks.trial.comparisons import Comparison, Process, mean
-from benchmarks.trial.rules.rule import SIZE, Call, Judge, Rule, Sized, Source, build_seconds
+from benchmarks.trial.comparisons import Comparison, mean
+from benchmarks.trial.rules.rule import Call, Rule, Source, pairs, spent, times
 
 FACTOR, ALPHA = 1.1, 0.002
-ROUNDS, REPEAT, SAMPLE_SECONDS, WARM_UP = 2, 5, 0.01, 0.1
+ROUNDS, REPEAT, SAMPLE_SECONDS = 2, 5, 0.01
 _EXACT = 20
 _AT = "https://github.com/airspeed-velocity/asv/blob/7032df701a969fa61f4c819ce9f71fb2e66f5a62/"
 _RUNNER = "https://github.com/airspeed-velocity/asv_runner/blob/01d4a2556932ca63e8d7df6536551c6107397e66/"
@@ -56,52 +55,31 @@ def slower(base: Sequence[float], head: Sequence[float], factor: float = FACTOR)
     return median(base) < median(head) / factor
 
 
-def samples(process: Process) -> list[float]:
-    """Take the samples of one round from the passes of a process, as asv_runner times a benchmark.
-
-    Warm-up lasts 0.1 s and finds how many passes take 10 ms; then come up to five samples of so many passes.
-    """
-    passes, at, number, begun = process.passes, 0, 1, 0.0
-    while at + number <= len(passes):
-        taken = sum(passes[at : at + number])
-        at, begun = at + number, begun + taken
-        if taken < SAMPLE_SECONDS:
-            number = max(number + 1, int(min(10.0, max(1.1, SAMPLE_SECONDS / taken)) * number))
-        elif begun > WARM_UP:
-            break
-    rest = [passes[k : k + number] for k in range(at, len(passes) - number + 1, number)]
-    return [mean(each) for each in rest[:REPEAT]]
-
-
-def _judged(factor: float) -> Judge:
-    return lambda comparison, seconds: _judge(comparison, seconds, factor)
-
-
-def _judge(comparison: Comparison, seconds: float | None, factor: float) -> Call:
-    building = build_seconds(comparison)
-    sides = (comparison.base, comparison.head)
-    longer = [side.starts[:: plan.LONG_START_EVERY] for side in sides]
-    each = mean([base.seconds + head.seconds for base, head in zip(*longer, strict=True)])
-    rounds = ROUNDS if seconds is None else max(ROUNDS, min(len(longer[0]), int((seconds - building) / each)))
-    base, head = ([value for process in side[:rounds] for value in samples(process)] for side in longer)
-    return Call(slower(base, head, factor), building + rounds * each)
+def _judge(comparison: Comparison, seconds: float | None, size: float) -> Call:
+    # as many starts a sample as take 10 ms, five samples a round
+    each = math.ceil(SAMPLE_SECONDS / median(times(comparison.turns[0])))
+    base, head = pairs(comparison, seconds, ROUNDS * REPEAT * each)
+    count = max(each, len(base) // each * each)
+    values = [[mean(times(side[k : k + each])) for k in range(0, count, each)] for side in (base, head)]
+    called = slower(values[0], values[1], 1 + size)
+    return Call(called, comparison.building + spent(base[:count], head[:count]))
 
 
 RULES = (
     Rule(
         "asv",
-        "Head's median is more than 10% above that of base, and a Mann-Whitney test has p < 0.002.",
-        "`asv continuous`: 2 processes a side by turns, 5 samples of at least 10 ms in each",
-        "more rounds (`-a rounds=N`), at least two",
+        "Head's median is more than 10% above base's, and a rank test has p < 0.002.",
+        "`--factor`",
+        FACTOR - 1,
+        "2 rounds by turns, 5 samples of 10 ms in each",
+        "Left out: its warm-up of 0.1 s.",
         (
-            Source("factor and test", f"{_AT}asv/commands/compare.py#L77-L103"),
-            Source("the test", f"{_AT}asv/_stats.py#L30-L70"),
+            Source("factor", f"{_AT}asv/commands/compare.py#L77-L103"),
+            Source("test", f"{_AT}asv/_stats.py#L30-L70"),
             Source("samples", f"{_RUNNER}asv_runner/benchmarks/time.py#L137-L151"),
         ),
-        FACTOR - 1,
-        "Made to gate: it ends with 1 if a benchmark is slower. Besides perfgate the only rule with a size, a test and "
-        "several processes.",
-        _judged(FACTOR),
-        Sized("asv", f"`--factor {1 + SIZE:g}`", _judged(1 + SIZE)),
+        _judge,
+        percent=False,
+        added=1.0,
     ),
 )

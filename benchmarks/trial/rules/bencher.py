@@ -9,7 +9,7 @@ from statistics import stdev
 from scipy import stats
 
 from benchmarks.trial.comparisons import Comparison, mean
-from benchmarks.trial.rules.rule import SIZE, Call, Judge, Rule, Sized, Source, build_seconds, enough, warm
+from benchmarks.trial.rules.rule import Call, Rule, Source, blocks, enough, spent, times
 
 RUN = 1.0
 """Seconds of a run: what most harnesses that it reads take by default."""
@@ -35,51 +35,49 @@ def percentage_limit(history: Sequence[float], percentage: float = PERCENTAGE) -
     return mean(history) * (1 + percentage)
 
 
-def _statistical(comparison: Comparison, seconds: float | None) -> Call:
+def _statistical(comparison: Comparison, seconds: float | None, boundary: float) -> Call:
     # base was measured when it was merged: only head is built and run
-    building = build_seconds(comparison) / 2
-    passes = enough(warm(comparison.head.long), RUN if seconds is None else seconds - building)
-    limit = t_limit(comparison.history[-SAMPLE:])
-    return Call(limit is not None and mean(passes) > limit, building + sum(passes), inconclusive=limit is None)
+    building = comparison.building / 2
+    head = enough(comparison.blocks[1], RUN if seconds is None else seconds - building)
+    limit = t_limit(comparison.history[-SAMPLE:], boundary)
+    slower = limit is not None and mean(times(head)) > limit
+    return Call(slower, building + spent(head), inconclusive=limit is None)
 
 
-def _relative(percentage: float) -> Judge:
-    return lambda comparison, seconds: _beside(comparison, seconds, percentage)
-
-
-def _beside(comparison: Comparison, seconds: float | None, percentage: float) -> Call:
-    building = build_seconds(comparison)
-    each = RUN if seconds is None else (seconds - building) / 2
-    base, head = (enough(warm(side.long), each) for side in (comparison.base, comparison.head))
-    return Call(mean(head) > percentage_limit([mean(base)], percentage), building + sum(base) + sum(head))
+def _relative(comparison: Comparison, seconds: float | None, percentage: float) -> Call:
+    base, head = blocks(comparison, seconds, RUN)
+    slower = mean(times(head)) > percentage_limit([mean(times(base))], percentage)
+    return Call(slower, comparison.building + spent(base, head))
 
 
 RULES = (
     Rule(
         "Bencher t-test",
-        "Head's number is above the 99% prediction limit of up to 64 earlier numbers of base.",
-        "one run of head of a second, against the history of base",
-        "a longer run of head",
+        "Head's number exceeds the 99% prediction limit of base's last 64.",
+        "`upper-boundary`",
+        BOUNDARY,
+        "a second of head",
+        "The history is of the bundles before.",
         (
-            Source("the limit", f"{_AT}lib/bencher_boundary/src/limits/mod.rs#L91-L123"),
-            Source("its documented settings", f"{_DOCS}github-actions/base-branch-code.mdx"),
+            Source("limit", f"{_AT}lib/bencher_boundary/src/limits/mod.rs#L91-L123"),
+            Source("settings", f"{_DOCS}github-actions/base-branch-code.mdx"),
         ),
-        0.0,
-        "Takes the noise from days of history; the history here is of minutes on one machine, which favours it.",
         _statistical,
+        levels=(0.8, 0.9, 0.95, 0.98, 0.99, *(1 - 10 ** -(k / 2) for k in range(5, 21))),
+        percent=False,
     ),
     Rule(
         "Bencher relative",
-        "Head's number is more than 25% above that of base, both run in one job.",
-        "one run of a second a side",
-        "longer runs",
-        (
-            Source("the limit", f"{_AT}lib/bencher_boundary/src/limits/limit.rs"),
-            Source("its documented settings", f"{_DOCS}track-benchmarks/run-feature-relative.mdx"),
-        ),
+        "Head's number is more than 25% above base's.",
+        "`upper-boundary`",
         PERCENTAGE,
-        "Its documented setting for noisy CI runners.",
-        _relative(PERCENTAGE),
-        Sized("Bencher relative", f"`--threshold-upper-boundary {SIZE:g}`", _relative(SIZE)),
+        "a second a side",
+        "Documented for noisy runners.",
+        (
+            Source("limit", f"{_AT}lib/bencher_boundary/src/limits/limit.rs"),
+            Source("settings", f"{_DOCS}track-benchmarks/run-feature-relative.mdx"),
+        ),
+        _relative,
+        percent=False,
     ),
 )

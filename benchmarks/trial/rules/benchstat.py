@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 from scipy import stats
 
-from benchmarks.trial import plan
-from benchmarks.trial.comparisons import Comparison, Process, mean
-from benchmarks.trial.rules.rule import Call, Rule, Source, build_seconds, enough, warm
+from benchmarks.trial.comparisons import Comparison, Start, mean
+from benchmarks.trial.rules.rule import Call, Rule, Source, blocks, pairs, spent, times
 
 ALPHA = 0.05
 RUNS = 10
@@ -58,78 +56,47 @@ def _exact(ranks: np.ndarray[tuple[int], np.dtype[np.float64]], n: int, u: float
     return 2 * float(ways[n, : limit + 1].sum() / ways[n].sum())
 
 
-def slower(base: Sequence[float], head: Sequence[float]) -> bool:
-    """Call head slower unless benchstat would print ~ (p > 0.05), if its median is the larger one."""
-    return p_value(base, head) <= ALPHA and median(head) > median(base)
+def slower(base: Sequence[float], head: Sequence[float], size: float = 0.0) -> bool:
+    """Call head slower unless benchstat would print ~ (p > 0.05), if its median is larger by more than a size."""
+    return p_value(base, head) <= ALPHA and median(head) > (1 + size) * median(base)
 
 
-def in_turn(passes: Sequence[float], runs: int, benchtime: float = BENCHTIME) -> list[float]:
-    """Cut the passes of one process into runs of a time, as `go test -count` does in one process: ns/op of each."""
-    found: list[float] = []
-    rest = tuple(passes)
-    while len(found) < runs and rest:
-        run = enough(rest, benchtime)
-        rest = rest[len(run) :]
-        if sum(run) >= benchtime or not found:
-            found.append(mean(run))
-    return found
+def in_runs(starts: Sequence[Start], runs: int) -> list[float]:
+    """Cut starts into runs of as many each, as far as they go: the mean of each, as ns/op is one."""
+    each = len(starts) // runs
+    if not each:
+        return times(starts)
+    return [mean(times(starts[k * each : (k + 1) * each])) for k in range(runs)]
 
 
-def _default(comparison: Comparison, seconds: float | None) -> Call:
-    building = build_seconds(comparison)
-    # with fewer than ten runs the test says nothing, so shorter ones
-    each = BENCHTIME if seconds is None else min(BENCHTIME, (seconds - building) / (2 * RUNS))
-    base, head = (in_turn(warm(side.long), RUNS, each) for side in (comparison.base, comparison.head))
-    spent = building + each * (len(base) + len(head))
-    return Call(slower(base, head), spent)
+def _judge(comparison: Comparison, base: Sequence[Start], head: Sequence[Start], size: float) -> Call:
+    called = slower(in_runs(base, RUNS), in_runs(head, RUNS), size)
+    return Call(called, comparison.building + spent(base, head))
 
 
-def _by_turns(comparison: Comparison, seconds: float | None) -> Call:
-    sides = (comparison.base, comparison.head)
-    longer = [side.starts[:: plan.LONG_START_EVERY][:RUNS] for side in sides]
-    building = build_seconds(comparison)
-    each = None if seconds is None else (seconds - building) / (2 * RUNS)
-    base, head = ([_run(process, each) for process in processes] for processes in longer)
-    spent = building + sum(run.seconds for run in (*base, *head))
-    return Call(slower([run.value for run in base], [run.value for run in head]), spent)
+def _in_a_row(comparison: Comparison, seconds: float | None, size: float) -> Call:
+    return _judge(comparison, *blocks(comparison, seconds, RUNS * BENCHTIME), size)
 
 
-@dataclass(frozen=True)
-class _Run:
-    """One process: the time of an operation, and the seconds that it takes."""
-
-    value: float
-    seconds: float
+def _by_turns(comparison: Comparison, seconds: float | None, size: float) -> Call:
+    return _judge(comparison, *pairs(comparison, seconds, len(comparison.turns[0])), size)
 
 
-def _run(process: Process, seconds: float | None) -> _Run:
-    """Take a process as if it had ended after some seconds: at least one pass after its start and the first one."""
-    passes = warm(process)
-    start = process.seconds - sum(passes)
-    if seconds is not None:
-        passes = enough(passes, seconds - start)
-    return _Run(mean(passes), start + sum(passes))
-
-
-_SAYS = "An exact Mann-Whitney test over the runs has p <= 0.05, and head has the larger median."
+_SAYS = "An exact rank test over ten runs has p <= 0.05."
 _SOURCES = (
-    Source("the test", f"{_AT}benchmath/anone.go#L111-L134"),
-    Source("its level", f"{_AT}benchmath/sample.go#L59-L61"),
-    Source("ten runs, better by turns", f"{_AT}cmd/benchstat/main.go#L363-L399"),
-)
-_NOTE = (
-    "Made to show differences to people; its documentation says to expect a difference in 5% of comparisons "
-    "without one. It fails no job and has no size to set."
+    Source("test", f"{_AT}benchmath/anone.go#L111-L134"),
+    Source("level", f"{_AT}benchmath/sample.go#L59-L61"),
+    Source("plan", f"{_AT}cmd/benchstat/main.go#L363-L399"),
 )
 RULES = (
     Rule(
-        "benchstat", _SAYS, "`go test -bench -count=10`: ten runs of a second a side, one side after the other",
-        "ten shorter runs (`-benchtime`)", _SOURCES, 0.0, _NOTE, _default,
+        "benchstat", _SAYS, "", 0.0,
+        "`-count=10`, a second each",
+        "Scripts compare what it prints.",
+        _SOURCES, _in_a_row,
     ),
     Rule(
-        "benchstat by turns", _SAYS,
-        "as its tips advise: ten runs by turns with the other side, here processes of a quarter of a second",
-        "ten shorter runs", _SOURCES, 0.0,
-        "The order that its documentation recommends, with runs a quarter as long. It calls 20 runs ideal.", _by_turns,
+        "benchstat by turns", _SAYS, "", 0.0,
+        "by turns, as its tips advise", "", _SOURCES[2:], _by_turns,
     ),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.trial.comparisons import Comparison, mean
-from benchmarks.trial.rules.rule import SIZE, Call, Judge, Rule, Sized, Source, build_seconds, enough, warm
+from benchmarks.trial.rules.rule import Call, Rule, Source, enough, spent, times
 
 RUN = 1.0
 """Seconds of a run: what `go test -bench` and pytest-benchmark, whose output it reads, take by default."""
@@ -17,43 +17,28 @@ def alert(previous: float, current: float, threshold: float) -> bool:
     return current / previous > threshold
 
 
-def _judged(threshold: float) -> Judge:
-    def judge(comparison: Comparison, seconds: float | None) -> Call:
-        # base was measured when it was merged: only head is built and run
-        building = build_seconds(comparison) / 2
-        passes = enough(warm(comparison.head.long), RUN if seconds is None else seconds - building)
-        return Call(alert(comparison.history[-1], mean(passes), threshold), building + sum(passes))
+def _judge(comparison: Comparison, seconds: float | None, size: float) -> Call:
+    # base was measured when it was merged: only head is built and run
+    building = comparison.building / 2
+    head = enough(comparison.blocks[1], RUN if seconds is None else seconds - building)
+    known = bool(comparison.history)
+    slower = known and alert(comparison.history[-1], mean(times(head)), 1 + size)
+    return Call(slower, building + spent(head), inconclusive=not known)
 
-    return judge
 
-
-_PLAN = "one run of head of a second, and the last number of the base branch that it keeps"
-_SOURCES = (
-    Source("the rule", f"{_AT}src/write.ts#L98-L123"),
-    Source("the ratio", f"{_AT}src/write.ts#L548-L554"),
-    Source("its default", f"{_AT}action.yml#L60-L63"),
-)
 RULES = (
     Rule(
         "github-action-benchmark",
-        "Head's number is more than 200% of the previous one.",
-        _PLAN,
-        "a longer run of head",
-        _SOURCES,
+        "Head's number exceeds 200% of the previous one.",
+        "`alert-threshold`",
         1.0,
-        "Its default alerts to what takes more than twice as long, for shared runners. An alert fails the job with "
-        "`fail-on-alert: true`.",
-        _judged(2.0),
-        Sized("github-action-benchmark", f"`alert-threshold: '{100 * (1 + SIZE):g}%'`", _judged(1 + SIZE)),
-    ),
-    Rule(
-        "github-action-benchmark at 110%",
-        "Head's number is more than 110% of the previous one.",
-        _PLAN,
-        "a longer run of head",
-        _SOURCES,
-        0.10,
-        "The same with `alert-threshold: '110%'`, to see smaller changes. Our choice, not that of its documentation.",
-        _judged(1.1),
+        "a second of head; it keeps base's number",
+        "",
+        (
+            Source("rule", f"{_AT}src/write.ts#L98-L123"),
+            Source("default", f"{_AT}action.yml#L60-L63"),
+        ),
+        _judge,
+        added=1.0,
     ),
 )

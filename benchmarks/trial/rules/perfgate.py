@@ -1,101 +1,101 @@
-"""perfgate, by its own decision: its looks, its early stopping, its family of one or of many."""
+"""perfgate, by its own decision: its views, its looks, its early stopping."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
-from benchmarks.trial.comparisons import Comparison, Measured
-from benchmarks.trial.rules.rule import SIZE, Call, Rule, Sized, Source
+from benchmarks.trial import plan
+from benchmarks.trial.comparisons import Comparison, Round
+from benchmarks.trial.rules.rule import Call, Rule, Source
 from gate.config.parse import parse
 from gate.config.source import from_tables
+from gate.config.types import Builds, Plan
 from gate.decide import decide
 from gate.decide.measurements import looking
 from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.model import SIDES, Build, Execution, Look, Metric, Record, Report, Run, Side
+from gate.model import SIDES, Build, Execution, Look, Metric, Record, Run
+from gate.model.names import ACTIVE
 
+_NAME = "trial"
 _WORK = 1.05
-"""Times what builds and executions take: perfgate's own work between them, as its budget counts it."""
+"""Times what builds and starts take: perfgate's own work between them, as its budget counts it."""
+_LEAST = Plan().builds
+assert isinstance(_LEAST, Builds)  # noqa: S101 - for types
+_TABLES: dict[str, Any] = {
+    "plan": {
+        "builds": {"min": _LEAST.min, "max": plan.ROUNDS},
+        "executions": plan.EXECUTIONS,
+        "iterations": plan.ITERATIONS,
+    },
+    "benchmark": [{"name": _NAME, "command": ["trial"]}],
+}
+THRESHOLD = float(parse(from_tables(_TABLES, "the trial")).gate.threshold)
+"""Its default."""
 
 
-@dataclass(frozen=True)
-class Gated:
-    """What perfgate says of the benchmarks of a pull request, and the seconds until it stopped."""
+def _judge(comparison: Comparison, _: float | None, threshold: float) -> Call:
+    """Gate a comparison, round after round until it is settled or no round is left.
 
-    report: Report
-    seconds: float
-
-
-def gated(benchmarks: Mapping[str, Comparison]) -> Gated:
-    """Gate benchmarks by name, all by the defaults of perfgate.toml, round after round until no look is left.
-
-    The check that proves two builds the same is off: it would pass what is not changed without measuring.
+    The check that proves two builds the same is no part of it: it would pass what is not changed without measuring.
     """
-    tables = {"build": {"layouts": "common"}}
+    tables = {**_TABLES, "gate": {"threshold": threshold}}
     config = parse(from_tables(tables, "the trial"))
-    run = Run(id="trial", seed=1, looks=12, config=tables)
+    run = Run(id=_NAME, seed=1, looks=len(comparison.rounds), config=tables, turns=True)
     after_round = looking(run, config)
     records: list[Record] = []
     seconds = 0.0
-    names = dict.fromkeys(benchmarks)
-    rounds = min(len(each.base.rounds) for each in benchmarks.values())
-    for number in range(rounds):
-        for name in names:
-            comparison = benchmarks[name]
-            for side, measured in zip(SIDES, (comparison.base, comparison.head), strict=True):
-                records += _executions(name, side, measured, number)
-                seconds += sum(each.seconds for each in measured.rounds[number])
-        first = next(iter(benchmarks.values()))
-        for side, measured in zip(SIDES, (first.base, first.head), strict=True):
-            build = _build(side, measured, number)
-            records.append(build)
-            seconds += build.seconds or 0.0
+    for number, each in enumerate(comparison.rounds):
+        builds = [_build(each, place, number, comparison.building / 2) for place in range(len(SIDES))]
+        records += [*builds, *_executions(each, number)]
+        seconds += sum(build.seconds or 0.0 for build in builds) + sum(start.seconds for start in each.starts)
         settled = after_round(records) if after_round else frozenset()
         records.append(Look(look=number + 1, settled=sorted(settled)))
-        names = {name: None for name in names if name not in settled}
-        if not names:
+        if settled:
             break
     located = [Located(record, "the trial", line) for line, record in enumerate([run, *records], 1)]
-    return Gated(decide(gather(located, config, measured=config), policy_at(run, config)), _WORK * seconds)
+    [finding] = decide(gather(located, config, measured=config), policy_at(run, config)).findings
+    return Call(finding.verdict == "regression", _WORK * seconds, inconclusive=finding.verdict == "inconclusive")
 
 
-def _executions(name: str, side: Side, measured: Measured, number: int) -> list[Execution]:
-    return [
-        Execution(
-            benchmark=name, side=side, build=number, execution=k, seconds=each.seconds, warmup=1,
-            metrics={"time": Metric(unit="s", values=list(each.passes[1:]))},
-        )
-        for k, each in enumerate(measured.rounds[number])
-    ]  # fmt: skip
-
-
-def _build(side: Side, measured: Measured, number: int) -> Build:
-    build = measured.builds[number]
+def _build(of: Round, place: int, number: int, whole: float) -> Build:
+    build = of.builds[place]
     # the first build of a run is a whole one, whichever layout it draws; those after it link again
-    seconds = measured.building if number == 0 else build.seconds
-    return msgspec.structs.replace(build, side=side, build=number, seconds=seconds, artifacts={}, full=None)
+    seconds = whole if number == 0 else build.seconds
+    return msgspec.structs.replace(
+        build, side=SIDES[place], build=number, seconds=seconds, setup=None, checked=None, artifacts={}, full=None
+    )
 
 
-def _judge(comparison: Comparison, _: float | None) -> Call:
-    found = gated({"benchmark": comparison})
-    verdict = found.report.findings[0].verdict
-    return Call(verdict == "regression", found.seconds, inconclusive=verdict == "inconclusive")
+def _executions(of: Round, number: int) -> Iterator[Execution]:
+    counts = [-plan.WARM] * len(SIDES)
+    for order, (place, start) in enumerate(zip(of.order, of.starts, strict=True)):
+        execution, counts[place] = counts[place], counts[place] + 1
+        if execution < 0:
+            continue
+        metrics = {"time": Metric(unit="s", values=[start.time])}
+        if start.active is not None:
+            metrics[ACTIVE] = Metric(unit="s", values=[start.active], view_of="time", sharp=True)
+        yield Execution(
+            benchmark=_NAME, side=SIDES[place], build=number, execution=execution, seconds=start.seconds,
+            order=number * len(of.order) + order, metrics=metrics, own=start.own,
+        )  # fmt: skip
 
 
 RULES = (
     Rule(
         "perfgate",
-        "The confidence interval of head/base over builds lies above 3%, after correction for looks and benchmarks.",
-        "4 to 12 builds a side, 5 executions by turns of each, 10 iterations in each; it stops at a look when settled",
+        f"The interval of head/base over builds lies above {THRESHOLD:.0%}, by active or mean time.",
+        "`threshold`",
+        THRESHOLD,
+        f"4 to {plan.ROUNDS} builds a side, {plan.EXECUTIONS * plan.ITERATIONS} starts of each by turns, until settled",
         "",
         (Source("method", "method.md"),),
-        SIZE,
-        "Needs a runner of its own, and several builds; what is below its threshold passes by design.",
         _judge,
-        Sized("perfgate", "its default", _judge),
+        levels=tuple(k / 400 for k in range(1, 81)),
     ),
 )

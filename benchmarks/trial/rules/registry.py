@@ -7,6 +7,8 @@ from benchmarks.trial.rules import (
     bencher,
     benchstat,
     criterion,
+    datadog,
+    duckdb,
     github_action_benchmark,
     instructions,
     one_process,
@@ -16,7 +18,7 @@ from benchmarks.trial.rules import (
 from benchmarks.trial.rules.rule import Rule
 
 PERFGATE = perfgate.RULES[0]
-CHECKED = ("benchstat", "criterion.rs", "asv", "tachometer")
+CHECKED = ("benchstat", "criterion.rs", "asv", "tachometer", "DuckDB")
 """Whose own output the tests have."""
 RULES: tuple[Rule, ...] = (
     *perfgate.RULES,
@@ -27,5 +29,7 @@ RULES: tuple[Rule, ...] = (
     *bencher.RULES,
     *asv.RULES,
     *tachometer.RULES,
+    *duckdb.RULES,
+    *datadog.RULES,
     *instructions.RULES,
 )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from scipy import stats
 
-from benchmarks.trial.comparisons import Comparison, Process, mean
-from benchmarks.trial.rules.rule import SIZE, Call, Judge, Rule, Sized, Source, build_seconds
+from benchmarks.trial.comparisons import Comparison, mean
+from benchmarks.trial.rules.rule import Call, Rule, Source, pairs, spent, times
 
 SAMPLES, MORE = 50, 10
 HORIZON = 0.0
@@ -54,42 +54,27 @@ def _both_resolved(base: Sequence[float], head: Sequence[float], horizon: float)
     return resolved(interval(base, head), horizon) and resolved(interval(head, base), horizon)
 
 
-def _value(process: Process) -> float:
-    return process.passes[1]
-
-
-def _judged(horizon: float) -> Judge:
-    return lambda comparison, seconds: _judge(comparison, seconds, horizon)
-
-
 def _judge(comparison: Comparison, seconds: float | None, horizon: float) -> Call:
-    building = build_seconds(comparison)
-    pairs = list(zip(comparison.base.starts, comparison.head.starts, strict=True))
-    base, head = ([_value(pair[k]) for pair in pairs] for k in (0, 1))
-    # the processes that go on for others are no part of its plan
-    each = mean(sorted(one.seconds + other.seconds for one, other in pairs)[: len(pairs) * 9 // 10])
-    if seconds is not None:
-        most = max(2, min(len(pairs), int((seconds - building) / each)))
-        base, head = base[:most], head[:most]
+    sides = pairs(comparison, seconds, len(comparison.turns[0]))
+    base, head = map(times, sides)
     count = sampled(base, head, horizon=horizon)
-    return Call(interval(base[:count], head[:count]).low > horizon, building + count * each)
+    slower = interval(base[:count], head[:count]).low > horizon
+    return Call(slower, comparison.building + spent(*(side[:count] for side in sides)))
 
 
 RULES = (
     Rule(
         "tachometer",
-        "The 95% interval of the relative difference lies above 0.",
-        "50 samples a side by turns, a process each, then ten more at a time until the interval excludes 0; here up to "
-        "100, as three minutes hold of pages that take a second",
-        "as many samples as fit",
+        "The 95% interval of the difference lies above 0.",
+        "horizon",
+        HORIZON,
+        "50 samples a side by turns, then ten more until the interval excludes 0",
+        "Made for pages in browsers.",
         (
-            Source("the interval", f"{_AT}src/stats.ts#L164-L182"),
-            Source("until it is resolved", f"{_AT}src/runner.ts#L208-L250"),
+            Source("interval", f"{_AT}src/stats.ts#L164-L182"),
+            Source("stopping", f"{_AT}src/runner.ts#L208-L250"),
             Source("defaults", f"{_AT}src/defaults.ts#L16-L18"),
         ),
-        0.0,
-        "Made for pages in browsers, to be read by people; it fails no job.",
-        _judged(HORIZON),
-        Sized("tachometer", f"`--auto-sample-conditions=+{SIZE:.0%}`", _judged(SIZE)),
+        _judge,
     ),
 )

@@ -1,108 +1,146 @@
 """From a data file to rates: made-up times whose verdicts are known."""
 
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import pytest
+from statsmodels.stats.proportion import confint_proportions_2indep  # type: ignore[import-untyped] # it has no types
 
-from benchmarks.trial import plan
-from benchmarks.trial.comparisons import Comparison, Process, comparisons
-from benchmarks.trial.judging import Judged, Rate, Trial, sizes
-from benchmarks.trial.programs import PROGRAMS
-from benchmarks.trial.records import Line
-from benchmarks.trial.rules import (
-    asv,
-    bencher,
-    benchstat,
-    github_action_benchmark,
-    instructions,
-    one_process,
-    perfgate,
-    tachometer,
-)
-from benchmarks.trial.rules.perfgate import gated
-from benchmarks.trial.rules.registry import RULES
+from benchmarks.trial import judging, plan
+from benchmarks.trial.comparisons import Comparison, comparisons, mean
+from benchmarks.trial.judging import Difference, Judged, Rate, Trial, level_for, levels_without, reach
+from benchmarks.trial.rules.registry import PERFGATE, RULES
 from benchmarks.trial.rules.rule import Call, Rule
-from tests.support.trial import lines
+from tests.support.trial import START, lines
 
-QUIET = lines(1, 0.002)
-
-
-def made(of: Sequence[Line]) -> list[Comparison]:
-    return comparisons(of, tuple(PROGRAMS), 1)
-
-
-def test_a_bundle_asks_all_ordered_pairs_without_a_change_and_each_change_twice() -> None:
-    found = made(QUIET)
-    kinds = [each.kind for each in found]
-    assert {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)} == {
-        "same": 2, "edited": 4, "relaid": 6, "plus-2": 2, "plus-6": 2, "plus-12": 2,
-    }  # fmt: skip
-    assert len(found[0].history) == plan.HISTORY_FIRST
-    assert {len(each.head.starts) for each in found} == {plan.STARTS}
-    assert {tuple(len(r) for r in each.head.rounds) for each in found} == {(plan.EXECUTIONS,) * plan.ROUNDS}
+WITHOUT_NOISE = 0.001
+HISTORY = ("github-action-benchmark", "Bencher t-test")
+"""They call nothing before a program's second bundle."""
+SIZES = dict(zip(plan.CHANGED, plan.SIZES, strict=False))
 
 
-def test_a_bundle_that_lacks_a_process_is_not_judged() -> None:
-    assert made(QUIET[:-1]) == []
+@cache
+def made(bundles: int = 8, noise: float = WITHOUT_NOISE) -> list[Comparison]:
+    return comparisons(lines(bundles, noise), 1)
 
 
-def test_the_layout_is_common_to_both_sides_of_a_round_but_for_the_side_that_is_laid_out_in_another_way() -> None:
-    bundle = plan.bundle(0, tuple(PROGRAMS), 1)
-    layouts = {
-        side: [
-            step.layout for step in bundle.steps if step.part == "rounds" and step.side == side and not step.number % 5
-        ]
-        for side in bundle.sides
-    }
-    assert layouts["same-1"] == layouts["edited"] == layouts["plus-2"]
-    assert all(one != other for one, other in zip(layouts["same-1"], layouts["relaid"], strict=True))
-    assert len(set(layouts["same-1"])) == plan.ROUNDS
+def named(name: str) -> Rule:
+    return next(rule for rule in RULES if rule.name == name)
 
 
-@pytest.mark.parametrize(
-    ("rule", "smallest"),
-    [
-        (perfgate.RULES[0], 0.06),
-        (asv.RULES[0], 0.12),
-        (github_action_benchmark.RULES[0], None),
-        (github_action_benchmark.RULES[1], 0.12),
-        (bencher.RULES[0], 0.02),
-        (bencher.RULES[1], None),
-        (tachometer.RULES[0], 0.02),
-        (instructions.RULES[0], 0.06),
-        (instructions.RULES[1], 0.12),
-    ],
-    ids=lambda value: value.name if isinstance(value, Rule) else str(value),
-)
-def test_almost_without_noise_a_rule_sees_what_is_beyond_its_threshold_and_nothing_else(
-    rule: Rule, smallest: float | None
-) -> None:
-    # every process 0.2% off: what tests without a size call different is not asked here
-    for comparison in made(QUIET):
-        size = dict(zip(plan.CHANGED, plan.SIZES, strict=False)).get(comparison.kind, 0.0)
-        if size or rule.threshold:
-            assert rule.judge(comparison, None).slower == (smallest is not None and size >= smallest), comparison.kind
+def of_kind(kind: str) -> Comparison:
+    # not of the first bundles, which have no history
+    return [each for each in made() if each.kind == kind][-1]
+
+
+def test_a_bundle_that_lacks_a_launch_is_not_judged() -> None:
+    whole = lines(2, WITHOUT_NOISE)
+    assert {each.bundle for each in comparisons(whole, 1)} == {0, 1}
+    assert {each.bundle for each in comparisons(whole[:-1], 1)} == {0}
+
+
+def test_a_comparison_has_the_starts_of_its_sides_without_those_that_warm_up() -> None:
+    found = of_kind("plus-12")
+    base, head = (mean([start.time for start in side]) for side in found.turns)
+    assert head / base == pytest.approx(1.12, abs=0.001)
+    assert [len(side) for side in (*found.blocks, *found.turns)] == [len(found.turns[0])] * 4
+    assert [len(each.starts) for each in found.rounds] == [2 * (10 + plan.WARM)] * plan.ROUNDS
+    # what the launcher takes is shared out
+    assert sum(start.seconds for start in found.rounds[0].starts) > sum(start.time for start in found.rounds[0].starts)
+    assert found.history == pytest.approx([START / 1e9] * len(found.history), rel=0.001)
+
+
+def test_layouts_are_common_to_both_sides_of_a_round_but_for_the_head_that_is_laid_out_in_another_way() -> None:
+    steps = [step for number in range(20) for step in plan.bundle(number, 1).steps if step.part == "round"]
+    for step in steps:
+        assert (step.layouts[0] != step.layouts[1]) == (step.sides[1] == "relaid")
+    first = [step.layouts[0] for step in plan.bundle(0, 1).steps if step.part == "round" and step.sides[1] == "plus-2"]
+    assert len(set(first)) == plan.ROUNDS
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule.name))
+def test_almost_without_noise_a_rule_with_a_setting_of_five_percent_calls_what_is_beyond_it(rule: Rule) -> None:
+    if rule.name == "Bencher t-test":
+        pytest.skip("its setting is no size")
+    for kind in ("plus-2", "plus-4.5", "plus-6", "plus-12"):
+        found = rule.judge(of_kind(kind), 4.0, 0.05)
+        assert found.slower == (SIZES[kind] > 0.05), kind
+        assert not found.inconclusive or not found.slower
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule.name))
+def test_a_rules_reach_is_what_it_measures(rule: Rule) -> None:
+    reached = [reach(rule, of_kind(kind), 4.0) for kind in ("plus-2", "plus-6", "plus-12")]
+    if rule.name == "Bencher t-test":
+        # its history, and so its limit, is another one in each bundle
+        assert min(reached) > 0
+        return
+    beyond = [rule.levels[count - 1] for count in reached]
+    for found, true in zip(beyond, (0.02, 0.06, 0.12), strict=True):
+        # the steps of the levels are a quarter of a percent
+        assert true - 0.008 <= found <= true + 0.003
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if not rule.once], ids=lambda rule: str(rule.name))
+def test_no_rule_takes_more_time_than_it_is_given_but_for_the_start_that_it_is_in(rule: Rule) -> None:
+    if rule is not PERFGATE:
+        assert rule.judge(of_kind("plus-6"), 2.0, 0.0).seconds <= 2.0 + 2 * 1.1 * START / 1e9
 
 
 def test_perfgate_stops_at_a_look_and_pays_for_the_rounds_until_then() -> None:
-    (clear,) = [each for each in made(QUIET) if each.kind == "plus-12"][:1]
-    found = gated({"benchmark": clear})
-    assert found.report.findings[0].verdict == "regression"
-    done = found.report.findings[0].base.counts.build
-    assert done < plan.ROUNDS
-    executions = sum(e.seconds for side in (clear.base, clear.head) for r in side.rounds[:done] for e in r)
-    # a whole build of each side, then links
-    assert found.seconds == pytest.approx(1.05 * (executions + 2 * 1.0 + 2 * 0.1 * (done - 1)), rel=0.15)
+    clear = of_kind("plus-12")
+    found = PERFGATE.judge(clear, None, PERFGATE.own)
+    assert found.slower
+    rounds = clear.rounds[:6]
+    starts = sum(start.seconds for each in rounds for start in each.starts)
+    later = sum(build.seconds or 0.0 for each in rounds[1:] for build in each.builds)
+    assert found.seconds <= 1.05 * (starts + later + clear.building) * 1.001
+    # at its own setting a change that is as large is not called
+    assert not PERFGATE.judge(of_kind("plus-2"), None, 0.02).slower
 
 
-def test_the_time_of_the_equal_plan_is_that_of_perfgate_as_far_as_the_data_reach() -> None:
-    comparison = made(QUIET)[0]
-    own = perfgate.RULES[0].judge(comparison, None).seconds
-    assert tachometer.RULES[0].judge(comparison, own).seconds <= own
-    # and never less than its own plan, whose test would have too few samples
-    own_plan = asv.RULES[0].judge(comparison, None).seconds
-    assert own_plan <= asv.RULES[0].judge(comparison, own).seconds <= max(own, 1.05 * own_plan)
+def test_perfgate_is_asked_by_active_time_as_in_its_runs() -> None:
+    clear = of_kind("plus-12")
+    # the wall clock shows nothing, as under a load that takes what it likes
+    blind = replace(
+        clear,
+        rounds=tuple(
+            replace(
+                each, starts=tuple(replace(start, time=0.02 + 0.003 * (k % 7)) for k, start in enumerate(each.starts))
+            )
+            for each in clear.rounds
+        ),
+    )
+    assert PERFGATE.judge(blind, None, PERFGATE.own).slower
+
+
+def test_the_level_lets_so_few_pass_that_the_guarantee_holds() -> None:
+    # 80 comparisons: two may be called
+    assert level_for([9, 7, 5, *[1] * 77], 20) == 5
+    assert level_for([9, 7, 5, *[1] * 36], 20) == 9
+    assert level_for([20, 20], 20) == 20
+    assert level_for([], 20) == 0
+
+
+def test_a_bundle_is_judged_by_what_the_other_bundles_set() -> None:
+    # half of the bundles have no such change
+    small = {0: 1, 1: 1, 2: 1, 3: 6}
+    found = levels_without(small, range(8), 20)
+    assert found.pop(3) == 1
+    assert found == dict.fromkeys([None, 0, 1, 2, 4, 5, 6, 7], 6)
+
+
+def test_the_whole_of_it_at_equal_guarantee(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = [rule for rule in RULES if rule.name not in {*HISTORY, "criterion.rs"}]
+    monkeypatch.setattr(judging, "RULES", rules)
+    trial = judging.judged(made(2, 0.004), lambda _: None)
+    for rule in rules:
+        rate = trial.rate(rule.name, "equal", ("plus-25",))
+        assert rate is not None
+        assert rate.share == 1.0, rule.name
+        if not rule.once:
+            assert trial.seconds(rule.name, "equal") <= trial.seconds(PERFGATE.name, "equal") + 0.05
+    assert 0.01 <= trial.settings["two numbers"] <= 0.03
 
 
 def test_wilsons_interval() -> None:
@@ -113,70 +151,40 @@ def test_wilsons_interval() -> None:
     assert (found.low, found.high) == pytest.approx((0.0, 0.1611), abs=5e-5)
 
 
-def test_an_interval_counts_bundles_since_their_comparisons_share_minutes_and_history() -> None:
-    kinds = ["same", "same", "edited", "edited", "relaid", "relaid"]
-    judged = [
-        Judged(
-            "sort",
-            bundle,
-            kind,
-            {(name, "default"): Call(bundle == 0, 2.0) for name in ("two numbers", "instructions at 5%")},
-        )
-        for bundle in range(5)
-        for kind in kinds
+@pytest.mark.parametrize(
+    ("both", "more", "less", "neither"), [(0, 20, 0, 10), (0, 0, 7, 23), (30, 0, 0, 0), (20, 5, 0, 0)]
+)
+def test_without_correlation_the_interval_of_a_difference_is_newcombes_of_two_samples(
+    both: int, more: int, less: int, neither: int
+) -> None:
+    found = Difference.of_counts(both, more, less, neither)
+    n = both + more + less + neither
+    expected = confint_proportions_2indep(both + more, n, both + less, n, method="newcomb", compare="diff")
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_interval_of_a_difference_is_narrower_where_both_call_the_same() -> None:
+    apart, together = Difference.of_counts(5, 10, 0, 5), Difference.of_counts(8, 10, 0, 12)
+    assert apart.word == together.word == "better"
+    assert Difference.of_counts(5, 0, 10, 5).word == "worse"
+    assert Difference.of_counts(12, 3, 2, 13).word == ""
+    # no call that differs leaves a difference possible
+    same = Difference.of_counts(26, 0, 0, 0)
+    assert (same.low, same.high) == pytest.approx((-0.129, 0.129), abs=0.001)
+    independent = 2 * 1.96 * (2 * 0.5 * 0.5 / 40) ** 0.5
+    close = Difference.of_counts(19, 1, 1, 19)
+    assert close.high - close.low < independent / 2
+
+
+def test_an_interval_counts_bundles_and_what_is_measured_once_programs() -> None:
+    calls = {name: Call(slower=False, seconds=2.0) for name in ("two numbers", "instructions")}
+    found = [
+        Judged("sort", bundle, plan.AS_FOUND, kind, calls, calls) for bundle in range(5) for kind in ("same", "edited")
     ]
-    trial = Trial(judged, Rate.of_counts(0, 0, 0))
-    found = trial.alarms("two numbers", "default")
-    assert found is not None
-    assert (found.share, found.independent) == (0.2, 5)
-    assert found.low == pytest.approx(Rate.of_counts(1, 5, 5).low)
-    # counted once for the one program
-    once = trial.alarms("instructions at 5%", "default")
+    trial = Trial(found, {})
+    two, once = (trial.rate(name, "own", plan.SAME) for name in ("two numbers", "instructions"))
+    assert two is not None
     assert once is not None
-    assert once.independent == 1
-    assert trial.misses("two numbers", "default", "plus-6") is None
-
-
-def test_all_rules_are_asked_about_the_same_pull_requests() -> None:
-    judged = [
-        Judged("sort", number, "same", {("two numbers", "default"): Call(number == 0, 2.0)}) for number in range(20)
-    ]
-    draws = tuple(tuple(range(number % 2, number % 2 + 10)) for number in range(100))
-    trial = Trial(judged, Rate.of_counts(3, 100, 2), draws)
-    # every second draw has the one that alarms
-    assert trial.pull_request("two numbers", "default") == 0.5
-    assert trial.pull_request("perfgate", "default") == 0.03
-    assert trial.pull_request("asv", "default") is None
-
-
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.sized is not None], ids=lambda rule: str(rule.name))
-def test_with_perfgates_threshold_a_rule_passes_what_is_below_it_and_sees_what_is_twice_as_large(rule: Rule) -> None:
-    (small,) = [each for each in made(QUIET) if each.kind == "plus-2"][:1]
-    (large,) = [each for each in made(QUIET) if each.kind == "plus-6"][:1]
-    assert rule.sized is not None
-    assert not rule.sized.judge(small, 30.0).slower
-    assert rule.sized.judge(large, 30.0).slower
-
-
-@pytest.mark.parametrize("rule", one_process.RULES, ids=lambda rule: str(rule.name))
-def test_a_short_plan_is_not_charged_with_the_drift_between_long_processes(rule: Rule) -> None:
-    (large,) = [each for each in made(QUIET) if each.kind == "plus-12"][:1]
-    # the machine was three times as fast by the time of head's long process
-    fast = Process(tuple(value / 3 for value in large.head.long.passes), large.head.long.seconds)
-    assert rule.judge(replace(large, head=replace(large.head, long=fast)), None).slower
-
-
-@pytest.mark.parametrize("rule", benchstat.RULES, ids=lambda rule: str(rule.name))
-def test_with_little_time_benchstat_still_has_as_many_runs_as_its_test_needs(rule: Rule) -> None:
-    (large,) = [each for each in made(QUIET) if each.kind == "plus-12"][:1]
-    for seconds in (4.0, 10.0):
-        found = rule.judge(large, seconds)
-        assert found.slower
-        # ten processes a side end with the pass that they are in
-        assert found.seconds <= seconds + 2 * benchstat.RUNS * 0.06
-
-
-def test_the_size_of_a_change_is_measured_by_all_rounds() -> None:
-    found = {size.kind: size for size in sizes(made(QUIET))}
-    assert found["plus-6"].time == pytest.approx(0.06, abs=0.002)
-    assert found["plus-6"].instructions == pytest.approx(0.06, abs=1e-6)
+    assert (two.of, two.independent, once.independent) == (10, 5, 1)
+    assert trial.rate("two numbers", "own", ("plus-6",)) is None
+    assert trial.rate("two numbers", "own", plan.SAME, loaded=True) is None

@@ -1,5 +1,10 @@
 """Measuring, small: what is appended, and how a killed trial goes on."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -7,38 +12,58 @@ import pytest
 
 from benchmarks.trial import measuring, plan
 from benchmarks.trial.comparisons import comparisons
-from benchmarks.trial.programs.program import OFFSET, ROOT
-from benchmarks.trial.programs.textstats import Textstats, changed
+from benchmarks.trial.programs.program import SLOW
+from benchmarks.trial.programs.words import source
 from benchmarks.trial.records import SCHEMA, DataError, Ran, Trial, append, read
 from tests.support.trial import HOST
 
-PARTS = ("history", "long", "starts")
+SMALL = """\
+import sys
+from pathlib import Path
+from benchmarks.trial import measuring, plan, records
+from benchmarks.trial.programs.sort import Sort
+plan._PROGRAMS, plan._STARTS, plan.ROUNDS, plan.LAYOUTS = ("sort", "sort"), {"sort": 5}, 3, 4
+measuring._WORKED = 5
+measuring.made = lambda folder: {"sort": Sort(folder)}
+measuring._counted = lambda program, side: records.Counted(program.name, side, 1, 0.0)
+measuring.measure(Path(sys.argv[1]), int(sys.argv[2]), 3)
+"""
+
+
+def measured(file: Path, bundles: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", SMALL, str(file), str(bundles)], stderr=subprocess.DEVNULL)
+
+
+def launches(file: Path) -> list[tuple[int, str, tuple[str, ...], int]]:
+    return [measuring._key(line) for line in read(file) if isinstance(line, Ran)]
 
 
 @pytest.mark.endtoend
 @pytest.mark.xdist_group("measuring")
 def test_a_trial_that_was_killed_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "LONG_SECONDS", 0.1)
-    monkeypatch.setattr(plan, "START_SECONDS", 0.05)
-    monkeypatch.setattr(plan, "HISTORY_SECONDS", 0.05)
-    monkeypatch.setattr(plan, "STARTS", 3)
-    monkeypatch.setattr(plan, "ROUNDS", 2)
-    monkeypatch.setattr(plan, "LAYOUTS", 4)
-    monkeypatch.setattr(measuring, "PROGRAMS", {"textstats": Textstats})
-    monkeypatch.setattr(measuring, "made", lambda folder: {"textstats": Textstats(folder)})
-    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     file = tmp_path / "data.jsonl"
-    measuring.measure(file, 0.001, 3)
-    whole = read(file)
-    assert len(comparisons(whole, ("textstats",), 3)) == 18
-    # killed within a line
-    data = file.read_bytes()
-    file.write_bytes(data[: data.rindex(b"\n", 0, -2000) + 40])
-    measuring.measure(file, 0.001, 3)
-    again = read(file)
-    keys = [(line.bundle, line.part, line.side, line.number) for line in again if isinstance(line, Ran)]
-    assert len(keys) == len(set(keys))
-    assert set(keys) == {(line.bundle, line.part, line.side, line.number) for line in whole if isinstance(line, Ran)}
+    first = measured(file, 2)
+    # in the second bundle, which is under a load
+    while not file.exists() or not any(key[0] == 1 for key in launches(file)):
+        assert first.poll() is None
+        time.sleep(0.02)
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    before = launches(file)
+    with file.open("ab") as out:
+        out.write(b'{"type":"ran","prog')
+    assert measured(file, 2).wait() == 0
+    monkeypatch.setattr(plan, "_PROGRAMS", ("sort", "sort"))
+    monkeypatch.setattr(plan, "_STARTS", {"sort": 5})
+    monkeypatch.setattr(plan, "ROUNDS", 3)
+    monkeypatch.setattr(plan, "LAYOUTS", 4)
+    found = launches(file)
+    assert found[: len(before)] == before
+    assert len(before) < len(found) == len(set(found))
+    assert {each.bundle for each in comparisons(read(file), 3)} == {0, 1}
+    [line, *_] = [line for line in read(file) if isinstance(line, Ran) and line.part == "round"]
+    # one task did the work, and what others took of the processor is known
+    assert all(start.active > 0 and start.own >= 0.5 for start in line.starts)
 
 
 def test_a_torn_last_line_is_ignored_and_a_wrong_one_is_named(tmp_path: Path) -> None:
@@ -62,35 +87,35 @@ def test_the_data_of_another_version_is_refused(tmp_path: Path) -> None:
         read(file)
 
 
-def test_a_short_process_has_a_slow_pass_as_often_as_a_long_one() -> None:
-    # the second pass is what tachometer takes
-    steps = [step for number in range(6) for step in plan.bundle(number, ("one",), 1).steps if step.part == "starts"]
-    slow = sum((step.offset + 2) % plan.TAIL_EVERY == 0 for step in steps)
-    assert slow / len(steps) == pytest.approx(1 / plan.TAIL_EVERY, abs=0.01)
+@pytest.mark.parametrize(("side", "slow", "times"), [("base", "1", 1), ("tail", "0", 1), ("tail", "1", 2)])
+def test_a_slow_start_of_the_tail_does_its_work_twice(side: str, slow: str, times: int, tmp_path: Path) -> None:
+    text = source(side, 0.5).replace("return found", "sys.stdout.write('c'); return found")
+    (tmp_path / "words").write_text("a b a", encoding="ascii")
+    (tmp_path / "count.py").write_text(text, encoding="ascii")
+    words = [sys.executable, str(tmp_path / "count.py"), str(tmp_path / "words")]
+    found: Any = subprocess.run(words, env={**os.environ, SLOW: slow}, capture_output=True, text=True, check=True)
+    assert found.stdout == "c" * times + "2\n"
 
 
-@pytest.mark.parametrize(("offset", "slow"), [(0, 0), (24, 1), (20, 1), (19, 0)])
-def test_a_program_with_a_tail_counts_from_the_offset(offset: int, slow: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = (ROOT / "examples/textstats/textstats/__init__.py").read_text(encoding="utf-8")
-    monkeypatch.setenv(OFFSET, f"{offset:02}")
-    module: dict[str, Any] = {}
-    exec(changed(source, plan.TAIL), module)  # noqa: S102 - our own
-    counted: list[str] = []
-    module["_count"] = lambda text, _: counted.append(text)
-    for _ in range(5):
-        module["most_common"]("a b", 1)
-    assert len(counted) == 5 + slow
+def test_starts_by_turns_are_in_the_order_of_perfgate() -> None:
+    step = next(step for step in plan.bundle(0, 1).steps if step.part == "round")
+    assert step.order[:2] == (0, 1)
+    fours = [step.order[k : k + 4] for k in range(2, len(step.order), 4)]
+    assert set(fours) == {(0, 1, 1, 0), (1, 0, 0, 1)}
+    assert len(step.order) == 2 * (plan.WARM + plan.EXECUTIONS * plan.ITERATIONS)
 
 
-def test_history_is_of_the_base_that_head_is_compared_with() -> None:
-    bundle = plan.bundle(3, ("one", "two"), 1)
-    layouts = {part: {s.layout for s in bundle.steps if s.part == part and s.side == "same-1"} for part in PARTS}
-    assert layouts["history"] == layouts["long"] == layouts["starts"]
-
-
-def test_bundles_are_drawn_from_the_seed_and_changes_take_turns() -> None:
-    programs = ("one", "two", "three")
-    assert plan.bundle(4, programs, 1) == plan.bundle(4, programs, 1)
-    assert plan.bundle(4, programs, 1) != plan.bundle(4, programs, 2)
-    seen = [side for number in range(0, 15, 3) for side in plan.bundle(number, programs, 1).sides[4:]]
-    assert {side: seen.count(side) for side in plan.CHANGED} == dict.fromkeys(plan.CHANGED, 3)
+def test_bundles_are_drawn_from_the_seed_and_every_second_one_is_under_a_load() -> None:
+    assert plan.bundle(4, 1) == plan.bundle(4, 1)
+    assert plan.bundle(4, 1) != plan.bundle(4, 2)
+    whole = [plan.bundle(number, 1) for number in range(plan.BUNDLES)]
+    assert {each.load for each in whole} == {plan.AS_FOUND, *plan.UNDER}
+    for kind in plan.CHANGED:
+        quiet, loaded = (
+            sum(kind in each.heads and (each.load == plan.AS_FOUND) == as_found for each in whole)
+            for as_found in (True, False)
+        )
+        assert abs(quiet - loaded) <= 2
+        assert quiet + loaded >= 25
+    slow = [each for bundle in whole[:10] for step in bundle.steps for each in step.slow]
+    assert sum(slow) / len(slow) == pytest.approx(1 / plan.TAIL_EVERY, abs=0.005)

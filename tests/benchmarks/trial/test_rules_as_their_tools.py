@@ -5,13 +5,25 @@ tests/data/trial/README.md has the versions and commands.
 
 import csv
 import json
+import math
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import pytest
+from scipy import stats
 
-from benchmarks.trial.rules import asv, bencher, benchstat, criterion, github_action_benchmark, instructions, tachometer
+from benchmarks.trial.rules import (
+    asv,
+    bencher,
+    benchstat,
+    criterion,
+    datadog,
+    duckdb,
+    github_action_benchmark,
+    instructions,
+    tachometer,
+)
 from tests.support.seeds import some
 
 DATA = Path(__file__).parents[2] / "data/trial"
@@ -51,6 +63,27 @@ def test_tachometer_has_the_same_interval_and_goes_on_sampling_as_long(case: dic
     if count == len(case["head"]):
         more = [*case["base"], *case["base"]], [*case["head"], *case["head"]]
         assert (tachometer.sampled(*more, least=count) == count) == found["resolved"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_duckdb_has_the_same_median_and_interval_and_goes_on_sampling_as_long(case: dict[str, Any]) -> None:
+    expected = captured("duckdb")[case["name"]]
+    count = expected["pairs"]
+    found = duckdb.paired(case["base"][:count], case["head"][:count])
+    none = [-math.inf if expected["low"] is None else expected["low"], expected["high"] or math.inf]
+    assert [found.low, found.high] == pytest.approx(none, rel=1e-12)
+    assert found.ratio == pytest.approx(expected["ratio"], rel=1e-12)
+    assert duckdb.goes_on(found, duckdb.LIMIT) == expected["more"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_datadogs_interval_excludes_0_where_its_predecessors_test_is_below_ten_percent(case: dict[str, Any]) -> None:
+    found = datadog.change(case["base"], case["head"])
+    p = float(stats.ttest_ind(case["head"], case["base"], equal_var=False).pvalue)
+    assert (found.low > 0 or found.high < 0) == (p < 1 - datadog.CONFIDENCE)
+    assert found.low < found.estimate < found.high
+    # its reports: significant, and a change of at least 5%
+    assert datadog.regressed(found) == (p < 0.10 and found.estimate >= 0.05)
 
 
 @pytest.mark.parametrize("name", some(sorted(captured("criterion"), key=lambda name: name not in DIVERSE), 4))
