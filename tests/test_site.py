@@ -50,12 +50,12 @@ def test_links_are_resolved_for_the_site() -> None:
     page = ROOT / "docs" / "study.md"
     text = (
         "[a](method.md#bisect) [b](../CHANGELOG.md) [c](../SECURITY.md) [d](../README.md) [e](gallery/regression.html)\n"
-        "[method.md](method.md) [f](../examples/compressor/perfgate.toml) ![g](evidence/power.svg) [h](#i) [j](https://example.org/k)\n"
+        "[method.md](method.md) [f](../examples/compressor/perfgate.toml) ![g](trial/differences.svg) [h](#i) [j](https://example.org/k)\n"
         "`[code](nowhere.md)` [`k`](cost.md)\n```\n[code](nowhere.md)\n```\n"
     )
     assert site.staged(page, text) == (
         '[a](method.md#bisect) [b](changelog.md) [c](security-policy.md) [d](index.md) <a href="gallery/regression.html">e</a>\n'
-        f"[Method](method.md) [f]({site.REPOSITORY}examples/compressor/perfgate.toml) ![g](evidence/power.svg) [h](#i) [j](https://example.org/k)\n"
+        f"[Method](method.md) [f]({site.REPOSITORY}examples/compressor/perfgate.toml) ![g](trial/differences.svg) [h](#i) [j](https://example.org/k)\n"
         "`[code](nowhere.md)` [`k`](cost.md)\n```\n[code](nowhere.md)\n```\n"
     )
 

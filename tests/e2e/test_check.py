@@ -472,9 +472,9 @@ def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Pa
 
 
 def test_the_budget_ends_measuring_between_rounds(project: Project) -> None:
-    project.write("bench.py", "import time\n" + BENCH.replace("SPEED", "1.0") + "time.sleep(0.3)\n")
+    project.write("bench.py", "import time\n" + BENCH.replace("SPEED", "1.0") + "time.sleep(0.6)\n")
     project.commit()
-    done = project.perfgate("check", "--base", "HEAD", "--set", "plan.budget=1500ms")
+    done = project.perfgate("check", "--base", "HEAD", "--set", "plan.budget=3s")
     found = project.report()
     # so few builds may show that nothing changed; else there is no verdict
     code = 4 if found["summary"]["kind"] == "not-enough-measured" else 0
