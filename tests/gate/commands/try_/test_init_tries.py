@@ -53,10 +53,11 @@ def test_a_plan_of_which_too_little_fits_the_budget_is_written_again(
     project.commit()
     done = project.perfgate("init")
     assert done.returncode == 0, done.stderr
-    written = "\nwrote perfgate.toml again, with the leaner plan: executions = 1, iterations = "
+    written = "\nwrote perfgate.toml again, with the leaner plan: executions = "
     assert done.stdout.index("  10 min, leaner ") < done.stdout.index(written)
     plan = parse(read_source((project.top / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml")).plan
-    assert (plan.executions, plan.iterations < 5, float(plan.budget)) == (1, True, 600.0)
+    assert plan.executions * plan.iterations < 10
+    assert float(plan.budget) == 600.0
     # the next check knows what the trial has learned, and takes it for the plan that was written
     project.commit()
     told = project.perfgate("check", "--base", "HEAD~1", "--head", "HEAD", "--dry-run").stdout
