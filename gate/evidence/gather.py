@@ -30,7 +30,7 @@ from gate.evidence.factors import at, bound_factors, failed_at, settings
 from gate.evidence.facts import differing
 from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
 from gate.evidence.iterations import iteration_warnings
-from gate.evidence.looks import looks_of
+from gate.evidence.looks import looks_of, with_end
 from gate.evidence.records import Located
 from gate.evidence.repeated import alike, one_measurement, repeated
 from gate.evidence.runs import EvidenceError, Part, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
@@ -133,8 +133,8 @@ def _gathered(
     records = trusted(complete_rounds(without_past_waits(without_profiles(records))))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
-    looks = looks_of(run, whole, measured)
-    rounds = rounds_of(whole, parts, run, looks)
+    rounds = rounds_of(whole, parts, run, planned := looks_of(run, whole, measured))
+    looks = with_end(planned, rounds.done, whole)
     records = [r for r in records if not select or _is_selected(r.record, select)]
     refuse_duplicates(records)
     everything = [r.record for r in records]

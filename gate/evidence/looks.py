@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gate.config.rules import most_builds
 from gate.config.types import Builds, Config, Plan
 from gate.evidence.cost import one_by_one
-from gate.model import Build, Execution, Look, Record, Run
+from gate.model import Build, Execution, HostState, Look, Record, Run
 
 _JUDGED = 2
 """The rounds whose builds count."""
@@ -90,3 +90,19 @@ def looks_of(run: Run | None, records: Sequence[Record], config: Config | None) 
     measured = max((r.build + 1 for r in records if isinstance(r, Execution)), default=0)
     end = max((run.looks if run else None) or 0, measured) or lines[-1]
     return [*(look for look in lines if look < end), end]
+
+
+def with_end(looks: Sequence[int], done: int, records: Sequence[Record]) -> list[int]:
+    """Add the last complete round of a run that its budget ended between two looks: what was measured is looked at.
+
+    The looks before it keep their levels, and it spends what has grown since the last one. When a budget ends rests on
+    what rounds cost, hardly on their values. Several sessions end apart, so they have no round in common to look at.
+    Source: docs/method.md, stopping early (simulated).
+
+    Args:
+        looks: planned, ascending.
+        done: the rounds that are complete.
+    """
+    states = {r.session: r for r in records if isinstance(r, HostState)}
+    ended = [state.stop for state in states.values()] == ["budget"]
+    return sorted({*looks, done}) if ended and looks and looks[0] < done < looks[-1] else list(looks)

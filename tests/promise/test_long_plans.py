@@ -16,6 +16,8 @@ import pytest
 from scipy import stats
 
 from gate.config.rules import MOST_BUILDS
+from gate.evidence.looks import with_end
+from gate.model import HostState
 from gate.stats.futility import largest_futile
 from gate.stats.sequential import FIRST_STAGE, look_rounds, spending
 from tests.promise.test_fieller import standard_error
@@ -209,3 +211,25 @@ def test_a_slowdown_of_the_wanted_size_seldom_passes(sd: float) -> None:
     found = judged(normal(0.04, sd, first=True), 1, 4000, 0.02)
     passes = float((~found.called & ~found.inconclusive).mean())
     at_most(passes, 0.02, 4000)
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("sd", [0.03, 0.1, 0.3])
+@pytest.mark.parametrize("planned", [(4, 6, 8, 12), (4, 6, 8, 12, 18, 20)])
+def test_a_budget_that_ends_between_looks_adds_one(sd: float, planned: tuple[int, ...]) -> None:
+    """Where a budget ends depends on values that are seconds; the look there keeps the promise nevertheless."""
+    reports, rng = 20_000, np.random.default_rng([int(1000 * sd), len(planned)])
+    base, head = np.exp(rng.normal(0, sd, (2, reports, planned[-1])))
+    room = 0.75 * planned[-1] * 2 * math.exp(sd**2 / 2)
+    done = ((base + head).cumsum(1) <= room).sum(1)
+    ratios, called, added = np.log(head / base), np.zeros(reports, dtype=bool), 0
+    for end in np.unique(done):
+        records = [HostState(when="end", session=0, time="", state={}, stop="budget")]
+        looks, own = tuple(with_end(planned, int(end), records)), np.flatnonzero(done == end)
+        added += len(own) * (len(looks) > len(planned))
+        for k, rounds in enumerate(each for each in looks if each <= end):
+            part = ratios[own, :rounds]
+            t = part.mean(1) / (part.std(1, ddof=1) / math.sqrt(rounds))
+            called[own] |= 2 * stats.t.sf(t, rounds - 1) < spending(looks).nominal(k, 0.05, paired=True)
+    assert added > reports / 4
+    at_most(float(called.mean()), 0.025, reports)

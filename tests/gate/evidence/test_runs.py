@@ -252,6 +252,24 @@ def test_looks_are_those_of_the_slowest_session_and_of_the_whole_run() -> None:
     assert gathered([run, *lines, look], select=("x",)).looks == [4, 5, 7, 9]
 
 
+def test_the_round_at_which_the_budget_ended_is_looked_at() -> None:
+    def looks(done: int, *, stop: str = "budget", session: int = 0) -> list[int]:
+        run = {**run_line("x"), "config": PLAN}
+        lines = [
+            execution(side, [1.0], benchmark="x", session=own, build=b, seconds=5.2)
+            for side in ("base", "head")
+            for own in {0, session}
+            for b in range(done)
+        ]
+        looked = [{"type": "look", "look": n + 1} for n in range(done)]
+        ends = [{"type": "host", "when": "end", "session": own, "state": {}, "stop": stop} for own in {0, session}]
+        return gathered([run, *lines, *looked, *ends]).looks
+
+    assert [looks(done) for done in (4, 6, 8, 9)] == [[4, 5, 7, 9], [4, 5, 6, 7, 9], [4, 5, 7, 8, 9], [4, 5, 7, 9]]
+    # before the first look nothing has been spent; what ended by itself has its looks; sessions end apart
+    assert looks(3) == looks(6, stop="settled") == looks(6, session=1) == [4, 5, 7, 9]
+
+
 # --- machines ---------------------------------------------------------------------------------------------------------
 
 
