@@ -63,7 +63,8 @@ class Job:
 
     part: which part of the gate, where several jobs measure; None: all of it. treated: of a study, the
     treatments that are measured. resumes: whether it goes on with the run in its folder. costs: what is remembered, by
-    benchmark. earlier: of a plan of what is left of a study; None: the rounds are all of it.
+    benchmark. earlier: of a plan of what is left of a study; None: the rounds are all of it. longer: the share by which
+    head is made to take longer, in a drill.
     """
 
     project: Project
@@ -76,6 +77,7 @@ class Job:
     resumes: bool = False
     costs: Mapping[str, Costs] = field(default_factory=dict, hash=False)
     earlier: Earlier | None = None
+    longer: float = 0.0
 
     def of(self, project: Project) -> Job:
         """Return the job that measures the benchmarks of a project's sides by the same plan and seed."""

@@ -95,7 +95,17 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
         executor, study = BoundedExecutor(processes, budget), job.treated.study
         prefix = trees.repository.prefix
         conditions = Conditions(
-            executor, recipes, os.environ, scratch, shims, job.session, study, budget, sandbox, prefix
+            executor,
+            recipes,
+            os.environ,
+            scratch,
+            shims,
+            job.session,
+            study,
+            budget,
+            sandbox,
+            prefix,
+            {"head": job.longer} if job.longer else {},
         )
         hint = hints(job)
         builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, _cache(job))

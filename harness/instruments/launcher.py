@@ -4,11 +4,12 @@ A script of its own, standard library only: Linux counts the resident memory of 
 the program's peak, so this one is small. `python -I -S launcher.py DESCRIPTOR` reads from a file what to do, a
 marshalled tuple: where the result goes, sides, starts, seconds, step, timeout.
 
-A side is a command: (argv, environment, directory, [(where a directory is set aside, where it stands), ...],
+A side is a command: (argv, environment, directory, [(where a directory is set aside, where it stands), ...], longer,
 (ruleset, user, network)). Directories stand while it is the side's turn: in between they are renamed, which takes
-microseconds. The last being the sandbox that the command is started in, as harness/sandbox/enter.py has
-it; -1: none. Only the thread that starts the command enters it, and nobody inside can reach this program's memory: the
-values are its own. A start is (number of the side, what it adds to the environment, its own argv or none).
+microseconds. longer: this share of what a start took is spent on a processor after it and counted as its own (of a
+drill; else 0). The last being the sandbox that the command is started in, as harness/sandbox/enter.py has it; -1: none.
+Only the thread that starts the command enters it, and nobody inside can reach this program's memory: the values are its
+own. A start is (number of the side, what it adds to the environment, its own argv or none).
 
 After `seconds` (0: never) the next start whose number is a multiple of `step` is not made, nor any after it; the first
 start that fails is the last one; timeout: seconds of one start, 0: none.
@@ -36,7 +37,7 @@ import marshal
 import posix  # os and signal would double the start-up: os loads modules, and signal makes enums
 import resource  # wait4 would load it inside the first measurement
 import sys
-from time import perf_counter_ns, sleep
+from time import perf_counter_ns, sleep, thread_time_ns
 
 TYPE_CHECKING = False  # that of typing would double the start-up
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ HEAD = 8
 _GRACE, _LONGEST = 500_000_000, 2_500_000_000
 """Nanoseconds until what outlived a command is killed, and until it is left to perfgate."""
 _PAUSE = 0.001
-_SIDE, _PLACES, _INSIDE = 0, 3, 4
+_SIDE, _PLACES, _INSIDE = 0, 3, 5
 
 
 class _UnreadyError(Exception):
@@ -218,7 +219,7 @@ def _at(side: Sequence[Any], work: Callable[[Once], Any], starts: Sequence[Any])
     Raises:
         _UnreadyError: it cannot be done there.
     """
-    _, environment, directory, places, inside = side
+    _, environment, directory, places, _, inside = side
     what = "directory"
     try:
         if not places:
@@ -291,7 +292,7 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
     """Return what makes a start, by its number, and returns what failed or what the start took."""
     # Python ignores these; a program expects them as they are by default
     default = (SIGPIPE, SIGXFSZ)
-    argv, environment, directory, places, _ = side
+    argv, environment, directory, places, longer, _ = side
     spawn, clock, read = posix.posix_spawnp, perf_counter_ns, posix.pread
     if own >= 0:
         wait, one, until = posix.waitid, posix.P_PID, posix.WEXITED | posix.WNOWAIT
@@ -334,9 +335,27 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
         rest, outlived = _end_rest(orphans)
         code = posix.waitstatus_to_exitcode(status)
         took = [end - begin, used.ru_utime, used.ru_stime, used.ru_maxrss, delay, waited, ran, rest, outlived]
+        if longer:
+            _lengthen(took, longer)
         return ("exit", code) if code else None, took
 
     return once
+
+
+def _lengthen(took: list[Any], share: float) -> None:
+    """Spend a share of what a start took on a processor, and count it as the program's own."""
+    whole, _, _, _, delay, waited, ran, *_ = took
+    # what it waited for a processor was no work of it
+    wanted = share * (whole - max(0, delay) - max(0, waited))
+    begin, own = perf_counter_ns(), thread_time_ns()
+    while (spent := thread_time_ns() - own) < wanted:
+        pass
+    lasted = perf_counter_ns() - begin
+    took[0] += lasted
+    took[1] += spent / 1e9
+    if ran >= 0:
+        took[4] += max(0, lasted - spent)
+        took[6] += spent
 
 
 def _warm_up(environment: dict[bytes, bytes]) -> None:

@@ -33,7 +33,8 @@ class Context:
     directory: of its side. environment: of its side and treatment, without what the instrument adds. scratch: an empty
     directory for this execution alone. port: a free one, for {port}; 0 where the benchmark has no use for one.
     treatment: tells treatments apart; "" where there are none. apart: an empty directory for what perfgate's own
-    programs tell, where the command cannot write; None: there is none but scratch. confined: its sandbox.
+    programs tell, where the command cannot write; None: there is none but scratch. confined: its sandbox. longer: the
+    share by which it is made to take longer, in a drill.
     """
 
     directory: Path
@@ -47,6 +48,7 @@ class Context:
     treatment: str = ""
     apart: Path | None = None
     confined: Confinement | None = None
+    longer: float = 0.0
 
     @property
     def told(self) -> Path:

@@ -144,12 +144,14 @@ class Spawn:
     def __init__(self, *, duet: bool = False) -> None:
         """See the class."""
         self._duet = duet
+        self.spends = not duet
+        """Whether the launcher itself spends what a drill adds to a command."""
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher."""
         runs = wanted_values(benchmark, context.iterations)
         own = environment(context)
-        side = LaunchSide(words(benchmark, context), own, context.directory, context.confined)
+        side = LaunchSide(words(benchmark, context), own, context.directory, context.confined, longer=context.longer)
         return launched(Launch(LAUNCHER, context.told / RESULT, (side,), (LaunchStart(),) * runs), benchmark.timeout)
 
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:

@@ -19,9 +19,11 @@ from gate.config.commands import mentions
 from gate.config.study import Study
 from gate.config.treatments import Planned
 from gate.config.types import Benchmark
+from gate.directions import told_or_known
 from gate.model import SIDES, Execution, Failure, Metric, Side
 from gate.model.case import canonical
 from gate.removal import remove_tree
+from gate.units import whole_of
 from harness.build.conditions import Conditions
 from harness.build.perturb import execution_environment
 from harness.instruments.protocol import (
@@ -34,6 +36,7 @@ from harness.instruments.protocol import (
     by_hand,
     words,
 )
+from harness.instruments.spawn import Spawn
 from harness.loop.steps import ExecutionStep
 from harness.process.deadline import DeadlineError, deadline
 from harness.process.execute import Command, Outcome
@@ -278,6 +281,7 @@ class Executions:
             confined=sandbox.confined(
                 step.side, tree or self.conditions.root(directory), building=False, network=needs, scratch=scratch
             ),
+            longer=self.conditions.longer.get(step.side, 0.0),
         )
 
     def drawn(self, benchmark: Benchmark, step: ExecutionStep) -> Drawn:
@@ -345,6 +349,10 @@ class Executions:
     def record(self, attempt: Attempt, outcome: Outcome, metrics: dict[str, Metric], seconds: float) -> Execution:
         """Record what an execution gave."""
         step = attempt.step
+        instrument = self._instruments[attempt.benchmark.instrument]
+        # spawn's launcher spends it
+        if attempt.context.longer and not (isinstance(instrument, Spawn) and instrument.spends):
+            metrics = {name: _longer(name, metric, attempt.context.longer) for name, metric in metrics.items()}
         return Execution(
             benchmark=step.benchmark,
             side=step.side,
@@ -391,6 +399,15 @@ class Executions:
             empty=why.empty,
         )
         return msgspec.structs.replace(failure, hint=self.hint(failure, why.unstarted))
+
+
+def _longer(name: str, metric: Metric, share: float) -> Metric:
+    """Return a metric as if the program had had so much more to do; one that has no direction stays."""
+    better = told_or_known(metric.better, name, metric.unit)
+    if better is None or whole_of(name, metric.unit) is not None:
+        return metric
+    times = 1 + share if better == "lower" else 1 / (1 + share)
+    return msgspec.structs.replace(metric, values=[value * times for value in metric.values])
 
 
 def too_long(benchmark: Benchmark, context: Context) -> str:

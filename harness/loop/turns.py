@@ -125,6 +125,7 @@ class Turns:
             directory=standing.directory,
             places=standing.places,
             confined=context.confined,
+            longer=context.longer,
         )
         return _Ready(benchmark, context, command, living, side)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,6 +100,36 @@ def overlaid(repository: Repository, revision: str, head: str, paths: Sequence[s
     if tree == repository.git.line("rev-parse", revision + "^{tree}"):
         return revision
     return _commit(repository.store.writing, tree, revision, "perfgate: overlaid with " + ", ".join(paths))
+
+
+def changed(repository: Repository, revision: str, files: Mapping[str, bytes], message: str) -> str:
+    """Give a commit like a revision, but with these files, by their paths in the repository."""
+    with repository.store.index() as index:
+        index.run("read-tree", revision)
+        for path, content in files.items():
+            known = [entry.mode for entry in files_at(repository, revision, path) if entry.path == path]
+            blob = repository.store.writing.run("hash-object", "-w", "--stdin", stdin=content).decode().strip()
+            line = os.fsencode(f"{known[0] if known else '100644'} {blob}\t{path}\0")
+            index.run("update-index", "-z", "--index-info", stdin=line)
+        tree = index.line("write-tree")
+    return _commit(repository.store.writing, tree, revision, message)
+
+
+def patched(repository: Repository, revision: str, patch: bytes) -> str:
+    """Give a commit like a revision, with a patch applied.
+
+    Raises:
+        SourceError: it does not apply, or changes nothing.
+    """
+    with repository.store.index() as index:
+        index.run("read-tree", revision)
+        answer = index.attempt("apply", "--cached", "-", stdin=patch)
+        if answer.status != 0:
+            raise SourceError(f"does not apply to head: {answer.reason}", option="patch")
+        tree = index.line("write-tree")
+    if tree == repository.git.line("rev-parse", revision + "^{tree}"):
+        raise SourceError("changes nothing in head", option="patch")
+    return _commit(repository.store.writing, tree, revision, "perfgate drill: patched")
 
 
 def _copy_index(git: Git, target: Path) -> None:

@@ -172,6 +172,16 @@ def test_sides_take_turns_each_with_its_own_command(made: Made, tmp_path: Path) 
     assert all(len(metric.values) == 1 and not metric.dropped for each in found for metric in each.metrics.values())
 
 
+def test_what_a_drill_adds_is_spent_and_counted_as_the_programs_own(executor: ProcessExecutor, tmp_path: Path) -> None:
+    sides = tuple(LaunchSide(("sleep", "0.1"), ENVIRONMENT, tmp_path, longer=each) for each in (0.0, 0.5))
+    launch = Launch(LAUNCHER, tmp_path / RESULT, sides, [LaunchStart(side) for side in (0, 1)])
+    as_it_is, longer = good(Spawn().starts([BENCHMARK] * 2, launch, executor.run(launched(launch, 30.0))))
+    assert value(as_it_is, "user") < 0.05 <= value(longer, "user")
+    assert value(longer, "time") >= 0.15
+    assert value(longer, "active") >= 0.15
+    assert longer.own == pytest.approx(1, abs=0.1)
+
+
 def test_the_memory_of_each_side_is_its_own(made: Made) -> None:
     block = "x = b'x' * 100_000_000"
     small, large = good(made([*PYTHON, "import os"], [*PYTHON, block], starts=[0, 1]))
@@ -314,7 +324,7 @@ def test_what_delays_the_launcher_until_the_program_has_ended(
 
     own = os.open(told, os.O_RDONLY)
     monkeypatch.setattr(posix, "posix_spawnp", late_spawn)
-    once = launcher._starter((argv, dict(os.environb), b".", [], ()), [(0, {}, None)], own, -1)
+    once = launcher._starter((argv, dict(os.environb), b".", [], 0.0, ()), [(0, {}, None)], own, -1)
     failed, run = once(0)
     os.close(own)
     assert (failed, run[5]) == (None, late)

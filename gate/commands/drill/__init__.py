@@ -1,0 +1,1 @@
+"""perfgate drill."""

@@ -1,0 +1,304 @@
+"""perfgate drill: the gate of a project, tried by changes whose verdict is known."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TextIO
+
+import msgspec
+
+from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
+from gate.codes import Exit
+from gate.commands.drill import edits
+from gate.commands.drill.options import DrillOptions
+from gate.config.types import Config
+from gate.decide.design import design_of, subjects_of
+from gate.decide.detectable import detectable
+from gate.decide.looks import walk
+from gate.decide.measurements import Decided, decide_by, looking
+from gate.decide.policy import policy_at
+from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
+from gate.model import SCHEMA, Report, UserError
+from gate.report.outputs import require_writable, write
+from gate.run.job import prepare
+from gate.run.measuring import opened
+from gate.run.project import Project, open_itself, with_head
+from gate.run.refusal import refuse_unsafe
+from gate.units import format_share
+from gate.words.failures import title
+from gate.words.grid import Cell, Column, lay_out
+from gate.writing.phrases import listed
+from gate.writing.plain import visible, wrap
+from harness.source.base_and_head import Source
+from harness.source.snapshot import patched
+
+LONGER = 0.25
+_WIDTH = 100
+_FOLDER = Path(DEFAULT_FOLDER) / "drill"
+_ONCE = ("plan.builds=1", "plan.executions=1", "plan.iterations=1", "gate.sameness=off")
+"""Of an exercise that asks only whether a benchmark fails."""
+
+Name = Literal["slower", "harmless", "broken", "artifacts"]
+_TITLES: Mapping[Name, str] = {
+    "slower": "slower",
+    "harmless": "harmless edit",
+    "broken": "broken build",
+    "artifacts": "base's build",
+}
+_MISSED: Mapping[Name, str] = {
+    "slower": "not red",
+    "harmless": "not green",
+    "broken": "no error",
+    "artifacts": "red",
+}
+_WANTED: Mapping[Name, str] = {
+    "slower": "red",
+    "harmless": "green",
+    "broken": "error",
+    "artifacts": "not red",
+}
+_ELSEWHERE = "the benchmark runs something that the build does not make: look at its command, and at PATH"
+_MEANS: Mapping[Name, str] = {
+    "slower": "a slowdown of that size passes here: raise plan.budget, or lower gate.threshold",
+    "harmless": "an edit that changes nothing does not pass here",
+    "broken": f"it runs though what the build made was replaced: {_ELSEWHERE}",
+    "artifacts": f"it is slower though its build is base's: {_ELSEWHERE}",
+}
+
+
+class UnmeasuredError(UserError):
+    """Head gives no values, so that nothing can be told of its gate."""
+
+    exit_code = Exit.ERROR
+
+
+class Exercise(msgspec.Struct, frozen=True):
+    """One change whose verdict is known, and what the gate said.
+
+    what: was done, in words. held: by benchmark, whether the gate said what it had to. why: it was not tried; None: it
+    was. folder: of its report. same: the benchmarks that the change cannot reach, since they read nothing of it.
+    """
+
+    name: Name
+    what: str
+    held: dict[str, bool] = {}
+    why: str | None = None
+    folder: str | None = None
+    same: list[str] = []
+
+    @property
+    def failed(self) -> list[str]:
+        """The benchmarks for which it did not hold."""
+        return [name for name, held in self.held.items() if not held]
+
+
+@dataclass(frozen=True, slots=True)
+class _Drill:
+    """What all exercises have in common."""
+
+    options: DrillOptions
+    rules: RulesOptions
+    folder: Path
+    out: TextIO
+    err: TextIO
+
+    def measured(
+        self, name: Name, change: Callable[[Project], Project], *sets: str, longer: float = 0.0
+    ) -> tuple[Decided, Path]:
+        """Run the gate on head with a change, as a check would, in a folder of its own."""
+        self.err.write(f"perfgate: drill: {_TITLES[name]}\n")
+        rules = replace(self.rules, sets=(*self.rules.sets, *sets))
+        asked = MeasureOptions(head=self.options.head, wait=self.options.wait, out=self.folder / name)
+        with opened(asked, _FOLDER / name, self.err, quiet=self.options.quiet) as run:
+            project = change(run.enter(open_itself(self.options.head, rules, run.outputs([]))))
+            job = replace(prepare(project, asked, run.settle(project), remembers=not longer), longer=longer)
+            run.begin(job, [])
+            job = run.measure(job, looking).job
+        gate = job.project.settings.rules
+        return decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions()), job.out
+
+
+def run(options: DrillOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
+    """Try the gate, and print what held.
+
+    Raises:
+        UserError: nothing to measure, a patch that does not apply, or a config that is wrong.
+        EndedError: a signal, or the measurements cannot be written.
+    """
+    refuse_unsafe()
+    require_writable(OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet))
+    patch = _read(options.patch) if options.patch is not None else None
+    with open_itself(options.head, rules) as project:
+        folder = project.repository.project / _FOLDER
+        config = project.settings.sides["head"]
+    drill = _Drill(options, rules, folder, out, err)
+    slower, sizes = _slower(drill, patch)
+    tried = [slower, _harmless(drill), _broken(drill, config), _of_base(drill, config, patch)]
+    if options.json is not None:
+        text = json.dumps({"schema": SCHEMA, **_as_json(tried, sizes)}, indent=2) + "\n"
+        (out.write if options.json == "-" else lambda each: write(Path(str(options.json)), each))(text)
+    if options.json != "-":
+        out.write(_said(tried, sizes, quiet=options.quiet))
+    return Exit.REGRESSION if any(each.failed for each in tried) else Exit.PASS
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}", option="patch") from None
+
+
+def _planted(project: Project, rules: RulesOptions, patch: bytes) -> Project:
+    head = project.sources.head
+    revision = patched(project.repository, head.revision, patch)
+    return with_head(project, Source(msgspec.structs.replace(head.commit, dirty=True), revision), rules, ())
+
+
+def _slower(drill: _Drill, patch: bytes | None) -> tuple[Exercise, dict[str, float]]:
+    """Make head slower, which must be red; also give the smallest slowdown that the gate would have seen."""
+    if patch is None:
+        what = f"{format_share(LONGER)} were added to what each benchmark takes on head"
+        decided, folder = drill.measured("slower", lambda project: project, longer=LONGER)
+    else:
+        what = f"{drill.options.patch} was applied to head"
+        decided, folder = drill.measured("slower", lambda project: _planted(project, drill.rules, patch))
+    if not decided.report.findings:
+        failures = [title(each) for each in decided.report.failures]
+        raise UnmeasuredError(f"head cannot be measured: {failures[0] if failures else 'it gave no values'}")
+    red = {finding.benchmark for finding in decided.report.findings if finding.verdict == "regression"}
+    held = {name: name in red for name in _benchmarks(decided.report)}
+    same = [each.benchmark for each in decided.report.identical]
+    return Exercise("slower", what, held, folder=str(folder), same=same), _sizes(decided)
+
+
+def _harmless(drill: _Drill) -> Exercise:
+    """Add a comment to head, which must pass."""
+    edited: list[str] = []
+
+    def change(project: Project) -> Project:
+        head = project.sources.head
+        found = edits.harmless(project.repository, head.revision, project.settings.sides["head"])
+        if found is None:
+            return project
+        edited.append(found[1])
+        return with_head(project, Source(msgspec.structs.replace(head.commit, dirty=True), found[0]), drill.rules, ())
+
+    with open_itself(drill.options.head, drill.rules) as project:
+        change(project)
+    if not edited:
+        why = "there is no source file of a language whose comments are known"
+        return Exercise("harmless", "a comment in a source", why=why)
+    what = f"a comment was added to {edited[0]}"
+    decided, folder = drill.measured("harmless", change)
+    report = decided.report
+    bad = {finding.benchmark for finding in report.findings if finding.verdict == "regression"}
+    bad |= {failure.benchmark or name for failure in report.failures for name in _benchmarks(report)}
+    held = {name: name not in bad for name in _benchmarks(report)}
+    if report.exit_code and all(held.values()):
+        held = dict.fromkeys(held, False)
+    return Exercise("harmless", what, held, folder=str(folder))
+
+
+def _broken(drill: _Drill, config: Config) -> Exercise:
+    """Replace what head's build makes by a program that fails, which must be an error."""
+    what = f"head's artifacts ({listed(config.build.artifacts)}) were replaced by a program that fails"
+    if config.build.command is None or not config.build.artifacts:
+        return Exercise("broken", "head's artifacts fail", why="[build] names no command and artifacts")
+
+    def change(project: Project) -> Project:
+        return _with_head(project, edits.with_failing_artifacts)
+
+    decided, folder = drill.measured("broken", change, *_ONCE)
+    failed = {failure.benchmark for failure in decided.report.failures}
+    held = {name: bool({name, name.partition("/")[0], None} & failed) for name in _benchmarks(decided.report)}
+    return Exercise("broken", what, held, folder=str(folder))
+
+
+def _of_base(drill: _Drill, config: Config, patch: bytes | None) -> Exercise:
+    """Give head what base's build makes: then the planted slowdown must be gone."""
+    if patch is None:
+        why = "it needs --patch: what is added to a benchmark is in no artifact"
+        return Exercise("artifacts", "head with base's artifacts", why=why)
+    if config.build.command is None:
+        return Exercise("artifacts", "head with base's artifacts", why="[build] names no command")
+
+    def change(project: Project) -> Project:
+        planted = _planted(project, drill.rules, patch)
+        base, head = planted.sources.base, planted.sources.head
+        own = planted.settings.sides["head"]
+        revision, built = edits.with_artifacts_of(project.repository, base.revision, head.revision, own)
+        whole = with_head(project, Source(head.commit, revision), drill.rules, ())
+        return _with_head(whole, lambda _: built)
+
+    decided, folder = drill.measured("artifacts", change)
+    red = {finding.benchmark for finding in decided.report.findings if finding.verdict == "regression"}
+    held = {name: name not in red for name in _benchmarks(decided.report)}
+    return Exercise("artifacts", f"{drill.options.patch} was applied, and built without it", held, folder=str(folder))
+
+
+def _with_head(project: Project, change: Callable[[Config], Config]) -> Project:
+    sides = project.settings.sides
+    return replace(project, settings=replace(project.settings, sides={**sides, "head": change(sides["head"])}))
+
+
+def _benchmarks(report: Report) -> list[str]:
+    names = {each.benchmark for each in (*report.findings, *report.identical)}
+    return sorted(names | {failure.benchmark for failure in report.failures if failure.benchmark})
+
+
+def _sizes(decided: Decided) -> dict[str, float]:
+    """Give by benchmark the smallest slowdown that this run would have called, as a share."""
+    subjects = subjects_of(decided.evidence, decided.policy)
+    design = design_of(decided.evidence, decided.policy, subjects)
+    found: dict[str, float] = {}
+    for judged in walk(subjects, design).judged:
+        size, name = detectable(judged.estimated, design), judged.subject.case.benchmark
+        if size is not None:
+            found[name] = min(size, found.get(name, size))
+    return found
+
+
+def _as_json(tried: Sequence[Exercise], sizes: Mapping[str, float]) -> dict[str, Any]:
+    exercises = [{**msgspec.to_builtins(each), "wanted": _WANTED[each.name]} for each in tried]
+    return {"held": not any(each.failed for each in tried), "exercises": exercises, "detectable": dict(sizes)}
+
+
+def _said(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bool) -> str:
+    done = [each for each in tried if each.why is None]
+    good = sum(not each.failed for each in done)
+    headline = f"{'✔' if good == len(done) else '✖'} {good} of {len(done)} exercises held"
+    if quiet:
+        return f"{headline}\n"
+    names = list(dict.fromkeys(name for each in done for name in each.held))
+    columns = [Column("benchmark"), *(Column(f"{_TITLES[each.name]}") for each in done), Column("finds", right=True)]
+    rows = []
+    for name in names:
+        cells = [Cell(_cell(each, name)) for each in done]
+        size = Cell(format_share(sizes[name]) if name in sizes else "")
+        rows.append([Cell(visible(name)), *cells, size])
+    lines = [headline, "", *(lay_out(columns, rows, _WIDTH) or []), ""]
+    for each in tried:
+        text = f"{each.what}: must be {_WANTED[each.name]}" if each.why is None else f"not tried, {each.why}"
+        lines += wrap(visible(f"{_TITLES[each.name]:<15}{text}"), _WIDTH, rest=" " * 15)
+    lines += wrap("finds          the smallest slowdown that this gate would have called on this host today", _WIDTH)
+    told = [line for each in done for why in _whys(each) for line in wrap(visible(why), _WIDTH, rest="  ")]
+    return "".join(f"{line}\n" for line in [*lines, *([""] if told else []), *told])
+
+
+def _cell(each: Exercise, name: str) -> str:
+    if name not in each.held:
+        return "-"
+    return (_WANTED if each.held[name] else _MISSED)[each.name]
+
+
+def _whys(each: Exercise) -> list[str]:
+    """Say what it means that an exercise did not hold."""
+    same, rest = ([name for name in each.failed if (name in each.same) is proved] for proved in (True, False))
+    report = f"(`perfgate report {os.path.relpath(each.folder or '')}`)"
+    found = [f"{listed(same)}: it reads nothing that the patch changes {report}"] if same else []
+    return found + ([f"{listed(rest)}: {_MEANS[each.name]} {report}"] if rest else [])

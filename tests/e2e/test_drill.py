@@ -1,0 +1,135 @@
+"""perfgate drill: gates that can go red, and gates that cannot, each found by real builds and starts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.commands.drill.edits import with_failing_artifacts
+from gate.config.parse import parse
+from gate.config.source import read_source
+from gate.model import Metric
+from harness.loop.execution import _longer
+from tests.support.project import Project
+
+SOURCE = """\
+#include <stdlib.h>
+int main(int count, char **words) {
+    volatile unsigned long x = 1;
+    for (long i = 0; i < atol(words[1]) * 100000L; i++) x = x * 31 + 7;
+    return 0;
+}
+"""
+SLOWER = "for (long i = 0; i < atol(words[1]) * 140000L; i++)"
+GATE = """\
+[build]
+command = "cc -O1 -o app work.c"
+artifacts = ["app"]
+[plan]
+budget = "2m"
+[[benchmark]]
+name = "own"
+command = "./app 60"
+"""
+ELSEWHERE = '[[benchmark]]\nname = "elsewhere"\ncommand = "sort perfgate.toml"\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "project")
+    made.write("work.c", SOURCE)
+    made.write("perfgate.toml", GATE + ELSEWHERE)
+    made.write(".gitignore", "app\n")
+    made.commit()
+    return made
+
+
+def held(project: Project) -> dict[str, Any]:
+    found = json.loads((project.top / "drill.json").read_text())
+    return {each["name"]: each["held"] if each["why"] is None else each["why"] for each in found["exercises"]}
+
+
+@pytest.mark.endtoend
+def test_a_benchmark_of_what_is_installed_is_found(project: Project) -> None:
+    done = project.perfgate("drill", "--json", "drill.json")
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("✖ 2 of 3 exercises held\n")
+    found = held(project)
+    assert found["slower"] == found["harmless"] == {"elsewhere": True, "own": True}
+    assert found["broken"] == {"elsewhere": False, "own": True}
+    assert "--patch" in found["artifacts"]
+    assert "elsewhere: it runs though what the build made was replaced" in done.stdout
+    sizes = json.loads((project.top / "drill.json").read_text())["detectable"]
+    assert set(sizes) == {"elsewhere", "own"}
+    assert 0 < sizes["own"] < 0.25
+    # nothing of the checkout has changed
+    assert project.git("status", "--porcelain") in ("", "?? drill.json")
+
+
+@pytest.mark.endtoend
+def test_a_patch_reaches_what_it_reaches(project: Project) -> None:
+    project.write("work.c", SOURCE.replace("for (long i = 0; i < atol(words[1]) * 100000L; i++)", SLOWER))
+    (project.top / "slower.diff").write_text(project.git("diff") + "\n")
+    project.git("checkout", "work.c")
+    done = project.perfgate("drill", "--patch", "slower.diff", "--head", "HEAD", "--json", "drill.json")
+    assert done.returncode == 1, done.stderr
+    found = held(project)
+    assert found["slower"] == {"elsewhere": False, "own": True}
+    assert found["artifacts"] == {"elsewhere": True, "own": True}
+    assert "elsewhere: it reads nothing that the patch changes" in done.stdout
+
+
+@pytest.mark.endtoend
+@pytest.mark.nightly
+def test_what_compiles_for_itself_is_slower_with_bases_build_too(project: Project) -> None:
+    project.write("run.sh", 'cc -O1 -o "$TMPDIR/own" work.c && exec "$TMPDIR/own" 60\n')
+    project.write("perfgate.toml", GATE.replace("./app 60", "sh run.sh"))
+    project.commit()
+    project.write("work.c", SOURCE.replace("100000L", "900000L"))
+    (project.top / "slower.diff").write_text(project.git("diff") + "\n")
+    project.git("checkout", "work.c")
+    done = project.perfgate("drill", "--patch", "slower.diff", "--head", "HEAD", "--json", "drill.json")
+    assert done.returncode == 1, done.stderr
+    assert held(project)["artifacts"] == {"own": False}
+    assert "it is slower though its build is base's" in done.stdout
+
+
+@pytest.mark.endtoend
+@pytest.mark.nightly
+def test_a_gate_that_can_go_red(project: Project) -> None:
+    project.write("perfgate.toml", GATE)
+    project.commit()
+    done = project.perfgate("drill", "--quiet")
+    assert (done.returncode, done.stdout) == (0, "✔ 3 of 3 exercises held\n"), done.stderr
+
+
+@pytest.mark.endtoend
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--patch", "none.diff"], 2, "--patch none.diff: No such file or directory"),
+        (["--patch", "work.c"], 2, "--patch does not apply to head"),
+        (["--set", "build.command=exit 3"], 4, "head cannot be measured: "),
+    ],
+)
+def test_what_cannot_be_tried(project: Project, arguments: list[str], code: int, said: str) -> None:
+    done = project.perfgate("drill", *arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+
+
+def test_values_of_a_tool_are_made_longer() -> None:
+    def made(name: str, unit: str) -> float:
+        return _longer(name, Metric(unit=unit, values=[8.0]), 0.25).values[0]
+
+    assert (made("time", "s"), made("instructions", ""), made("throughput", "1/s")) == (10.0, 10.0, 6.4)
+    # a share of failures is no time, and of what has no direction nobody knows what more work does to it
+    assert (made("error_rate", "%"), made("answer", "")) == (8.0, 8.0)
+
+
+def test_artifacts_are_replaced_whatever_their_names() -> None:
+    config = parse(read_source(GATE.replace('["app"]', """["a b", "it's/lib"]"""), "perfgate.toml"))
+    command = with_failing_artifacts(config).build.command
+    assert isinstance(command, str)
+    assert "'./a b'" in command
