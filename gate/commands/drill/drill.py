@@ -15,6 +15,7 @@ from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.drill import edits
 from gate.commands.drill.options import DrillOptions
+from gate.commands.drill.workflows import swallowed
 from gate.config.types import Config
 from gate.decide.design import design_of, subjects_of
 from gate.decide.detectable import detectable
@@ -28,12 +29,14 @@ from gate.run.job import prepare
 from gate.run.measuring import opened
 from gate.run.project import Project, open_itself, with_head
 from gate.run.refusal import refuse_unsafe
-from gate.units import format_share
+from gate.units import format_share, plural
 from gate.words.failures import title
 from gate.words.grid import Cell, Column, lay_out
 from gate.writing.phrases import listed
 from gate.writing.plain import visible, wrap
-from harness.source.base_and_head import Source
+from harness.errors import SourceError
+from harness.source.base_and_head import Source, default_branch
+from harness.source.repository import files_at
 from harness.source.snapshot import patched
 
 LONGER = 0.25
@@ -129,8 +132,10 @@ def run(options: DrillOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
         UserError: nothing to measure, a patch that does not apply, or a config that is wrong.
         EndedError: a signal, or the measurements cannot be written.
     """
-    refuse_unsafe()
     require_writable(OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet))
+    if options.workflow is not None:
+        return _read_workflows(options, rules, out)
+    refuse_unsafe()
     patch = _read(options.patch) if options.patch is not None else None
     with open_itself(options.head, rules) as project:
         folder = project.repository.project / _FOLDER
@@ -144,6 +149,33 @@ def run(options: DrillOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
     if options.json != "-":
         out.write(_said(tried, sizes, quiet=options.quiet))
     return Exit.REGRESSION if any(each.failed for each in tried) else Exit.PASS
+
+
+def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> int:
+    """Say what in the project's workflows would swallow a verdict."""
+    with open_itself(options.head, rules) as project:
+        repository, config = project.repository, project.settings.sides["head"]
+        own = sorted([*(repository.top / ".github/workflows").glob("*.y*ml")])
+        files = [Path(options.workflow)] if options.workflow else [Path(os.path.relpath(file)) for file in own]
+        tracked = [entry.path for entry in files_at(repository, project.sources.head.revision)]
+        words = [word for text in edits.commands(config) for word in text.split()]
+        named = {repository.inside("perfgate.toml"), *(repository.inside(word) for word in words)}
+        try:
+            (branch, *_) = default_branch(repository, {})
+        except SourceError:
+            branch = ""
+    paths = [path for path in tracked if path in named]
+    found = swallowed(files, config, paths, branch.removeprefix("origin/") or None)
+    if options.json is not None:
+        text = (
+            json.dumps({"schema": SCHEMA, "held": not found, "swallows": msgspec.to_builtins(found)}, indent=2) + "\n"
+        )
+        (out.write if options.json == "-" else lambda each: write(Path(str(options.json)), each))(text)
+    if options.json != "-":
+        out.write(f"{'✖' if found else '✔'} {plural(len(found), 'place')} would swallow a verdict\n")
+        lines = [f"{each.file}:{each.line}: {each.what}; {each.cure}" for each in found]
+        out.writelines(f"{visible(line)}\n" for line in ([] if options.quiet else lines))
+    return Exit.REGRESSION if found else Exit.PASS
 
 
 def _read(path: Path) -> bytes:

@@ -39,7 +39,7 @@ def harmless(repository: Repository, revision: str, config: Config) -> tuple[str
     Returns:
         The new commit, and the path of the file in the repository.
     """
-    named = {word for text in _commands(config) for word in text.split()}
+    named = {word for text in commands(config) for word in text.split()}
     sources = [each for each in files_at(repository, revision, repository.inside(".")) if _is_source(each)]
     if not sources:
         return None
@@ -60,7 +60,8 @@ def _is_source(entry: Entry) -> bool:
     return entry.mode.startswith("100") and PurePosixPath(entry.path).suffix in _COMMENTS
 
 
-def _commands(config: Config) -> list[str]:
+def commands(config: Config) -> list[str]:
+    """List what builds a side and what its benchmarks run, a list of words as a text."""
     given = [config.build.command, *(benchmark.command for benchmark in config.benchmark)]
     return [each if isinstance(each, str) else " ".join(each) for each in given if each]
 

@@ -19,6 +19,10 @@ class DrillOptions:
         "a slowdown of your own, as `git diff` writes it (default: 25%% are added to what each benchmark takes)",
         metavar="FILE", parse=Path,
     )  # fmt: skip
+    workflow: str | None = option(
+        "instead, read the workflows (or one) for what would swallow a verdict; measures nothing",
+        metavar="FILE", alone="",
+    )  # fmt: skip
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
     json: str | None = option("write the result as JSON (-: print it)", metavar="FILE")
     quiet: bool = switch("print one line, and errors")

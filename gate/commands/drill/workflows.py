@@ -1,0 +1,253 @@
+"""perfgate drill --workflow: what in a workflow would swallow a verdict, with the line and what to write instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gate.config.rules import matches
+from gate.config.types import Config
+from gate.model import UserError
+
+_OWN = re.compile(r"(^|/)perfgate@|^\./?$")
+_RUN = re.compile(r"\bperfgate (check|measure|publish|decide)\b|-m gate (check|measure|publish|decide)\b")
+_SWALLOWS = re.compile(r"\|\|\s*(true|:|exit 0|echo)(?![\w-])|;\s*(true|exit 0)\s*$|^\s*set \+e", re.MULTILINE)
+_PIPED = re.compile(r"(perfgate|-m gate) [^|\n]*[^|\n]\|[^|]")
+_NEVER = re.compile(r"^\s*(\$\{\{\s*)?false\b|event_name\s*==\s*'(push|schedule)'|github\.ref\s*==")
+_GATED = ("pull_request", "pull_request_target", "merge_group")
+_DEFAULTS = ("main", "master")
+_RIGHTS = {"status": "statuses", "check": "checks", "issue": "issues"}
+"""What a token may write, by the input that asks for it."""
+
+
+class Swallowed(msgspec.Struct, frozen=True):
+    """What would swallow a verdict: where it stands (lines from 1), what it does, and what to write instead."""
+
+    file: str
+    line: int
+    what: str
+    cure: str
+
+
+class _Step(msgspec.Struct, frozen=True):
+    """A step that runs perfgate: its job, what it does there, and where it stands."""
+
+    job: Any
+    name: str
+    step: Any
+    line: int
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        return self.step.get("with") or {}
+
+    @property
+    def command(self) -> str:
+        found = _RUN.search(self.run)
+        return (found[1] or found[2]) if found else str(self.inputs.get("command") or "check")
+
+    @property
+    def run(self) -> str:
+        return str(self.step.get("run") or "")
+
+    @property
+    def decides(self) -> bool:
+        return self.command in ("check", "publish", "decide")
+
+    @property
+    def measures(self) -> bool:
+        return self.command in ("check", "measure")
+
+
+def swallowed(files: Sequence[Path], config: Config, paths: Sequence[str], branch: str | None) -> list[Swallowed]:
+    """Name all that would swallow a verdict in workflows that gate pull requests.
+
+    Args:
+        files: the workflows, of which those without perfgate are passed over.
+        config: of the project, for the names of its benchmarks and its budget.
+        paths: files of the repository that the gate depends on.
+        branch: the default branch; None: not known.
+
+    Raises:
+        UserError: a file that cannot be read, or no workflow that runs perfgate.
+    """
+    found: list[Swallowed] = []
+    any_gate = False
+    for file in files:
+        workflow = _read(file)
+        steps = [step for step in _steps(workflow) if step.measures or step.decides]
+        triggers = _triggers(workflow)
+        if not steps or not set(_GATED) & set(triggers):
+            continue
+        any_gate = True
+        told = [*_of_triggers(workflow, triggers, steps, paths, branch)]
+        for step in steps:
+            told += [*_of_results(workflow, step), *_of_job(step), *_of_inputs(workflow, step, config, triggers)]
+        if not any(step.decides for step in steps):
+            told.append((steps[0].line, "measures, and no job decides", "add the job that has `command: publish`"))
+        found += [Swallowed(str(file), line, what, cure) for line, what, cure in sorted(told, key=lambda each: each[0])]
+    if not any_gate:
+        names = ", ".join(map(str, files)) or ".github/workflows"
+        raise UserError(f"{names}: no workflow runs perfgate on pull requests: `perfgate init --workflow pull-request` writes one")
+    return found
+
+
+Told = tuple[int, str, str]
+
+
+def _read(file: Path) -> Any:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        return YAML().load(file.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: {getattr(error, 'strerror', None) or 'is no UTF-8'}", option="workflow") from None
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark is not None else ""
+        raise UserError(f"{file}{line}: {getattr(error, 'problem', None) or 'is no YAML'}", option="workflow") from None
+
+
+def _steps(workflow: Any) -> Iterator[_Step]:
+    jobs = workflow.get("jobs") if isinstance(workflow, Mapping) else None
+    for name, job in (jobs or {}).items():
+        for number, step in enumerate((job or {}).get("steps") or []):
+            if _OWN.search(str(step.get("uses") or "")) or _RUN.search(str(step.get("run") or "")):
+                yield _Step(job, str(name), step, job["steps"].lc.item(number)[0] + 1)
+
+
+def _triggers(workflow: Any) -> Mapping[str, Any]:
+    # YAML 1.1 reads a bare "on" as true
+    given = workflow.get("on", workflow.get(True)) if isinstance(workflow, Mapping) else None
+    if isinstance(given, Mapping):
+        return {str(name): value or {} for name, value in given.items()}
+    return {str(name): {} for name in ([given] if isinstance(given, str) else given or [])}
+
+
+def _line(place: Any, key: str) -> int:
+    return int(place.lc.key(key)[0]) + 1
+
+
+def _of_triggers(
+    workflow: Any, triggers: Mapping[str, Any], steps: Sequence[_Step], paths: Sequence[str], branch: str | None
+) -> Iterator[Told]:
+    on = workflow.get("on", workflow.get(True))
+    if "pull_request_target" in triggers and any(step.measures for step in steps):
+        line = _line(on, "pull_request_target") if isinstance(on, Mapping) else _line(workflow, "on")
+        yield line, "pull_request_target runs a stranger's code with a token that can write", "use `on: pull_request`"
+    for name in _GATED:
+        filters = triggers.get(name)
+        if not isinstance(filters, Mapping):
+            continue
+        hidden = [path for path in paths if _is_filtered(path, filters, "paths")]
+        for key in ("paths", "paths-ignore"):
+            if key in filters and hidden:
+                what = f"a change of {hidden[0]} starts no gate, and a required check then waits for ever"
+                yield (
+                    _line(filters, key),
+                    what,
+                    f"leave `{key}` out: what cannot be slower is proved identical in seconds",
+                )
+        known = [branch] if branch is not None else list(_DEFAULTS)
+        for key in ("branches", "branches-ignore"):
+            if key in filters and all(_is_filtered(each, filters, "branches") for each in known):
+                yield (
+                    _line(filters, key),
+                    f"pull requests to {known[0]} start no gate",
+                    f"leave `{key}` out, or name it",
+                )
+
+
+def _is_filtered(name: str, filters: Mapping[str, Any], kind: str) -> bool:
+    """Return whether filters leave something out; the last pattern that matches decides."""
+    kept = kind not in filters
+    for pattern in filters.get(kind) or []:
+        if _matches(str(pattern).removeprefix("!"), name):
+            kept = not str(pattern).startswith("!")
+    return not kept or any(_matches(str(each), name) for each in filters.get(f"{kind}-ignore") or [])
+
+
+def _matches(pattern: str, name: str) -> bool:
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    meant = {"**/": "(.*/)?", "**": ".*", "*": "[^/]*", "?": "."}
+    return re.fullmatch("".join(meant.get(part, re.escape(part)) for part in parts), name) is not None
+
+
+def _of_results(workflow: Any, step: _Step) -> Iterator[Told]:
+    """Name what turns a failure into success."""
+    for place, what in ((step.job, f"job {step.name}"), (step.step, "the step")):
+        if place.get("continue-on-error") not in (None, False):
+            line = _line(place, "continue-on-error")
+            yield line, f"{what} is green whatever perfgate finds", "leave `continue-on-error` out"
+    if not step.run:
+        return
+    line = _line(step.step, "run")
+    if _SWALLOWS.search(step.run):
+        yield line, "the shell ends with 0 whatever perfgate finds", "let the command's own exit code end the step"
+    defaults = [(place.get("defaults") or {}).get("run") or {} for place in (step.job, workflow)]
+    shell = step.step.get("shell") or next((each["shell"] for each in defaults if "shell" in each), "")
+    if _PIPED.search(step.run) and "pipefail" not in f"{step.run} {shell}" and shell != "bash":
+        yield line, "a pipe ends with the exit code of its last command", "write `shell: bash`, which sets pipefail"
+
+
+def _of_job(step: _Step) -> Iterator[Told]:
+    """Name what keeps the job that decides from running: GitHub counts a skipped job as passed."""
+    job, condition = step.job, str(step.job.get("if") or "")
+    waits = job.get("needs")
+    if step.decides and waits and not re.search(r"always\(\)|!\s*cancelled\(\)", condition):
+        names = waits if isinstance(waits, str) else ", ".join(map(str, waits))
+        what = f"job {step.name} is skipped if {names} fails or is skipped, and a skipped check counts as passed"
+        yield _line(job, "needs"), what, "add `if: ${{ always() }}` to the job"
+    for place in (job, step.step):
+        text = str(place.get("if") if place.get("if") is not None else "").replace("False", "false")
+        if step.decides and _NEVER.search(text) and "pull_request" not in text:
+            yield _line(place, "if"), f"`if: {text}` is never true in a pull request", "leave `if` out"
+
+
+def _of_inputs(workflow: Any, step: _Step, config: Config, triggers: Mapping[str, Any]) -> Iterator[Told]:
+    """Name what perfgate is not given: commits, rights, time, benchmarks."""
+    job = step.job
+    for each in job.get("steps") or []:
+        if step.measures and str(each.get("uses") or "").startswith("actions/checkout@"):
+            depth = (each.get("with") or {}).get("fetch-depth")
+            if str(depth) != "0":
+                where = each["with"] if depth is not None else each
+                line = _line(where, "fetch-depth" if depth is not None else "uses")
+                yield line, "base is not in a shallow checkout", "add `fetch-depth: 0` under `with`"
+    yield from _of_rights(workflow, step, triggers)
+    minutes = job.get("timeout-minutes")
+    if step.measures and isinstance(minutes, (int, float)) and minutes * 60 <= float(config.plan.budget):
+        what = f"the job ends after {minutes:g} min, and measuring may take {config.plan.budget}"
+        yield _line(job, "timeout-minutes"), what, "allow the budget and the builds"
+    names = [benchmark.name for benchmark in config.benchmark]
+    suites = [benchmark.name for benchmark in config.benchmark if benchmark.measured.suite]
+    globs = [
+        *str(step.inputs.get("benchmark") or "").split(),
+        *re.findall(r"--benchmark[ =]['\"]?([^\s'\"]+)", step.run),
+    ]
+    for glob in globs:
+        of_suite = any(glob.startswith((f"{suite}/", "*")) for suite in suites)
+        if not of_suite and not any(matches(glob, name) for name in names):
+            yield step.line, f"{glob} names no benchmark", f"the benchmarks are {', '.join(names)}"
+
+
+def _of_rights(workflow: Any, step: _Step, triggers: Mapping[str, Any]) -> Iterator[Told]:
+    place = step.job if "permissions" in step.job else workflow
+    given = place.get("permissions")
+    if given is None or given == "write-all" or step.run:
+        return
+    rights = given if isinstance(given, Mapping) else {}
+    wanted = [right for name, right in _RIGHTS.items() if str(step.inputs.get(name)).lower() == "true"]
+    comments = str(step.inputs.get("comment")).lower() != "false"
+    if step.decides and comments and set(_GATED[:2]) & set(triggers):
+        wanted.append("pull-requests")
+    for right in wanted:
+        if rights.get(right) != "write":
+            yield _line(place, "permissions"), f"the token cannot write {right}", f"add `{right}: write`"
+    if step.measures and rights.get("contents") not in ("read", "write"):
+        yield _line(place, "permissions"), "the token cannot read the commits", "add `contents: read`"

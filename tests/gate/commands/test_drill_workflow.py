@@ -1,0 +1,96 @@
+"""perfgate drill --workflow: each sabotage is named with its line, and the workflows that perfgate writes are not."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gate.commands.drill.workflows import swallowed
+from gate.config.parse import parse
+from gate.config.source import read_source
+from gate.model import UserError
+from tests.support.pages import ROOT
+
+CONFIG = parse(
+    read_source(
+        '[plan]\nbudget = "15m"\n[[benchmark]]\nname = "parse"\ncommand = "./app"\n'
+        '[[benchmark]]\nname = "suite"\ncommand = "./bench"\ninstrument = "google-benchmark"\n',
+        "perfgate.toml",
+    )
+)
+PATHS = ["perfgate.toml", "src/bench.c"]
+README = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[0]
+TERMINAL = """\
+name: gate
+on: [pull_request]
+jobs:
+  gate:
+    runs-on: [self-hosted, perf]
+    steps:
+      - uses: actions/checkout@v4
+        with: {fetch-depth: 0}
+      - run: perfgate check
+"""
+
+
+def found(text: str, tmp_path: Path) -> list[tuple[int, str]]:
+    file = tmp_path / "gate.yml"
+    file.write_text(text)
+    return [(each.line, f"{each.what}; {each.cure}") for each in swallowed([file], CONFIG, PATHS, "main")]
+
+
+SABOTAGE = {
+    "job goes on": (TERMINAL, "    runs-on: [s", "    continue-on-error: true\n    runs-on: [s", 5, "is green whatever"),
+    "step goes on": (TERMINAL, "perfgate check", "perfgate check\n        continue-on-error: true", 10, "the step is green"),
+    "or true": (TERMINAL, "perfgate check", "perfgate check --quiet || true", 9, "the shell ends with 0"),
+    "a pipe": (TERMINAL, "perfgate check", "perfgate check | tee log", 9, "shell: bash"),
+    "skipped": (README, "    if: ${{ always() }}\n", "", 15, "a skipped check counts as passed"),
+    "waits for lint": (TERMINAL, "    runs-on: [s", "    needs: lint\n    runs-on: [s", 5, "skipped if lint fails"),
+    "never": (TERMINAL, "    runs-on: [s", "    if: github.event_name == 'push'\n    runs-on: [s", 5, "is never true"),
+    "paths": (TERMINAL, "on: [pull_request]", "on:\n  pull_request:\n    paths: ['lib/**']", 4, "perfgate.toml starts no gate"),
+    "paths left out": (
+        TERMINAL, "on: [pull_request]", "on:\n  pull_request:\n    paths-ignore: ['**/*.c']", 4, "src/bench.c starts no gate",
+    ),
+    "branches": (TERMINAL, "on: [pull_request]", "on:\n  pull_request:\n    branches: [develop]", 4, "to main start no gate"),
+    "shallow": (TERMINAL, "\n        with: {fetch-depth: 0}", "", 7, "fetch-depth: 0"),
+    "shallow by number": (TERMINAL, "fetch-depth: 0", "fetch-depth: 2", 8, "fetch-depth: 0"),
+    "no right": (README, ", pull-requests: write", "", 19, "pull-requests: write"),
+    "a stranger's code": (README, "on: pull_request\n", "on: pull_request_target\n", 2, "use `on: pull_request`"),
+    "a benchmark that is not": (TERMINAL, "perfgate check", "perfgate check --benchmark 'parze*'", 9, "parze* names no benchmark"),
+    "too short": (README, "timeout-minutes: 60", "timeout-minutes: 10", 7, "measuring may take 15m"),
+    "nothing decides": (README, README[README.index("  perfgate: #") :], "", 12, "no job decides"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SABOTAGE)
+def test_what_swallows_a_verdict_is_named(name: str, tmp_path: Path) -> None:
+    text, was, now, line, said = SABOTAGE[name]
+    assert text.count(was) >= 1
+    (only,) = found(text.replace(was, now, 1), tmp_path)
+    assert only[0] == line
+    assert said in only[1]
+
+
+def test_workflows_that_let_verdicts_through(tmp_path: Path) -> None:
+    assert found(README, tmp_path) == found(TERMINAL, tmp_path) == []
+    kind = TERMINAL.replace("perfgate check", "perfgate check --benchmark 'suite/*' --benchmark parse | tee log")
+    assert found(kind.replace("- run:", "- shell: bash\n        run:"), tmp_path) == []
+    filters = "on:\n  pull_request:\n    paths: ['**', '!docs/**']\n    branches: ['ma*', 'release/**']"
+    assert found(TERMINAL.replace("on: [pull_request]", filters), tmp_path) == []
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "templates/workflows").glob("*.yml")), ids=lambda file: file.stem)
+def test_the_templates_swallow_nothing(file: Path, tmp_path: Path) -> None:
+    if file.stem in ("forks", "matrix", "pull-request", "trusted"):
+        assert found(file.read_text(), tmp_path) == []
+    else:
+        with pytest.raises(UserError, match="no workflow runs perfgate on pull requests"):
+            found(file.read_text(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("a: [1\n", r"gate.yml:2: "), ("on: push\n", "no workflow"), ("- 1\n", "no workflow")]
+)
+def test_files_that_are_no_gates(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=said):
+        found(text, tmp_path)
