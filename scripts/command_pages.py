@@ -7,9 +7,10 @@ gate/commands/*/command.py. Only what no command says of itself stands here: fil
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from gate.cli.catalogue import Entry, Parameter, entries
+from gate.cli.catalogue import Entry, Heading, Parameter, entries
 from gate.cli.command import meanings
 from gate.codes import MEANINGS, Exit
 
@@ -37,9 +38,20 @@ _DEFAULT = re.compile(r"\s*\(default: ((?:[^()]|\([^()]*\))*)\)$")
 _SIGNALS = "A command that a signal ends exits with 128 plus the signal's number."
 
 
+_COMMON = 3
+"""Commands that have the same option, from which on it is described once."""
+
+
 def commands_page() -> str:
     """Return docs/commands.md."""
     found = entries()
+    counts = Counter((each.shown, each.help) for entry in found for each in entry.parameters if each.flag)
+    # where two texts of one option are common, the second stays with its commands
+    common: dict[str, Parameter] = {}
+    for entry in found:
+        for each in entry.parameters:
+            if counts[each.shown, each.help] >= _COMMON:
+                common.setdefault(each.shown, each)
     parts = [
         "# Command line\n",
         _INTRODUCTION,
@@ -48,7 +60,10 @@ def commands_page() -> str:
         "## Exit codes\n",
         _codes(MEANINGS),
         f"{_SIGNALS} Each command lists below what it can end with; those that list none end with 0 or 2.\n",
-        *(_section(each) for each in found),
+        "## Common options\n",
+        "Options that several commands have, each with the same meaning. `--help` of a command shows all of its own.\n",
+        _rows([Heading("", "", tuple(common.values()))]),
+        *(_section(each, common) for each in found),
         "## Environment\n",
         "| variable | meaning |\n| --- | --- |\n"
         + "".join(f"| `{name}` | {_cell(text)} |\n" for name, text in ENVIRONMENT.items()),
@@ -64,30 +79,43 @@ def _anchor(entry: Entry) -> str:
     return f"perfgate-{entry.name.replace(' ', '-')}"
 
 
-def _section(entry: Entry) -> str:
+def _section(entry: Entry, common: Mapping[str, Parameter]) -> str:
     command = entry.command
+    shared = [each for each in entry.parameters if common.get(each.shown) == each]
+    own = [
+        Heading(heading.title, heading.about, tuple(each for each in heading.parameters if each not in shared))
+        for heading in entry.headings
+    ]
+    named = ", ".join(_code(each.flag) for each in shared)
     return "\n".join(
         (
             f"## perfgate {entry.name}\n",
             f"{_sentence(command.help)}\n",
             f"```text\n{entry.usage}\n```\n",
-            _options(entry),
+            *([_rows(own)] if any(each.parameters for each in own) else []),
+            *([f"[Common options](#common-options): {named}.\n"] if named else []),
+            *([] if entry.parameters else ["No options but `--help`.\n"]),
             f"Examples:\n\n```text\n{command.example}\n```\n",
-            *([_codes(meanings(command.codes, command))] if command.codes else []),
+            *([_ends(meanings(command.codes, command))] if command.codes else []),
         )
     )
 
 
-def _options(entry: Entry) -> str:
+def _rows(headings: Sequence[Heading]) -> str:
     rows = ["| option | meaning | default |\n| --- | --- | --- |\n"]
-    for heading in entry.headings:
-        if heading.title:
-            about = f": {heading.about}" if heading.about else ""
-            rows.append(f"| **{_cell(heading.title)}** | {_cell(about.removeprefix(': '))} | |\n")
+    for heading in headings:
+        if heading.title and heading.parameters:
+            rows.append(f"| **{_cell(heading.title)}** | {_cell(heading.about)} | |\n")
         for each in heading.parameters:
             text, default = _meaning(each)
             rows.append(f"| {_code(each.shown)} | {_cell(text)} | {_cell(default)} |\n")
-    return "".join(rows) if len(rows) > 1 else "No options but `--help`.\n"
+    return "".join(rows)
+
+
+def _ends(codes: Mapping[Exit, str]) -> str:
+    """Say what a command can end with, where that is not what the code always means with its meaning."""
+    texts = [f"{code:d}" + ("" if text == MEANINGS[code] else f" ({_cell(text)})") for code, text in codes.items()]
+    return f"Exit codes: {', '.join(texts)}.\n"
 
 
 def _meaning(each: Parameter) -> Sequence[str]:

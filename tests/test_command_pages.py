@@ -45,11 +45,25 @@ def test_man_renders_it_without_a_warning(width: str) -> None:
     assert "--benchmark GLOB" in done.stdout
 
 
-def test_the_reference_has_a_row_for_every_option_and_a_default_of_its_own() -> None:
+def test_the_reference_describes_every_option_once_and_names_it_with_each_command() -> None:
     page = commands_page()
+    common = rows(page.split("\n## Common options\n")[1].split("\n## ")[0])
     for entry in entries():
         section = page.split(f"\n## perfgate {entry.name}\n")[1].split("\n## ")[0]
-        rows = [re.split(r"(?<!\\) \| ", row.strip("| ")) for row in section.splitlines() if row.startswith("| `")]
-        assert [row[0].strip("`").replace("\\|", "|") for row in rows] == [each.shown for each in entry.parameters]
+        own, named = (
+            rows(section),
+            re.findall(r"`(--[\w-]+)`", "".join(re.findall(r"\(#common-options\): (.*)\n", section))),
+        )
+        assert sorted([*own, *named]) == sorted(
+            each.flag if each.flag in named else each.shown for each in entry.parameters
+        )
+        for each in entry.parameters:
+            if each.flag in named:
+                assert each.shown in common
         assert entry.usage in section and entry.command.example in section
     assert "| `--base REF` | commit to compare with | the merge base with the default branch |\n" in page
+
+
+def rows(section: str) -> list[str]:
+    found = [re.split(r"(?<!\\) \| ", row.strip("| ")) for row in section.splitlines() if row.startswith("| `")]
+    return [row[0].strip("`").replace("\\|", "|") for row in found]
