@@ -275,8 +275,8 @@ class Plan(Table, frozen=True, kw_only=True):
     budget: Annotated[
         Duration,
         Meta(
-            description="Time for all of measuring, from the first checkout and set-up on. Only the first builds and "
-            "the proof that nothing can differ may need more."
+            description="Time for all of measuring, from the first checkout and set-up on. Only head's first build "
+            "and the proof that nothing can differ may need more."
         ),
     ] = default(Duration(900))
     pairing: Annotated[

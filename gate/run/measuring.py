@@ -258,9 +258,6 @@ class Measuring:
         explains: bool,
     ) -> Done | Started:
         """Measure, or tell that base is broken; base: what came of it; None: it is tried first."""
-        if self._gates and not records and _unproved(job) is None:
-            # a change that no benchmark can notice is to be proved so, also where compiling both sides takes the budget
-            budget.allow(budget.limit)
         with workshop(job, trees, budget) as made, ExitStack() as stack:
             begun, cut = None, None
             if base is None:
@@ -276,6 +273,10 @@ class Measuring:
             elif not records and job.treated.study is None and may_lack(job.project):
                 made = self._without_lacking(made)
                 job = made.job
+            if self._gates and not records and _unproved(job) is None:
+                # a change that no benchmark can notice is to be proved so, also where compiling both sides takes the
+                # budget: head's build and the proofs may take as long beyond it as base's build took
+                budget.allow(budget.used)
             settings = job.project.settings
             after_round = looking(job.run, settings.rules)
             progress = stack.enter_context(closing(self._progress(job, records, budget, early=after_round is not None)))
