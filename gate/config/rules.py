@@ -32,6 +32,8 @@ FIRST_STARTS = 10
 MOST_STARTS = 200
 """Of a round, where they are counted."""
 
+DUETS = frozenset({"hyperfine", "spawn"})
+"""The instruments whose benchmarks a duet can measure."""
 DUET_CHIEF = frozenset({"cpu"})
 """The metrics that a duet decides: wall time under load is not one."""
 
@@ -71,6 +73,17 @@ def metric_rules(config: Config, benchmark: str, metric: str) -> MetricRules:
     """Return [benchmark.metric.NAME] of a case, or the defaults."""
     rules = benchmark_rules(config, benchmark)
     return rules.metric.get(metric, MetricRules()) if rules else MetricRules()
+
+
+def no_duet(benchmark: Benchmark) -> str:
+    """Say what of a benchmark keeps both sides from being measured at once; "" where nothing does."""
+    if benchmark.service is not None:
+        return "it has a service"
+    if benchmark.load is not None:
+        return "it has a load"
+    if benchmark.measured.suite:
+        return "it is a suite"
+    return "" if benchmark.instrument in DUETS else f'its instrument is "{benchmark.instrument}"'
 
 
 def is_decided(config: Config, benchmark: str, metric: str, view_of: str | None = None, *, sharp: bool = False) -> bool:

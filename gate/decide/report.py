@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from gate.codes import Exit
-from gate.config.rules import Policy, default_floor, missing_fails
+from gate.config.rules import Policy, default_floor, missing_fails, no_duet
 from gate.config.schema import to_tables
+from gate.config.types import Config
 from gate.decide import reasons
 from gate.decide.budget import budget_ended, not_enough, planned_rounds
 from gate.decide.creep import crept_of
@@ -185,6 +186,13 @@ def _stopped(evidence: Evidence, judged: Sequence[Judged]) -> Literal["budget"] 
     return "budget" if 0 < done < wanted and not evidence.failures and not settled else None
 
 
+def _may_be_duet(measured: Config | None) -> bool:
+    """Return whether what took turns could be measured on both sides at once."""
+    if measured is None or not measured.benchmark or measured.plan.pairing == "duet":
+        return False
+    return not any(map(no_duet, measured.benchmark))
+
+
 def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
     run = evidence.run
     return RunFacts(
@@ -210,6 +218,7 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         sandbox=run.sandbox if run else None,
         turns=evidence.turns,
         imported=run.tools if run else [],
+        duet=_may_be_duet(design.policy.measured),
     )
 
 

@@ -14,11 +14,11 @@ import msgspec
 import pytest
 
 from gate.config.parse import parse
+from gate.config.rules import no_duet
 from gate.config.source import read_source
 from gate.decide.steps import next_step
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Whose, outcomes, reasons
 from gate.report.markdown.accept import entry
-from gate.run.duet import is_possible
 from gate.words import reports
 from gate.writing.ways import Lines, Options
 from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal, with_lines
@@ -394,7 +394,11 @@ def test_both_sides_at_once_is_for_what_can_be(tmp_path: Path) -> None:
     assert isinstance(step, outcomes.ReduceNoise) and step.duet
     (way,) = step.ways
     assert isinstance(way, Lines) and str(way) in reports.next_step(before)
-    assert is_possible(parse(read_source(with_lines(OF_COMMAND, way), "perfgate.toml")))
+    assert not any(map(no_duet, parse(read_source(with_lines(OF_COMMAND, way), "perfgate.toml")).benchmark))
+    # which a duet would refuse
+    served = replace(BUSY, toml=f'{OF_COMMAND}service = {{ command = "serve", ready = "tcp:{{port}}" }}\n')
+    step = next_step(replace(served, beside={"user": wild, "system": wild}).check(tmp_path))
+    assert not (isinstance(step, outcomes.ReduceNoise) and step.duet)
     assert next_step(measured(wild).check(tmp_path)) == outcomes.MeasureMore(hopeless=True)
 
 
