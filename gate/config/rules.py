@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import TypeVar
@@ -14,7 +15,7 @@ from gate.directions import told_or_known
 from gate.model import Better, Metric, Whose
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE, SUCCESS
-from gate.units import DIMENSIONS, Quantity, to_base
+from gate.units import DIMENSIONS, Duration, Quantity, to_base
 
 DETECTABLE = 0.1
 """Of a gate that names none; where twice the threshold is more, that."""
@@ -53,6 +54,11 @@ class Policy(msgspec.Struct, frozen=True):
     """What the run was measured by, which lays out its looks; None where that is not known."""
     whose: Whose | None = None
     """Where they come from, as data."""
+
+
+def budget_of(seconds: float) -> Duration:
+    """Return a budget in whole minutes with room for rounds that take so many seconds."""
+    return Duration(60.0 * math.ceil(seconds / ROOM / 60))
 
 
 def matches(glob: str, name: str) -> bool:

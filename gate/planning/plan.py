@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
 
-from gate.config.rules import ROOM, most_builds, show_of
+from gate.config.rules import ROOM, budget_of, most_builds, show_of
 from gate.config.types import Builds, Config
 from gate.config.types import Plan as PlanTable
 from gate.decide.design import CORRELATIONS, choose
@@ -114,7 +113,7 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
         least = seconds(cases, Counts(2, 1, 1)) + gathered.once
         raise UserError(
             f"two rounds of one execution with one iteration take {format_duration(least)}, more than the budget of "
-            f"{format_duration(budget)} leaves: raise it with `--budget {Duration(60 * math.ceil(least / ROOM / 60))}`"
+            f"{format_duration(budget)} leaves: raise it with `--budget {budget_of(least)}`"
         )
     instead = None if plan.reached else cheapest(cases, terms, Limits(budget=None, early=early))
     found = _Found(cases, plan, instead if instead is not None and instead.reached else None, budget)

@@ -23,6 +23,7 @@ from gate.model.warnings.hosts import UnfitHost
 from gate.run.base_search import Settled, settled
 from gate.run.base_trial import Started, started, tried
 from gate.run.duet import refuse_wall_time
+from gate.run.duration import needed_rounds
 from gate.run.first_comparison import lacking, may_lack
 from gate.run.folder import make_room, outputs_in, records_of, resumed
 from gate.run.interruption import Folder, orderly
@@ -366,6 +367,8 @@ class Measuring:
             budget=lambda: budget.left,
             early=early,
             fills=early and _fills(job),
+            needed=needed_rounds(len(job.rounds), job.project.settings.rules, job.run) if self._gates else 0,
+            limit=budget.limit,
             records=records,
         )
 

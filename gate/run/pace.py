@@ -100,3 +100,9 @@ class Pace:
         this = fmean(self._first) if self._round == 0 and self._first else later
         seconds += self._builds * this + self._rounds * self._of_round * later if wanted else 0.0
         return seconds + (self._rounds * fmean(self._looks) if self._looks and wanted else 0.0)
+
+    def later_round(self) -> float:
+        """Return the seconds of a later round, in the first one, once what remains is known."""
+        counts = {name: self._left.get(name, 0) + len(made) for name, made in self._executions.items() if made}
+        seconds = sum(count * fmean(self._executions[name]) for name, count in counts.items()) / (self._rounds + 1)
+        return seconds + self._of_round * fmean(self._later or self._next or self._first)

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TextIO
 
+from gate.config.rules import budget_of
 from gate.config.study import Setting
 from gate.model import Execution, Record
 from gate.model.reasons import SameProgram
+from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.live import Live, bar_line
 from gate.run.pace import Pace
 from gate.run.treatments import treatment_name
@@ -60,6 +62,8 @@ class Progress:
         budget: Callable[[], float] = lambda: math.inf,
         early: bool = False,
         fills: bool = False,
+        needed: int = 0,
+        limit: float = math.inf,
         records: Iterable[Record] = (),
     ) -> None:
         """Begin.
@@ -72,9 +76,11 @@ class Progress:
             budget: gives the seconds that are left of it.
             early: whether fewer rounds may do.
             fills: whether there are as many rounds as the budget holds, which nobody knows yet.
+            needed: the rounds that a regression needs; 0: nothing is said of them.
+            limit: all of the budget, in seconds.
             records: of a resumed run.
         """
-        self._early, self._fills = early, fills
+        self._early, self._fills, self._needed, self._limit = early, fills, needed, limit
         self._live = Live(stream, quiet=quiet, lines=lines)
         self._title = f"{title}: " if title else ""
         self._budget = budget
@@ -178,13 +184,18 @@ class Progress:
         self._foretold = True
         if left < _WORTH_SAYING:
             return
-        rounds = plural(self._rounds, "round")
-        budget = self._budget()
-        if left > budget and not self._fills:
+        budget, later = self._budget(), self._pace.later_round()
+        fits = self._rounds if left <= budget else max(0, self._rounds - math.ceil((left - budget) / max(later, 1e-9)))
+        if fits < self._needed:
+            seconds = self._limit - budget + left - (self._rounds - self._needed) * later
+            few = BudgetHoldsFew(fits, self._needed, seconds, self._limit, float(budget_of(seconds)), "first")
+            self._line(f"warning: {few.sentence()}")
+        elif left > budget and not self._fills:
+            rounds = plural(self._rounds, "round")
             self._line(f"the budget leaves {format_duration(budget)}: all {rounds} would take {format_duration(left)}")
         elif not self._live.on:
             left = min(left, budget)
-            whole = format_duration(self._pace.spent + left) + ("" if self._fills else f" for {rounds}")
+            whole = f"{format_duration(self._pace.spent + left)} for {plural(fits, 'round')}"
             most = "at most " if self._early else ""
             self._line(f"{most}about {whole}, {format_duration(left)} of it left")
 

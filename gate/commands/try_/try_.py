@@ -24,7 +24,7 @@ from gate.memory.sessions import costs_of
 from gate.model import SIDES, Build, Execution, Failure, UserError
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.setup import RoundBeyondBudget
+from gate.model.warnings.setup import BudgetHoldsFew
 from gate.report.outputs import make_folder, require_writable, targets, write
 from gate.run.job import Job, prepare
 from gate.run.live import Live, Steps
@@ -182,7 +182,7 @@ def _trial(
 
 def _warnings(job: Job) -> list[AnyWarning]:
     # what a round costs is found out now
-    return [each for each in typed(job.run.warnings) if not isinstance(each, RoundBeyondBudget)]
+    return [each for each in typed(job.run.warnings) if not isinstance(each, BudgetHoldsFew)]
 
 
 def _built(job: Job, record: Build, kept: About | None) -> Built:

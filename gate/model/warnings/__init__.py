@@ -118,7 +118,7 @@ AnyWarning = (
     | setup.SpawnInstead
     | setup.InstrumentLimits
     | setup.StartedByShim
-    | setup.RoundBeyondBudget
+    | setup.BudgetHoldsFew
     | setup.NothingRemembered
     | setup.HistoryUnusable
     | setup.MemoryOfOneSession

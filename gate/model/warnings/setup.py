@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
@@ -471,32 +470,33 @@ class StartedByShim(Base, frozen=True):
         return f"{', '.join(self.benchmarks)}: {self.path} is a shim of {self.manager}{cost}: {advice}"
 
 
-_ROOM = 5.5
-"""Rounds, with the set-up before the first: a regression needs five, and some take longer."""
-
-
-class RoundBeyondBudget(Base, frozen=True):
-    """One round, with the set-up before it, will not fit the budget; both in seconds."""
+class BudgetHoldsFew(Base, frozen=True):
+    """The budget ends before there are the rounds that a regression needs."""
 
     weight: ClassVar[Weight] = "later"
+    rounds: int
+    """That fit, about."""
+    needed: int
     seconds: float
-    """What the round takes."""
+    """What those take, with the set-up before the first; of "ended" the budget that was not enough for one."""
     budget: float
-    """What there is."""
-    basis: Literal["last-run", "ended", "memory"]
-    """What the last run took, the budget that ended it before one round, or what is remembered of the host."""
+    enough: float
+    """A budget that would probably hold them."""
+    basis: Literal["last-run", "ended", "trial", "memory", "first"]
+    """The last run, the budget that ended it before one round, `perfgate try`, what is remembered, or round 1."""
 
     def _said(self) -> str:
-        seconds = format_duration(self.seconds)
+        seconds, rounds = format_duration(self.seconds), plural(self.rounds, "round") if self.rounds else "no round"
+        said = f"the budget of {format_duration(self.budget)} holds {rounds}, and a regression needs {self.needed}"
+        if self.basis == "ended":
+            return f"{said}: {seconds} ended the last run before one was complete; raise it as its report says"
         why = {
-            "last-run": f"in the last run, set-up and one round took {seconds}",
-            "ended": f"a budget of {seconds} ended the last run before one was complete",
-            "memory": f"on this host, one takes about {seconds}",
+            "last-run": "by the last run",
+            "trial": "by `perfgate try`",
+            "memory": "as remembered of this host",
+            "first": "judging by the first one",
         }[self.basis]
-        room = Duration(60.0 * math.ceil(_ROOM * self.seconds / 60))
-        example = f"raise it, for example `--set plan.budget={room}`, which has room for five"
-        raised = "raise it as the report of that run says" if self.basis == "ended" else example
-        return f"one round will not fit the budget of {format_duration(self.budget)}: {why}; {raised}"
+        return f"{said}, {why} ({seconds}): set `--set plan.budget={Duration(self.enough)}`, or measure less"
 
 
 # --- what is remembered -----------------------------------------------------------------------------------------------

@@ -39,6 +39,8 @@ def test_nothing_is_foretold_before_each_benchmark_ran() -> None:
     assert paced(*BUILT, (41.0, ran("a"))).remaining() is None
     # 5 of a, 5 of b, and two later rounds of two builds that link as long as the check said
     assert paced(*BUILT, (41.0, ran("a")), (43.0, ran("b"))).remaining() == pytest.approx(5 + 5 * 2 + 4 * 1.0)
+    # 2 of a, 2 of b and two links
+    assert paced(*BUILT, (41.0, ran("a")), (43.0, ran("b"))).later_round() == pytest.approx(2 + 2 * 2 + 2 * 1.0)
 
 
 def test_nothing_is_foretold_before_the_starts_are_counted() -> None:

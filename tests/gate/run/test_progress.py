@@ -298,3 +298,33 @@ def test_the_width_is_that_of_the_stream_not_of_the_environment(monkeypatch: pyt
     with os.fdopen(theirs, "w") as stream:
         assert Live(stream).width == 60
     os.close(ours)
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        # a minute of builds, ten seconds of one execution: a later round takes 20 s of two, and 10 s of two links
+        (200.0, "at most about 4 min 20 s for 7 rounds, 3 min 10 s of it left"),
+        (80.0, "warning: the budget of 2 min 30 s holds 3 rounds, and a regression needs 5, judging by the first one "
+         "(3 min 20 s): set `--set plan.budget=4m`, or measure less"),
+        (5.0, "warning: the budget of 1 min 15 s holds no round, and a regression needs 5, judging by the first one "
+         "(3 min 20 s): set `--set plan.budget=4m`, or measure less"),
+    ],
+)  # fmt: skip
+def test_a_budget_of_too_few_rounds_is_told_in_the_first(
+    left: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("gate.run.progress.time.monotonic", lambda: now[0])
+    log = io.StringIO()
+    progress = Progress(log, budget=lambda: left, early=True, fills=True, needed=5, limit=left + 70.0)
+    build = StepFinished("base", None, 30.0, None, {}, 5.0)
+    for at, event in (
+        (0.0, RoundStarted(0, 7, 2, 2, {"parse": 14})),
+        (30.0, build),
+        (60.0, build),
+        (70.0, StepFinished("base", "parse", 10.0, None, {})),
+    ):
+        now[0] = at
+        progress(event)
+    assert log.getvalue().splitlines()[-1] == f"perfgate: {said}"
