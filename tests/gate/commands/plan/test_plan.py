@@ -202,6 +202,14 @@ def test_a_budget_too_small_gives_the_nearest_and_says_what_it_takes(folder: Pat
     assert plan_json(name, budget=Duration(160), target=Share(0.02))["plan"]["seconds"]["most"] <= 0.9 * 160
 
 
+def test_what_no_plan_reaches_is_said_and_has_no_section_to_copy(folder: Path) -> None:
+    name = two(folder)
+    text = plan(name, target=Share(0.00001))
+    assert "no plan reaches a half-width of 0.001%, however long" in " ".join(text.split())
+    assert "[plan]" not in text
+    assert (plan_json(name, target=Share(0.00001))["toml"], plan_json(name)["toml"][:6]) == (None, "[plan]")
+
+
 def test_below_min_builds_it_finds_nothing(folder: Path) -> None:
     text = plan(two(folder), budget=Duration(90))
     assert re.search(r"parse .* nothing ", text)
