@@ -111,7 +111,9 @@ def test_as_json(project: Project) -> None:
     found = tried(project)
     assert (found["schema"], found["exit_code"]) == (1, 0)
     (case,) = found["benchmarks"][0]["cases"]
-    assert (case["benchmark"], case["metric"], case["unit"], case["values"]) == ("bench", "time", "s", 5)
+    # four more executions tell how these differ, which the values of one do not
+    assert (case["benchmark"], case["metric"], case["unit"], case["values"]) == ("bench", "time", "s", 25)
+    assert (case["executions"], case["start"] is not None) == (5, True)
     # the program draws its values with a spread of 1%
     assert 0.0005 < case["spread"] < 0.05
     assert case["mean"] == pytest.approx(1.0, rel=0.05)
