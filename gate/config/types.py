@@ -247,13 +247,6 @@ class Plan(Table, frozen=True, kw_only=True):
             "reaches; max = 12 ends it after 12."
         ),
     ] = msgspec.field(default_factory=lambda: Builds(min=4))
-    auto: Annotated[
-        bool,
-        Meta(
-            description="Take builds, executions and iterations from the memory of this host: the cheapest that "
-            "`perfgate plan` finds within the budget."
-        ),
-    ] = False
     executions: Annotated[int, Meta(ge=1, le=1000, description="Executions of each benchmark in each build.")] = 5
     iterations: Annotated[
         int,

@@ -110,11 +110,8 @@ AnyWarning = (
     | setup.NoLooksByBootstrap
     | setup.FewIterationsForSteady
     | setup.NoEarlyStop
-    | setup.NoAutoPlan
     | setup.DuetOnOneProcessor
     | setup.ZeroThreshold
-    | setup.PlannedFromMemory
-    | setup.PlannedAsConfigured
     | setup.SpawnInstead
     | setup.InstrumentLimits
     | setup.StartedByShim

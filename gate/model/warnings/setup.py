@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model.names import FailureKind
 from gate.model.warnings.base import Base, Weight
-from gate.units import Duration, format_duration, format_share, plural
+from gate.units import Duration, format_duration, plural
 from gate.writing.phrases import joined, listed
 from gate.writing.plain import clip, visible
 from gate.writing.sentences import Sentence
@@ -299,55 +299,11 @@ class NoEarlyStop(Base, frozen=True):
     builds: int
 
 
-class NoAutoPlan(Base, frozen=True):
-    """Several jobs measure, and each goes by the configured plan."""
-
-    says = "plan.auto keeps the configured plan: all jobs of a gate need the same one"
-
-
 class DuetOnOneProcessor(Base, frozen=True):
     """Base and head run on one processor by turns, and share its caches."""
 
     says = "{benchmarks}: base and head run on one processor by turns and share its caches"
     benchmarks: tuple[str, ...]
-
-
-class PlannedFromMemory(Base, frozen=True):
-    """The plan is what the memory of this host says."""
-
-    first: int
-    """Builds of a side before it may stop, and at most."""
-    last: int
-    """The most builds of a side."""
-    executions: int
-    iterations: int
-    """Iterations an execution."""
-    reached: bool
-    """Whether it is expected to reach what is wanted, within the budget."""
-    notes: tuple[str, ...]
-    """What is not known of some benchmarks, as the planner says it."""
-    detectable: float | None = None
-    """The size of a change that it is to find, as a share; None: half-widths of half the thresholds."""
-
-    def _said(self) -> str:
-        lead = "" if self.first == self.last else f"{self.first} to "
-        counts = f"{lead}{plural(self.last, 'build')} x {self.executions} x {self.iterations}"
-        aim = "half-widths of half the thresholds"
-        if self.detectable is not None:
-            aim = f"a change of {format_share(self.detectable)} found in 80% of the runs"
-        reached = f"for {aim}" if self.reached else f"the nearest to {aim} within the budget"
-        notes = "".join(f"; {note}" for note in self.notes)
-        return f"plan.auto: {counts} a side, {reached}, judging by earlier sessions on this host{notes}"
-
-
-class PlannedAsConfigured(Base, frozen=True):
-    """The plan was to come from memory, and is the configured one."""
-
-    why: str
-    """As the planner says it; empty: nothing is remembered about this host."""
-
-    def _said(self) -> str:
-        return f"plan.auto keeps the configured plan: {self.why or 'nothing is remembered about this host'}"
 
 
 # --- the instruments --------------------------------------------------------------------------------------------------
