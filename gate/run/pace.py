@@ -8,14 +8,13 @@ from statistics import fmean
 
 from harness.loop.events import (
     BothStarted,
-    Counted,
     Event,
+    LaidOut,
     LookTaken,
     ProbeFinished,
     RoundStarted,
     StepFinished,
     StepStarted,
-    TurnsFound,
 )
 
 
@@ -61,8 +60,9 @@ class Pace:
             self._round, self._rounds = event.number, event.rounds - event.number - 1
             self._builds = self._of_round = event.builds
             self._left, self._counted = event.left, event.counted
-        elif isinstance(event, ProbeFinished | Counted | TurnsFound):
-            self._left, self._counted = event.left, self._counted and not isinstance(event, Counted)
+        elif isinstance(event, ProbeFinished | LaidOut):
+            self._left = event.left
+            self._counted = self._counted and not (isinstance(event, LaidOut) and event.executions)
         elif isinstance(event, LookTaken):
             self._looks.append(took)
         elif isinstance(event, StepFinished):

@@ -23,8 +23,8 @@ from gate.words.sameness import because
 from gate.writing.plain import clip, columns, visible
 from harness.loop.events import (
     BothStarted,
-    Counted,
     Event,
+    LaidOut,
     LookTaken,
     OutsideFound,
     ProbeFinished,
@@ -32,7 +32,6 @@ from harness.loop.events import (
     RoundStarted,
     StepFinished,
     StepStarted,
-    TurnsFound,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ class Progress:
         else:
             self._told(event)
 
-    def _told(self, event: ProbeStarted | ProbeFinished | Counted | TurnsFound | OutsideFound) -> None:
+    def _told(self, event: ProbeStarted | ProbeFinished | LaidOut | OutsideFound) -> None:
         """Say what is found out between steps."""
         if isinstance(event, ProbeStarted):
             many, most = plural(event.benchmarks, "benchmark"), format_duration(event.seconds)
@@ -125,16 +124,15 @@ class Progress:
             )
         elif isinstance(event, ProbeFinished):
             self._probed(event)
-        elif isinstance(event, Counted):
-            self._line(f"{self._round}: {plural(event.executions, 'execution')} a round, judging by the first ones")
-        else:
-            self._found(event)
-
-    def _found(self, event: TurnsFound | OutsideFound) -> None:
-        if isinstance(event, OutsideFound):
+        elif isinstance(event, OutsideFound):
             path = visible(event.path)
             self._line(f"{path}, outside both trees, changed as they were built: building again to see by whom")
-            return
+        else:
+            self._laid_out(event)
+
+    def _laid_out(self, event: LaidOut) -> None:
+        if event.executions:
+            self._line(f"{self._round}: {plural(event.executions, 'execution')} a round, judging by the first ones")
         for each in event.turns[:_MOST_TOLD]:
             self._line(f"{visible(each.benchmark)}: {turns([each])}")
         more = event.turns[_MOST_TOLD:]

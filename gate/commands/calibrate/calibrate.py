@@ -134,7 +134,7 @@ def _planned(project: Project, options: CalibrateOptions) -> Project:
     budget = options.budget
     if budget is None:
         budget = float(plan.budget) * (1 if "budget" in said else BUDGETS)
-    plan = msgspec.structs.replace(plan, builds=builds, auto=False, budget=Duration(budget))
+    plan = msgspec.structs.replace(plan, builds=builds, budget=Duration(budget))
     # at one seed base and head of one commit are one program, and hold no layout between them
     build = msgspec.structs.replace(settings.rules.build, layouts="independent")
     rules = msgspec.structs.replace(settings.rules, plan=plan, build=build)

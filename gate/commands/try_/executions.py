@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -228,7 +230,9 @@ def _together(cases: Sequence[Case], again: Sequence[Execution], rules: Config) 
         means = [case.mean, *(m.mean for m in more if (m.benchmark, m.metric) == (case.benchmark, case.metric))]
         if len(means) > 1:
             mean = fmean(means)
-            spread = stdev(means) / abs(mean) if mean else None
+            # of neighbours, as base's and head's will be: what drifts from one to the next is in both
+            apart = [(after - before) ** 2 for before, after in pairwise(means)]
+            spread = math.sqrt(fmean(apart) / 2) / abs(mean) if mean else None
             count = len(means)
             if case.values > 1:
                 case = msgspec.structs.replace(case, start=spread, values=case.values * count, executions=count)

@@ -18,12 +18,12 @@ from gate.writing.plain import columns
 from harness.loop.events import (
     BothStarted,
     Event,
+    LaidOut,
     LookTaken,
     ProbeFinished,
     RoundStarted,
     StepFinished,
     StepStarted,
-    TurnsFound,
 )
 from tests.support.screen import Terminal
 
@@ -87,8 +87,8 @@ def test_how_short_turns_are_is_said_before_they_are_taken() -> None:
     log = io.StringIO()
     progress = Progress(log)
     few = [Turn(benchmark=name, executions=10, iterations=1, starting=0.04) for name in "abcd"]
-    progress(TurnsFound(few, {}))
-    progress(TurnsFound([], {}))
+    progress(LaidOut(few))
+    progress(LaidOut())
     progress.close()
     said = "by turns of 1 value (starting takes 4% of the time)"
     assert [line.removeprefix("perfgate: ") for line in log.getvalue().splitlines()] == [
