@@ -16,7 +16,8 @@ from gate.config.types import Config
 from gate.model import Execution, Metric, Side
 from gate.run import preview
 from gate.run.duration import Expected
-from gate.run.trial import TrialTimes, keep_times, trial_seconds, tried
+from gate.run.trial import TrialTimes, keep_times, trial_seconds
+from gate.run.trial import tried as last_trial
 from harness.loop.execution import Executed
 from harness.loop.schedule import schedule
 
@@ -131,11 +132,11 @@ def test_trials_of_other_benchmarks_add_up(tmp_path: Path) -> None:
     kept("a", 1.0)
     kept("b", 2.0)
     kept("a", 3.0)
-    found = tried(tmp_path)
+    found = last_trial(tmp_path)
     assert found is not None and found.executions == {"a": 3.0, "b": 2.0}
     # of another plan nothing is known
     kept("b", 2.0, iterations=5)
-    found = tried(tmp_path)
+    found = last_trial(tmp_path)
     assert found is not None and found.executions == {"b": 2.0}
 
 
