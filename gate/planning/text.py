@@ -136,7 +136,7 @@ def _known_within(known: Sequence[Known]) -> list[str]:
     low, high = (math.sqrt(df / float(chdtri(df, p))) for p in (0.025, 0.975))
     words = f"The noise of builds has {plural(round(df), 'degree')} of freedom: the true noise may be {low:.2f} to "
     words += f"{high:.2f} times "
-    return [words + "what is shown, and the plan changes with it. Measure and plan again, or run `perfgate calibrate`."]
+    return [words + "what is shown, and the plan changes with it. Measure and plan again."]
 
 
 def _table(title: str, head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
