@@ -26,8 +26,7 @@ from gate.memory.store import History
 from gate.model import Run, UserError
 from gate.model.warnings import typed
 from gate.report.outputs import require_writable, targets, write
-from gate.run.ended import ended_before_a_round
-from gate.run.failure_line import say_why
+from gate.run.failure_line import ended_before_a_round, say_why
 from gate.run.folder import records_of
 from gate.run.job import Job, prepare
 from gate.run.measuring import opened
