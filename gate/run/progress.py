@@ -133,6 +133,8 @@ class Progress:
     def _laid_out(self, event: LaidOut) -> None:
         if event.executions:
             self._line(f"{self._round}: {plural(event.executions, 'execution')} a round, judging by the first ones")
+            # these may be all of the round
+            self._foretell()
         for each in event.turns[:_MOST_TOLD]:
             self._line(f"{visible(each.benchmark)}: {turns([each])}")
         more = event.turns[_MOST_TOLD:]
