@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model.names import FailureKind
 from gate.model.warnings.base import Base, Weight
-from gate.units import Duration, format_duration, plural
+from gate.units import Duration, agree, format_duration, plural
 from gate.writing.phrases import joined, listed
 from gate.writing.plain import clip, visible
 from gate.writing.sentences import Sentence
@@ -443,7 +443,8 @@ class BudgetHoldsFew(Base, frozen=True):
 
     def _said(self) -> str:
         seconds, rounds = format_duration(self.seconds), plural(self.rounds, "round") if self.rounds else "no round"
-        said = f"the budget of {format_duration(self.budget)} holds {rounds}, and a regression needs {self.needed}"
+        needed = f"{self.needed} {agree(self.needed, 'is', 'are')} needed"
+        said = f"the budget of {format_duration(self.budget)} holds {rounds}, and {needed}"
         if self.basis == "ended":
             return f"{said}: {seconds} ended the last run before one was complete; raise it as its report says"
         why = {

@@ -305,9 +305,9 @@ def test_the_width_is_that_of_the_stream_not_of_the_environment(monkeypatch: pyt
     [
         # a minute of builds, ten seconds of one execution: a later round takes 20 s of two, and 10 s of two links
         (200.0, "at most about 4 min 20 s for 7 rounds, 3 min 10 s of it left"),
-        (80.0, ("warning: the budget of 2 min 30 s holds 3 rounds, and a regression needs 5, judging by the first one "
+        (80.0, ("warning: the budget of 2 min 30 s holds 3 rounds, and 5 are needed, judging by the first one "
          "(3 min 20 s): set `--set plan.budget=4m`, or measure less")),
-        (5.0, ("warning: the budget of 1 min 15 s holds no round, and a regression needs 5, judging by the first one "
+        (5.0, ("warning: the budget of 1 min 15 s holds no round, and 5 are needed, judging by the first one "
          "(3 min 20 s): set `--set plan.budget=4m`, or measure less")),
     ],
 )  # fmt: skip
