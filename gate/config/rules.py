@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import TypeVar
@@ -14,7 +15,7 @@ from gate.directions import told_or_known
 from gate.model import Better, Metric, Whose
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE, SUCCESS
-from gate.units import DIMENSIONS, Quantity, to_base
+from gate.units import DIMENSIONS, Duration, Quantity, to_base
 
 DETECTABLE = 0.1
 """Of a gate that names none; where twice the threshold is more, that."""
@@ -32,6 +33,8 @@ FIRST_STARTS = 10
 MOST_STARTS = 200
 """Of a round, where they are counted."""
 
+DUETS = frozenset({"hyperfine", "spawn"})
+"""The instruments whose benchmarks a duet can measure."""
 DUET_CHIEF = frozenset({"cpu"})
 """The metrics that a duet decides: wall time under load is not one."""
 
@@ -53,6 +56,11 @@ class Policy(msgspec.Struct, frozen=True):
     """Where they come from, as data."""
 
 
+def budget_of(seconds: float) -> Duration:
+    """Return a budget in whole minutes with room for rounds that take so many seconds."""
+    return Duration(60.0 * math.ceil(seconds / ROOM / 60))
+
+
 def matches(glob: str, name: str) -> bool:
     """Return whether a glob means a name; a name also means itself, so that "a[1]" needs no escape."""
     return glob == name or fnmatchcase(name, glob)
@@ -71,6 +79,17 @@ def metric_rules(config: Config, benchmark: str, metric: str) -> MetricRules:
     """Return [benchmark.metric.NAME] of a case, or the defaults."""
     rules = benchmark_rules(config, benchmark)
     return rules.metric.get(metric, MetricRules()) if rules else MetricRules()
+
+
+def no_duet(benchmark: Benchmark) -> str:
+    """Say what of a benchmark keeps both sides from being measured at once; "" where nothing does."""
+    if benchmark.service is not None:
+        return "it has a service"
+    if benchmark.load is not None:
+        return "it has a load"
+    if benchmark.measured.suite:
+        return "it is a suite"
+    return "" if benchmark.instrument in DUETS else f'its instrument is "{benchmark.instrument}"'
 
 
 def is_decided(config: Config, benchmark: str, metric: str, view_of: str | None = None, *, sharp: bool = False) -> bool:

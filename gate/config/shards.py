@@ -89,14 +89,12 @@ def part_warnings(plan: Plan) -> list[AnyWarning]:
     """Say what several jobs cannot have of what one has."""
     from gate.config.rules import most_builds
     from gate.config.types import Builds
-    from gate.model.warnings.setup import NoAutoPlan, NoEarlyStop
+    from gate.model.warnings.setup import NoEarlyStop
 
     told: list[AnyWarning] = []
     most = most_builds(plan, early=False)
     if isinstance(plan.builds, Builds) and plan.builds.min < most:
         told.append(NoEarlyStop(most))
-    if plan.auto:
-        told.append(NoAutoPlan())
     return told
 
 

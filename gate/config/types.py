@@ -247,13 +247,6 @@ class Plan(Table, frozen=True, kw_only=True):
             "reaches; max = 12 ends it after 12."
         ),
     ] = msgspec.field(default_factory=lambda: Builds(min=4))
-    auto: Annotated[
-        bool,
-        Meta(
-            description="Take builds, executions and iterations from the memory of this host: the cheapest that "
-            "`perfgate plan` finds within the budget."
-        ),
-    ] = False
     executions: Annotated[int, Meta(ge=1, le=1000, description="Executions of each benchmark in each build.")] = 5
     iterations: Annotated[
         int,
@@ -275,8 +268,8 @@ class Plan(Table, frozen=True, kw_only=True):
     budget: Annotated[
         Duration,
         Meta(
-            description="Time for all of measuring, from the first checkout and set-up on. Only the first builds and "
-            "the proof that nothing can differ may need more."
+            description="Time for all of measuring, from the first checkout and set-up on. Only head's first build "
+            "and the proof that nothing can differ may need more."
         ),
     ] = default(Duration(900))
     pairing: Annotated[

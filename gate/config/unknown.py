@@ -23,7 +23,8 @@ _MOST = 3
 _CREEP = ("creep",)
 """The table that has a key of [gate] for creep checks, which nobody means who leaves its name out."""
 _GONE: Mapping[Path, str] = {
-    ("study", "gate"): "the gate decides without factors: remove it, and run `perfgate study` to measure them"
+    ("plan", "auto"): "a plan uses its budget: remove it, or write the [plan] that `perfgate plan` prints",
+    ("study", "gate"): "the gate decides without factors: remove it, and run `perfgate study` to measure them",
 }
 """Keys that there were, and what to do instead."""
 

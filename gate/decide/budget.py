@@ -101,7 +101,8 @@ def _seconds(needed: int, round_: float | None, evidence: Evidence, stopped: Lit
         return None
     configured = _plan_of(evidence).get("budget")
     budget = float(Duration.parse(configured)) if isinstance(configured, str) else 0.0
-    least = budget if stopped else 0.0
+    # the round that no longer fitted would have ended half of it later, on average
+    least = budget + round_ / 2 if stopped else 0.0
     if evidence.pace is None or evidence.seconds is None:
         return max(least, round_ * math.ceil(needed / ((run.sessions if run else None) or 1)))
     # looks are laid out at the pace of the first round, which will be as slow again

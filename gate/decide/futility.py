@@ -2,7 +2,8 @@
 
 A finding that needs no proof of "not worse" is given up where it can no longer be expected to become a regression, were
 its change one that is found in 80% of the runs by the first look that sees enough: from the end of the first stage on,
-that whose size is no more than is wanted, else the last. That binds nothing: regressions keep their boundaries.
+that whose size is no more than is wanted, else the last. What that one would nearly see is measured on: its noise is
+not known well yet. That binds nothing: regressions keep their boundaries.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from gate.decide.detectable import at_look, detectable
 from gate.decide.estimates import ONLY_REPORTS, Estimated
 from gate.stats.futility import FEWEST_BUILDS, largest_futile, z_of
 from gate.stats.sequential import FIRST_STAGE
+
+_NEARLY = 1.5
+"""Times the wanted size that more rounds may yet show to be small enough."""
 
 
 def asks_for_no_sign(found: Estimated) -> bool:
@@ -34,6 +38,9 @@ def is_futile(found: Estimated, look: int, alpha: float, design: Design, *, floo
     if upper is None:
         return False
     end = _asked(found, look, design)
+    size = at_look(found, design, end)
+    if size is not None and found.subject.wanted < size <= _NEARLY * found.subject.wanted:
+        return False
     level = design.spending.nominal(end, alpha, paired=found.paired) / 2
     return z_of(upper) < largest_futile(design.looks[look] / design.looks[end], level)
 

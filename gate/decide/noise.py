@@ -24,7 +24,6 @@ _QUIETER = (ACTIVE, "cpu", "cpu_time", "user", "instructions")
 """Metrics of a program's own work, which other programs hardly disturb; the best first."""
 _NARROWER = 2.0
 """How many times narrower an interval is worth deciding on another metric."""
-_OF_COMMANDS = {"user", "system"}
 
 
 class _Quieter(msgspec.Struct, frozen=True):
@@ -44,7 +43,9 @@ def less_noise(
     """
     busy = next((w.share for w in report.warnings if isinstance(w, Pressure) and w.resource == "cpu"), 0.0)
     waited = busy if busy >= _BUSY else None
-    quieter, duet = _quieter(report, still_open), _duet_helps(report, still_open)
+    quieter = _quieter(report, still_open)
+    # active time by turns is as sharp as the CPU time of a duet
+    duet = report.run.duet and any(finding.metric != ACTIVE for finding in still_open)
     loaded, other = waited is not None, quieter is not None or duet
     too_much = loaded if more is None else _is_too_much(report, more)
     # on a host that others load, what hardly minds them comes first; a duet does not where a few builds would do
@@ -110,21 +111,6 @@ def _width(ratio: RatioInterval) -> float | None:
     if ratio.kind != "bounded" or low is None or high is None or low <= 0:
         return None
     return math.log(high / low)
-
-
-def _duet_helps(report: Report, still_open: Sequence[Finding]) -> bool:
-    """Return whether to measure both sides at once: commands that an instrument of commands starts.
-
-    Active time by turns is as sharp as the CPU time of a duet.
-    """
-    if all(finding.metric == ACTIVE for finding in still_open):
-        return False
-    measured: dict[str, set[str]] = {}
-    cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
-    for each in cases:
-        measured.setdefault(each.benchmark, set()).add(each.metric)
-    commands = bool(measured) and all(metrics >= _OF_COMMANDS for metrics in measured.values())
-    return commands and _plan(report).get("pairing", "interleaved") == "interleaved" and not report.run.imported
 
 
 def _plan(report: Report) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from gate.codes import Exit
-from gate.config.rules import Policy, default_floor, missing_fails
+from gate.config.rules import Policy, default_floor, implausible_of, missing_fails, no_duet
 from gate.config.schema import to_tables
+from gate.config.types import Config
 from gate.decide import reasons
 from gate.decide.budget import budget_ended, not_enough, planned_rounds
 from gate.decide.creep import crept_of
@@ -20,7 +21,6 @@ from gate.decide.importance import curves_of
 from gate.decide.looks import Judged, Walk, walk
 from gate.decide.nothing_to_compare import new_benchmarks, nothing_to_compare, summary
 from gate.decide.overall import overall_of, without_case
-from gate.decide.plausibility import implausible
 from gate.model import (
     REPORT_SCHEMA,
     Case,
@@ -45,7 +45,7 @@ from gate.model.case import MEAN
 from gate.model.evidence import Amount
 from gate.model.names import AGGREGATE
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.estimates import NoisyHost
+from gate.model.warnings.estimates import Implausible, Improvement, NoisyHost
 from gate.model.warnings.measured import MissingAllowed, WithoutValues
 from gate.model.warnings.setup import ExpiredAccept, NothingRemembered, NothingToCompare, ZeroThreshold
 from gate.stats.prior import FEWEST_COMMON, with_layouts
@@ -185,6 +185,13 @@ def _stopped(evidence: Evidence, judged: Sequence[Judged]) -> Literal["budget"] 
     return "budget" if 0 < done < wanted and not evidence.failures and not settled else None
 
 
+def _may_be_duet(measured: Config | None) -> bool:
+    """Return whether what took turns could be measured on both sides at once."""
+    if measured is None or not measured.benchmark or measured.plan.pairing == "duet":
+        return False
+    return not any(map(no_duet, measured.benchmark))
+
+
 def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
     run = evidence.run
     return RunFacts(
@@ -210,6 +217,7 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         sandbox=run.sandbox if run else None,
         turns=evidence.turns,
         imported=run.tools if run else [],
+        duet=_may_be_duet(design.policy.measured),
     )
 
 
@@ -355,3 +363,34 @@ def _exit_code(verdict: ReportVerdict, findings: Sequence[Finding], policy: Poli
     ):
         return Exit.PASS
     return _EXITS[verdict]
+
+
+# --- improvements that are too large to be believed -------------------------------------------------------------------
+
+
+def implausible(findings: Sequence[Finding], config: Config) -> list[Implausible]:
+    """Warn of improvements beyond gate.implausible, the largest first.
+
+    The size is that of the estimate, as it is read; the interval must show an improvement of any size, whether or not
+    the rules let it be called one.
+    """
+    found = [(size, f) for f in findings if (size := _shown(f)) > (_limit(f, config) or 1.0)]
+    several = sorted(found, key=lambda each: -each[0])
+    improvements = tuple(
+        Improvement(f.benchmark, f.metric, f.statistic, f.unit, f.better, f.ratio.estimate or 0.0) for _, f in several
+    )
+    return [Implausible(improvements)] if improvements else []
+
+
+def _limit(finding: Finding, config: Config) -> float | None:
+    return implausible_of(config, finding.benchmark, finding.metric, finding.statistic)
+
+
+def _shown(finding: Finding) -> float:
+    """Return by which share head is better: of time what is saved, of a rate what base lacks; 0: not shown to be."""
+    ratio = finding.ratio
+    if ratio.kind != "bounded" or ratio.estimate is None or ratio.low is None or ratio.high is None:
+        return 0.0
+    if finding.better == "lower":
+        return 1 - ratio.estimate if ratio.high < 1 else 0.0
+    return 1 - 1 / ratio.estimate if ratio.low > 1 else 0.0

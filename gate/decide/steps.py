@@ -173,7 +173,6 @@ def _allow_more_builds(few: steps.NotEnoughMeasured, report: Report) -> steps.Al
         round=few.round,
         builds=builds,
         budget=budget,
-        auto=builds is not None and _is_auto(plan),
     )
 
 
@@ -181,10 +180,6 @@ def _plan(report: Report) -> dict[str, Any]:
     """Return [plan] as it was in force; empty: not known."""
     plan: dict[str, Any] = (report.run.settings or {}).get("plan", {})
     return plan
-
-
-def _is_auto(plan: dict[str, Any]) -> bool:
-    return plan.get("auto") is True
 
 
 def _configured(plan: dict[str, Any]) -> float | None:
@@ -245,7 +240,6 @@ def _settle(report: Report) -> steps.Step:
         not_worse=len(found) - len(still_open),
         seconds=seconds,
         budget=_budget(seconds, plan),
-        auto=_is_auto(plan),
     )
     return less_noise(report, still_open, more) or more
 
@@ -261,10 +255,10 @@ def _measure_more(
         least = max(least, BOOTSTRAP_BUILDS)
     needed = max((_needed(f, least, sessions) for f in still_open), default=0)
     builds = math.ceil(needed / sessions) if needed else 2 * max(1, *map(_builds, still_open))
-    budget, auto = _budget(_seconds(report, builds), plan), _is_auto(plan)
+    budget = _budget(_seconds(report, builds), plan)
     if needed:
-        return steps.AllowMoreBuilds(needed=needed, why="plan", round=None, builds=builds, budget=budget, auto=auto)
-    return steps.MeasureMore(builds=builds, budget=budget, auto=auto)
+        return steps.AllowMoreBuilds(needed=needed, why="plan", round=None, builds=builds, budget=budget)
+    return steps.MeasureMore(builds=builds, budget=budget)
 
 
 def _needed(finding: Finding, least: int, sessions: int) -> int:
@@ -293,7 +287,6 @@ def _with_plan(step: steps.MoreValues, report: Report) -> steps.MoreValues:
         iterations=None if by_executions else iterations * times,
         # at most: builds take no longer
         budget=_budget(None if pace is None else pace.once + times * pace.round * _least(report), plan),
-        auto=_is_auto(plan),
     )
 
 

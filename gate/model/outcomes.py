@@ -343,9 +343,6 @@ def _of_plan(step: Any) -> tuple[Way, ...]:
     """Set what of [plan] a step names."""
     values = {key: getattr(step, key, None) for key in ("builds", "executions", "iterations")}
     settings: dict[str, object] = {key: value for key, value in values.items() if value is not None}
-    if settings and step.auto:
-        # which would choose them itself
-        settings = {"auto": "false", **settings}
     if step.budget is not None:
         settings["budget"] = Duration(step.budget)
     return (with_set(**settings),) if settings else ()
@@ -676,8 +673,6 @@ class MoreValues(Doing, frozen=True, kw_only=True):
     """Iterations of each execution that give them; None: as for `executions`."""
     budget: float | None
     """Seconds of a budget in which that fits, rounded up; None: the present one does, or it is not known."""
-    auto: bool = False
-    """Whether the plan comes from memory, which such a number must replace."""
 
     def _ways(self) -> tuple[Way, ...]:
         return _of_plan(self)
@@ -697,8 +692,6 @@ class MeasureMore(Doing, frozen=True, kw_only=True):
     """Builds a side of a plan that narrows the intervals; None: it is hopeless."""
     budget: float | None = None
     """Seconds of a budget in which it fits, rounded up; None: the present one does, or it is not known."""
-    auto: bool = False
-    """Whether the plan comes from memory, which such a number must replace."""
 
     def _ways(self) -> tuple[Way, ...]:
         return (DOCTOR,) if self.hopeless else _of_plan(self)
@@ -850,8 +843,6 @@ class MoreBuilds(Doing, frozen=True, kw_only=True):
     """About what that plan takes, judging by the rounds of this run; None: not known."""
     budget: float | None = None
     """Seconds of a budget in which it fits, rounded up; None: the present one does, or it is not known."""
-    auto: bool = False
-    """Whether the plan comes from memory, which such a number must replace."""
 
     def _ways(self) -> tuple[Way, ...]:
         return _of_plan(self)
@@ -879,8 +870,6 @@ class AllowMoreBuilds(Doing, frozen=True, kw_only=True):
     """Builds of a plan that would do; None: the present one has enough."""
     budget: float | None
     """Seconds that would do, rounded up; None: the present budget does, or it is not known."""
-    auto: bool = False
-    """Whether the plan comes from memory, which such a number must replace."""
 
     def _ways(self) -> tuple[Way, ...]:
         return (Options(("--resume",)),) if self.why == "interrupted" else _of_plan(self)

@@ -442,6 +442,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     planned."""
     imported: list[str] = []
     """The tools that wrote the result files, where perfgate did not measure: base and head have no rounds in common."""
+    duet: bool = False
+    """Whether both sides of every benchmark took turns and could be measured at once."""
 
 
 class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):

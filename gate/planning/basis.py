@@ -41,8 +41,7 @@ from gate.model import (
 )
 from gate.model.case import TYPICAL, CaseId, Center, case_id, center_of, quantile_of
 from gate.model.warnings import typed
-from gate.planning.costs import Spending, about_costs, planned_costs, spent_once
-from gate.planning.known import Known
+from gate.planning.known import Known, Spending, about_costs, planned_costs, spent_once
 from gate.stats.components import PlannedLevel, Square, correlation_of, estimate, shared_share, squares_of
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.planning import Costs, build_variance

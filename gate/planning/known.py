@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gate.memory.entries import Costs
 from gate.model.case import canonical
+from gate.stats import planning
 from gate.stats.components import Estimated, PlannedLevel
-from gate.stats.planning import Costs
 from gate.stats.remembered_variance import Repetitions
+from gate.writing.phrases import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Known:
     """Those that were repeated, whose variance could be told apart."""
     builds_df: float
     """Degrees of the variance of builds."""
-    costs: Costs
+    costs: planning.Costs
     shared: float
     """Relative covariance of base and head of a round."""
     degrees: Callable[[float, float], float]
@@ -42,3 +44,49 @@ class Known:
     def treatment(self) -> str:
         """The settings as one text."""
         return canonical(self.factors)
+
+
+# --- what it costs ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What was spent. of: by benchmark. at: by benchmark and its settings, where that is known."""
+
+    of: Mapping[str, Costs]
+    at: Mapping[tuple[str, str], Costs]
+
+    def of_case(self, benchmark: str, factors: Mapping[str, Any]) -> Costs | None:
+        """Return the costs of a benchmark's executions at its settings."""
+        return self.at.get((benchmark, canonical(factors)), self.of.get(benchmark))
+
+
+def planned_costs(spent: Costs | None, iterations: float) -> planning.Costs | None:
+    """Return what a plan counts with, given the iterations that were measured."""
+    if spent is None or spent.iteration is None:
+        return None
+    # of an execution whose start is not known all may be its start: a plan that takes longer than it says is worse
+    # than one that takes less
+    start = spent.iteration * iterations if spent.start is None else spent.start
+    start += spent.other or 0.0
+    return planning.Costs(build=spent.build or 0.0, start=start, warmup=spent.warmup or 0.0, iteration=spent.iteration)
+
+
+def spent_once(used: Mapping[str, Costs]) -> float:
+    """Return the seconds that both sides take whatever the counts: set-up, what first builds take longer, the probe."""
+    each = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
+    return 2 * max(each, default=0.0) + sum(cost.probe or 0.0 for cost in used.values())
+
+
+def about_costs(used: Mapping[str, Costs]) -> list[str]:
+    """Say what of the costs is not known."""
+    notes = []
+    if all(spent.build is None for spent in used.values()):
+        notes.append("the cost of a build is not known: counted as 0")
+    hidden = [name for name, spent in used.items() if spent.start is None]
+    if hidden:
+        notes.append(
+            f"{listed([*hidden])}: the time of an iteration is not in the values, so starting an execution is taken to "
+            "cost as much as all its iterations"
+        )
+    return notes

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
 
-from gate.config.rules import ROOM, most_builds, show_of
-from gate.config.types import Builds, Config
-from gate.config.types import Plan as PlanTable
+from gate.config.rules import ROOM, budget_of, most_builds, show_of
+from gate.config.types import Config
 from gate.decide.design import CORRELATIONS, choose
 from gate.decide.estimates import BOOTSTRAP_BUILDS
-from gate.memory.entries import Costs as Spent
-from gate.model import Memory, UserError
+from gate.model import UserError
 from gate.model.case import MEAN
-from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
-from gate.planning.basis import Gathered, from_memory
+from gate.planning.basis import Gathered
 from gate.planning.known import Known
 from gate.planning.text import POWER, Planned, Row
 from gate.stats.cheapest import cheapest
@@ -114,7 +110,7 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
         least = seconds(cases, Counts(2, 1, 1)) + gathered.once
         raise UserError(
             f"two rounds of one execution with one iteration take {format_duration(least)}, more than the budget of "
-            f"{format_duration(budget)} leaves: raise it with `--budget {Duration(60 * math.ceil(least / ROOM / 60))}`"
+            f"{format_duration(budget)} leaves: raise it with `--budget {budget_of(least)}`"
         )
     instead = None if plan.reached else cheapest(cases, terms, Limits(budget=None, early=early))
     found = _Found(cases, plan, instead if instead is not None and instead.reached else None, budget)
@@ -242,48 +238,3 @@ def _row(known: Known, case: PlannedCase, plan: Plan, terms: Terms) -> Row:
         settled=float(detection(-t, builds, nominal, interval)),
         degrees=case.degrees,
     )
-
-
-# --- a check that plans itself ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class AutoPlan:
-    """The [plan] that a check with `auto = true` measures by; None: as configured."""
-
-    plan: PlanTable | None
-    why: PlannedFromMemory | PlannedAsConfigured
-    """For the report."""
-
-
-def auto_plan(memory: Memory | None, costs: Mapping[str, Spent], config: Config, benchmarks: Sequence[str]) -> AutoPlan:
-    """Plan a check from what is remembered of this host; pure but for today's date, by which memories age.
-
-    Wanted are half-widths of half the thresholds, within plan.budget.
-
-    Args:
-        memory: as the run line keeps it.
-        costs: by benchmark, of the newest session.
-        benchmarks: those that both sides will measure.
-    """
-    if memory is None:
-        return AutoPlan(None, PlannedAsConfigured(""))
-    try:
-        gathered = from_memory(memory, costs, config, benchmarks, "the memory of this host")
-        found = planned(gathered, Wanted(None, None, None))
-    except UserError as error:
-        return AutoPlan(None, PlannedAsConfigured(str(error)))
-    plan = found.plan
-    first, last = plan.looks[0], plan.looks[-1]
-    builds: int | Builds = last if first == last else Builds(min=first, max=last)
-    chosen = msgspec.structs.replace(
-        config.plan,
-        builds=builds,
-        executions=plan.executions,
-        iterations=plan.iterations,
-        starts=plan.executions * plan.iterations,
-    )
-    notes = tuple(gathered.notes)
-    size = _detectable(gathered)
-    why = PlannedFromMemory(first, last, plan.executions, plan.iterations, plan.reached, notes, size)
-    return AutoPlan(chosen, why)

@@ -25,6 +25,7 @@ from gate.writing.plain import visible, wrap
 POWER = 0.8
 """Of the smallest change that a plan is said to find."""
 
+_QUIETER = "Use a quieter host (`perfgate doctor`), a metric that varies less, or a larger `detectable`"
 _ENOUGH = 20
 """Degrees from which the noise of builds is known well enough to say nothing."""
 
@@ -59,6 +60,11 @@ class Planned:
     instead: Plan | None
     """The plan that would, without a budget."""
 
+    @property
+    def hopeless(self) -> bool:
+        """Whether no plan would, however long."""
+        return not self.plan.reached and self.instead is None
+
 
 def section(plan: Plan, budget: float, metrics: Sequence[str] | None) -> str:
     """Write the [plan] section of perfgate.toml."""
@@ -77,14 +83,16 @@ def section(plan: Plan, budget: float, metrics: Sequence[str] | None) -> str:
 
 
 def render(planned: Planned, width: int) -> str:
-    """Write everything for a terminal, ending with the section to copy."""
+    """Write everything for a terminal, ending with the section to copy if a plan reaches its aim."""
     gathered = planned.gathered
     lines = _top(planned, width)
     lines += ["", *_noise(gathered.known, width), "", *_costs(gathered.known, width)]
     lines += ["", *_plan(planned, width), "", *_precision(planned, width)]
     notes = [*gathered.notes, *_known_within(gathered.known)]
     lines += [line for note in notes for line in ["", *wrap(visible(note), width)]]
-    return "\n".join(lines) + "\n\n" + section(planned.plan, planned.budget, gathered.config.plan.metrics)
+    # what no plan reaches is no reason to measure the longest one again and again
+    copied = "" if planned.hopeless else "\n" + section(planned.plan, planned.budget, gathered.config.plan.metrics)
+    return "\n".join(lines) + "\n" + copied
 
 
 def advice(planned: Planned) -> list[str]:
@@ -128,7 +136,7 @@ def _known_within(known: Sequence[Known]) -> list[str]:
     low, high = (math.sqrt(df / float(chdtri(df, p))) for p in (0.025, 0.975))
     words = f"The noise of builds has {plural(round(df), 'degree')} of freedom: the true noise may be {low:.2f} to "
     words += f"{high:.2f} times "
-    return [words + "what is shown, and the plan changes with it. Measure and plan again, or run `perfgate calibrate`."]
+    return [words + "what is shown, and the plan changes with it. Measure and plan again."]
 
 
 def _table(title: str, head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
@@ -192,14 +200,13 @@ def _plan(planned: Planned, width: int) -> list[str]:
     lines = wrap(text, width, rest="  ")
     if plan.reached:
         return lines
-    wanted = "no plan within the limits reaches it"
-    if planned.instead is not None:
-        need = planned.instead
-        wanted = (
-            f"it takes {format_duration(need.most)}: {need.looks[-1]} x {need.executions} x {need.iterations} a side"
-        )
-    budget = format_duration(planned.budget)
-    text = f"no plan within the budget of {budget} reaches {planned.aim} ({wanted}); this one comes nearest"
+    need, nearest = planned.instead, "this one comes nearest"
+    if need is None:
+        text = f"no plan reaches {planned.aim}, however long: {nearest}, and is not worth its time. {_QUIETER}"
+    else:
+        takes = f"{format_duration(need.most)}: {need.looks[-1]} x {need.executions} x {need.iterations} a side"
+        budget = format_duration(planned.budget)
+        text = f"no plan within the budget of {budget} reaches {planned.aim} (it takes {takes}); {nearest}"
     return [*lines, *wrap(text, width, rest="  ")]
 
 
@@ -252,7 +259,7 @@ def as_json(planned: Planned) -> str:
             "findings": [_finding(row) for row in planned.rows],
             "family": gathered.size,
             "notes": list(gathered.notes),
-            "toml": section(plan, planned.budget, gathered.config.plan.metrics),
+            "toml": None if planned.hopeless else section(plan, planned.budget, gathered.config.plan.metrics),
         },
         indent=2,
         ensure_ascii=False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gate.config.resolve import Settings
-from gate.config.rules import is_decided
+from gate.config.rules import is_decided, no_duet
 from gate.config.types import Benchmark, Config
 from gate.model import SIDES, UserError
 from gate.model.warnings import AnyWarning
@@ -15,7 +15,6 @@ from harness.loop.duet import processors
 from harness.process.processors import ProcessorsError, started_with
 
 _INSTEAD = 'use plan.pairing = "interleaved", or leave it out with --benchmark'
-_COMMANDS = ("hyperfine", "spawn")
 _CPU = 'set plan.metrics = ["cpu"]'
 _QUIET = 0.1
 """The share of all processors' time that others may take where wall time decides."""
@@ -32,7 +31,7 @@ def refuse_duet(settings: Settings) -> tuple[AnyWarning, ...]:
     selected = {name for names in settings.benchmarks.values() for name in names}
     benchmarks = [b for side in SIDES for b in settings.sides[side].benchmark if b.name in selected]
     for benchmark in benchmarks:
-        why = _impossible(benchmark)
+        why = no_duet(benchmark)
         if why:
             raise UserError(f"{benchmark.name}: {why}, which a duet cannot measure: {_INSTEAD}")
     # what both sides have alike is head's
@@ -51,22 +50,6 @@ def _refuse_processors(benchmark: Benchmark) -> None:
             started_with(lambda: None, benchmark.cpus, None)
         except ProcessorsError as error:
             raise UserError(f"{benchmark.name}: {error}") from None
-
-
-def _impossible(benchmark: Benchmark) -> str:
-    """Say what of a benchmark a duet cannot measure; "" where it can."""
-    if benchmark.service is not None:
-        return "it has a service"
-    if benchmark.load is not None:
-        return "it has a load"
-    if benchmark.measured.suite:
-        return "it is a suite"
-    return "" if benchmark.instrument in _COMMANDS else f'its instrument is "{benchmark.instrument}"'
-
-
-def is_possible(config: Config) -> bool:
-    """Return whether all benchmarks of a configuration could be measured on both sides at once."""
-    return bool(config.benchmark) and not any(map(_impossible, config.benchmark))
 
 
 def refuse_wall_time(rules: Config, names: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
-from gate.config.rules import is_single, repeats_of
+from gate.config.rules import ROOM, budget_of, is_single, repeats_of
 from gate.config.types import Config
 from gate.evidence.cost import cost_of, one_by_one
 from gate.evidence.records import Located, read
@@ -20,7 +21,7 @@ from gate.memory.sessions import costs_of, first_build
 from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run, Same, Side, UserError
 from gate.model.case import canonical
 from gate.model.study import Setting
-from gate.model.warnings.setup import RoundBeyondBudget
+from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.build_cache import build_cache
 from gate.run.folder import MEASUREMENTS, PAST
 from gate.run.trial import trial_seconds
@@ -49,6 +50,17 @@ def expected_time(
             builds are kept.
     """
     past = [[located.record for located in records] for records in _past(folder)]
+    return _expected(rounds, folder, config, costs, past, run)
+
+
+def _expected(
+    rounds: Sequence[Round],
+    folder: Path,
+    config: Config,
+    costs: Mapping[str, Costs],
+    past: Sequence[Sequence[Record]],
+    run: Run | None,
+) -> Expected | None:
     rounds = _without_identical(rounds, run, past[0] if past else [])
     kept = _kept(run, config, past)
     seconds = _measured(rounds, past, config, kept)
@@ -97,8 +109,8 @@ def _commit(run: Run, side: Side) -> tuple[str, str | None] | None:
 
 def budget_warnings(
     rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs], run: Run | None = None
-) -> list[RoundBeyondBudget]:
-    """Warn where one round does not fit the budget, as far as that can be known before measuring.
+) -> list[BudgetHoldsFew]:
+    """Warn where the budget does not hold the rounds that a regression needs, as far as that is known before measuring.
 
     Args:
         rounds: of the run.
@@ -107,18 +119,28 @@ def budget_warnings(
         costs: what is remembered, by benchmark.
         run: its run line, as in expected_time.
     """
-    budget = float(config.plan.budget)
-    past = list(_past(folder))
-    last = past[0] if past else []
-    kept = _kept(run, config, [[located.record for located in records] for records in past])
-    seconds = _measured(rounds[:1], [[located.record for located in last]], config, kept)
-    if seconds is not None:
-        return [RoundBeyondBudget(seconds, budget, "last-run")] if seconds > budget else []
-    ended = _ended(last)
-    if ended is not None and ended - _saved(last, kept) >= budget:
-        return [RoundBeyondBudget(ended, budget, "ended")]
-    remembered = _remembered(rounds[:1], config, costs, kept)
-    return [RoundBeyondBudget(remembered, budget, "memory")] if remembered is not None and remembered > budget else []
+    budget, needed = float(config.plan.budget), needed_rounds(len(rounds), config, run)
+    located = list(_past(folder))
+    past = [[each.record for each in records] for records in located]
+    ended = _ended(located[0]) if located else None
+    if ended is not None and ended - _saved(located[0], _kept(run, config, past)) >= budget:
+        return [BudgetHoldsFew(0, needed, ended, budget, ended, "ended")]
+    found = _expected(rounds[:needed], folder, config, costs, past, run)
+    # as `perfgate try` and the first line of a check count them
+    room = ROOM * budget
+    if found is None or found.seconds <= room:
+        return []
+    one, two = (_expected(rounds[:count], folder, config, costs, past, run) for count in (1, 2))
+    fits = 0
+    if one is not None and two is not None and one.seconds <= room:
+        fits = 1 + math.floor((room - one.seconds) / (two.seconds - one.seconds)) if needed > 1 else 1
+    return [BudgetHoldsFew(fits, needed, found.seconds, budget, float(budget_of(found.seconds)), found.source)]
+
+
+def needed_rounds(rounds: int, config: Config, run: Run | None) -> int:
+    """Return how many rounds of a job must fit its budget; a study goes on with another one."""
+    needed = 1 if config.study is not None else math.ceil(config.gate.min_builds / ((run and run.sessions) or 1))
+    return min(rounds, needed)
 
 
 def _ended(last: Sequence[Located]) -> float | None:

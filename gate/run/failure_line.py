@@ -5,6 +5,13 @@ from __future__ import annotations
 import io
 from typing import TextIO
 
+from gate.decide.budget import budget_ended
+from gate.decide.steps import raise_budget
+from gate.evidence.records import Located
+from gate.evidence.unfinished import unfinished
+from gate.run.folder import records_of
+from gate.run.job import Job
+
 
 class Heard(io.StringIO):
     """Hands text on, and keeps why the command ended badly."""
@@ -41,3 +48,15 @@ def say_why(err: TextIO, why: str, *, as_input: str | None = None) -> None:
     err.write(f"perfgate: {why}\n")
     if isinstance(err, Heard):
         err.why = as_input or why
+
+
+# --- a budget that ended before a round -------------------------------------------------------------------------------
+
+
+def ended_before_a_round(job: Job) -> str | None:
+    """Say what the budget of a run was spent on, if it ended before one round was complete; else None."""
+    rules = job.project.settings.rules
+    records = [Located(record, "this run", number) for number, record in enumerate(records_of(job.out), 1)]
+    found = unfinished(records, float(rules.plan.budget))
+    ended = budget_ended(found, job.run, rules) if found else None
+    return f"{ended.sentence()}. {raise_budget(ended).sentence()}" if ended else None

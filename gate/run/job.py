@@ -19,14 +19,11 @@ from gate.cli.groups import MeasureOptions
 from gate.config.rules import FIRST_STARTS, goes_by_starts, is_counted, is_divisible, is_single, most_builds, repeats_of
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
-from gate.config.types import Builds, Config, Plan
-from gate.evidence.runs import config_of
+from gate.config.types import Builds, Config
 from gate.memory.entries import Costs
-from gate.model import SIDES, Memory, Record, Run, Side, Turn, UserError
+from gate.model import SIDES, Record, Run, Side, Turn, UserError
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
-from gate.planning.plan import auto_plan
 from gate.run import folder
 from gate.run.duet import refuse_duet
 from gate.run.duration import budget_warnings
@@ -127,12 +124,11 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
         project = as_begun(project, past)
     instruments = instruments_of(project)
     host = {**facts(), **instruments.versions}
-    # what one machine remembers is of no use to the others, and no plan of theirs
+    # what one machine remembers is of no use to the others
     remembers = remembers and part is None
     recalled = recall_memory(options.history, project, host) if remembers else Recalled(None, ())
-    planned = _Planned(project, ()) if part else _with_plan(project, recalled.memory, past, options.history, host)
-    rules = planned.project.settings.rules
-    run = run_line(planned.project, part, seed_of(options.seed, part, past), host, early=early)
+    rules = project.settings.rules
+    run = run_line(project, part, seed_of(options.seed, part, past), host, early=early)
     run = msgspec.structs.replace(run, sandbox=_sandboxed(rules, instruments))
     run = msgspec.structs.replace(
         run,
@@ -140,7 +136,6 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
             *run.warnings,
             *instruments.warnings,
             *recalled.warnings,
-            *planned.warnings,
             *told,
             *plan_warnings(rules, recalled.memory, part.sessions if part else 1),
             *(part_warnings(rules.plan) if part else ()),
@@ -151,11 +146,11 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
         refuse_other_part(past, run, out)
         folder.refuse_other(past, run, out)
         run = past
-    rounds = _rounds(planned.project, run)
+    rounds = _rounds(project, run)
     costs = costs_here(options.history, project, host) if remembers else {}
     if past is None:
         run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, costs, run)])
-    return Job(planned.project, run, out, rounds, instruments, part, resumes=past is not None, costs=costs)
+    return Job(project, run, out, rounds, instruments, part, resumes=past is not None, costs=costs)
 
 
 def counted(job: Job, records: Sequence[Record]) -> Sequence[Round]:
@@ -195,42 +190,6 @@ def _rounds(project: Project, run: Run, starts: Mapping[str, int] = MappingProxy
         {name: repeats_of(rules, name).executions for name in own} | dict(starts),
         {name: FIRST_STARTS for name in own if is_counted(rules, name)},
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """A project with the plan that it is measured by."""
-
-    project: Project
-    warnings: tuple[PlannedFromMemory | PlannedAsConfigured, ...]
-    """Why it is that plan, for the report."""
-
-
-def _with_plan(
-    project: Project, memory: Memory | None, past: Run | None, option: Path | None, host: Mapping[str, object]
-) -> _Planned:
-    """Give the project the plan of its run: as configured, planned from memory, or that of the run to go on with.
-
-    Args:
-        past: the run that is resumed, which keeps its plan whatever is remembered by now.
-        option: --history.
-        host: facts of the run line.
-    """
-    config = project.settings.rules
-    if not config.plan.auto:
-        return _Planned(project, ())
-    earlier = config_of(past)
-    if earlier is not None:
-        return _Planned(_planned_by(project, earlier.plan), ())
-    benchmarks = project.settings.benchmarks
-    both = [name for name in benchmarks["head"] if name in benchmarks["base"]]
-    found = auto_plan(memory, costs_here(option, project, host), config, both)
-    return _Planned(project if found.plan is None else _planned_by(project, found.plan), (found.why,))
-
-
-def _planned_by(project: Project, plan: Plan) -> Project:
-    rules = msgspec.structs.replace(project.settings.rules, plan=plan)
-    return replace(project, settings=replace(project.settings, rules=rules))
 
 
 def instruments_of(project: Project) -> Instruments:

@@ -23,6 +23,7 @@ from gate.model.warnings.hosts import UnfitHost
 from gate.run.base_search import Settled, settled
 from gate.run.base_trial import Started, started, tried
 from gate.run.duet import refuse_wall_time
+from gate.run.duration import needed_rounds
 from gate.run.first_comparison import lacking, may_lack
 from gate.run.folder import make_room, outputs_in, records_of, resumed
 from gate.run.interruption import Folder, orderly
@@ -258,9 +259,6 @@ class Measuring:
         explains: bool,
     ) -> Done | Started:
         """Measure, or tell that base is broken; base: what came of it; None: it is tried first."""
-        if self._gates and not records and _unproved(job) is None:
-            # a change that no benchmark can notice is to be proved so, also where compiling both sides takes the budget
-            budget.allow(budget.limit)
         with workshop(job, trees, budget) as made, ExitStack() as stack:
             begun, cut = None, None
             if base is None:
@@ -276,6 +274,10 @@ class Measuring:
             elif not records and job.treated.study is None and may_lack(job.project):
                 made = self._without_lacking(made)
                 job = made.job
+            if self._gates and not records and _unproved(job) is None:
+                # a change that no benchmark can notice is to be proved so, also where compiling both sides takes the
+                # budget: head's build and the proofs may take as long beyond it as base's build took
+                budget.allow(budget.used)
             settings = job.project.settings
             after_round = looking(job.run, settings.rules)
             progress = stack.enter_context(closing(self._progress(job, records, budget, early=after_round is not None)))
@@ -365,6 +367,8 @@ class Measuring:
             budget=lambda: budget.left,
             early=early,
             fills=early and _fills(job),
+            needed=needed_rounds(len(job.rounds), job.project.settings.rules, job.run) if self._gates else 0,
+            limit=budget.limit,
             records=records,
         )
 

@@ -8,14 +8,13 @@ from statistics import fmean
 
 from harness.loop.events import (
     BothStarted,
-    Counted,
     Event,
+    LaidOut,
     LookTaken,
     ProbeFinished,
     RoundStarted,
     StepFinished,
     StepStarted,
-    TurnsFound,
 )
 
 
@@ -61,8 +60,9 @@ class Pace:
             self._round, self._rounds = event.number, event.rounds - event.number - 1
             self._builds = self._of_round = event.builds
             self._left, self._counted = event.left, event.counted
-        elif isinstance(event, ProbeFinished | Counted | TurnsFound):
-            self._left, self._counted = event.left, self._counted and not isinstance(event, Counted)
+        elif isinstance(event, ProbeFinished | LaidOut):
+            self._left = event.left
+            self._counted = self._counted and not (isinstance(event, LaidOut) and event.executions)
         elif isinstance(event, LookTaken):
             self._looks.append(took)
         elif isinstance(event, StepFinished):
@@ -100,3 +100,9 @@ class Pace:
         this = fmean(self._first) if self._round == 0 and self._first else later
         seconds += self._builds * this + self._rounds * self._of_round * later if wanted else 0.0
         return seconds + (self._rounds * fmean(self._looks) if self._looks and wanted else 0.0)
+
+    def later_round(self) -> float:
+        """Return the seconds of a later round, in the first one, once what remains is known."""
+        counts = {name: self._left.get(name, 0) + len(made) for name, made in self._executions.items() if made}
+        seconds = sum(count * fmean(self._executions[name]) for name, count in counts.items()) / (self._rounds + 1)
+        return seconds + self._of_round * fmean(self._later or self._next or self._first)

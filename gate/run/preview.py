@@ -31,7 +31,11 @@ def announce(job: Job) -> str:
     both = sum(name in benchmarks["base"] for name in benchmarks["head"])
     sides = f"base {commit(job.run.base)} against head {commit(job.run.head)}"
     least, most = _rounds(job)
+    planned = job.project.settings.rules.plan.builds
     builds = plural(most, "build") if least == most else f"{least} to {plural(most, 'build')}"
+    if least < most and isinstance(planned, Builds) and planned.max is None and _expected(job, 1) is None:
+        # as many as the budget holds, which nobody knows yet
+        builds = f"{least} builds or more"
     return f"{sides}: {' x '.join((plural(both, 'benchmark'), builds, _repeats(job)))} a side, {expected(job)}"
 
 

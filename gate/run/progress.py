@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TextIO
 
+from gate.config.rules import budget_of
 from gate.config.study import Setting
 from gate.model import Execution, Record
 from gate.model.reasons import SameProgram
+from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.live import Live, bar_line
 from gate.run.pace import Pace
 from gate.run.treatments import treatment_name
@@ -21,8 +23,8 @@ from gate.words.sameness import because
 from gate.writing.plain import clip, columns, visible
 from harness.loop.events import (
     BothStarted,
-    Counted,
     Event,
+    LaidOut,
     LookTaken,
     OutsideFound,
     ProbeFinished,
@@ -30,7 +32,6 @@ from harness.loop.events import (
     RoundStarted,
     StepFinished,
     StepStarted,
-    TurnsFound,
 )
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Progress:
         budget: Callable[[], float] = lambda: math.inf,
         early: bool = False,
         fills: bool = False,
+        needed: int = 0,
+        limit: float = math.inf,
         records: Iterable[Record] = (),
     ) -> None:
         """Begin.
@@ -72,9 +75,11 @@ class Progress:
             budget: gives the seconds that are left of it.
             early: whether fewer rounds may do.
             fills: whether there are as many rounds as the budget holds, which nobody knows yet.
+            needed: the rounds that a regression needs; 0: nothing is said of them.
+            limit: all of the budget, in seconds.
             records: of a resumed run.
         """
-        self._early, self._fills = early, fills
+        self._early, self._fills, self._needed, self._limit = early, fills, needed, limit
         self._live = Live(stream, quiet=quiet, lines=lines)
         self._title = f"{title}: " if title else ""
         self._budget = budget
@@ -110,7 +115,7 @@ class Progress:
         else:
             self._told(event)
 
-    def _told(self, event: ProbeStarted | ProbeFinished | Counted | TurnsFound | OutsideFound) -> None:
+    def _told(self, event: ProbeStarted | ProbeFinished | LaidOut | OutsideFound) -> None:
         """Say what is found out between steps."""
         if isinstance(event, ProbeStarted):
             many, most = plural(event.benchmarks, "benchmark"), format_duration(event.seconds)
@@ -119,16 +124,17 @@ class Progress:
             )
         elif isinstance(event, ProbeFinished):
             self._probed(event)
-        elif isinstance(event, Counted):
-            self._line(f"{self._round}: {plural(event.executions, 'execution')} a round, judging by the first ones")
-        else:
-            self._found(event)
-
-    def _found(self, event: TurnsFound | OutsideFound) -> None:
-        if isinstance(event, OutsideFound):
+        elif isinstance(event, OutsideFound):
             path = visible(event.path)
             self._line(f"{path}, outside both trees, changed as they were built: building again to see by whom")
-            return
+        else:
+            self._laid_out(event)
+
+    def _laid_out(self, event: LaidOut) -> None:
+        if event.executions:
+            self._line(f"{self._round}: {plural(event.executions, 'execution')} a round, judging by the first ones")
+            # these may be all of the round
+            self._foretell()
         for each in event.turns[:_MOST_TOLD]:
             self._line(f"{visible(each.benchmark)}: {turns([each])}")
         more = event.turns[_MOST_TOLD:]
@@ -178,13 +184,18 @@ class Progress:
         self._foretold = True
         if left < _WORTH_SAYING:
             return
-        rounds = plural(self._rounds, "round")
-        budget = self._budget()
-        if left > budget and not self._fills:
+        budget, later = self._budget(), self._pace.later_round()
+        fits = self._rounds if left <= budget else max(0, self._rounds - math.ceil((left - budget) / max(later, 1e-9)))
+        if fits < self._needed:
+            seconds = self._limit - budget + left - (self._rounds - self._needed) * later
+            few = BudgetHoldsFew(fits, self._needed, seconds, self._limit, float(budget_of(seconds)), "first")
+            self._line(f"warning: {few.sentence()}")
+        elif left > budget and not self._fills:
+            rounds = plural(self._rounds, "round")
             self._line(f"the budget leaves {format_duration(budget)}: all {rounds} would take {format_duration(left)}")
         elif not self._live.on:
             left = min(left, budget)
-            whole = format_duration(self._pace.spent + left) + ("" if self._fills else f" for {rounds}")
+            whole = f"{format_duration(self._pace.spent + left)} for {plural(fits, 'round')}"
             most = "at most " if self._early else ""
             self._line(f"{most}about {whole}, {format_duration(left)} of it left")
 

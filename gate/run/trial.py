@@ -44,11 +44,21 @@ def tried(folder: Path) -> TrialTimes | None:
 
 
 def keep_times(times: TrialTimes, folder: Path) -> None:
-    """Keep what a trial learned; folder: of runs, which exists.
+    """Keep what a trial learned, and of benchmarks that it did not try what another one of the same plan did.
+
+    It is called by who holds the machine: of two trials at once the second adds to what the first has learned.
+
+    Args:
+        times: of the trial.
+        folder: of runs, which exists.
 
     Raises:
         UserError: it cannot be written.
     """
+    before = tried(folder)
+    if before is not None and before.iterations == times.iterations:
+        kept = {key: {**getattr(before, key), **getattr(times, key)} for key in ("executions", "each", "starts")}
+        times = msgspec.structs.replace(times, **kept)
     write(folder / FILE, msgspec.json.encode(times).decode() + "\n")
 
 

@@ -89,18 +89,14 @@ class ProbeFinished:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnsFound:
-    """How short turns may be was tried. turns: those that are shorter than planned. left: as in RoundStarted."""
+class LaidOut:
+    """How much rounds have was found out. turns: those that are shorter than planned. left: as in RoundStarted.
 
-    turns: Sequence[Turn]
-    left: Mapping[str, int] = field(default_factory=dict, compare=False)
+    executions: of a round, judging by the first starts; 0: these are not made, or tell nothing.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """It is known how many executions a round has; left: as in RoundStarted."""
-
-    executions: int
+    turns: Sequence[Turn] = ()
+    executions: int = 0
     left: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
@@ -119,8 +115,7 @@ Event = (
     | LookTaken
     | ProbeStarted
     | ProbeFinished
-    | TurnsFound
-    | Counted
+    | LaidOut
     | OutsideFound
 )
 Progress = Callable[[Event], None]

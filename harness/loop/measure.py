@@ -33,7 +33,7 @@ from gate.model.case import canonical
 from harness.loop.duet import Duets
 from harness.loop.events import (
     BothStarted,
-    Counted,
+    LaidOut,
     LookTaken,
     OutsideFound,
     ProbeFinished,
@@ -42,7 +42,6 @@ from harness.loop.events import (
     RoundStarted,
     StepFinished,
     StepStarted,
-    TurnsFound,
     silent,
 )
 from harness.loop.execution import Executions
@@ -319,7 +318,7 @@ class Loop:
             yield each.executions[: each.first]
             self._rounds = self._counted(self._ledger.records)
             if self._begun:
-                self._progress(Counted(len(self._rounds[0].executions), self._left(0)))
+                self._progress(LaidOut(executions=len(self._rounds[0].executions), left=self._left(0)))
         yield self._rounds[number].executions
 
     def _is_sound(self, build: int) -> bool:
@@ -425,7 +424,7 @@ class Loop:
                     self._add(turn)
                     found.append(turn)
         self._rounds = lengths.rounds(self._rounds, found)
-        self._progress(TurnsFound(found, self._left(0)))
+        self._progress(LaidOut(found, left=self._left(0)))
         return self._rounds[0].executions[: self._rounds[0].first or None]
 
     def _tried(self, step: ExecutionStep) -> Path:

@@ -112,7 +112,11 @@ class Probe:
     def seconds(self) -> float:
         """What proofs may take from now on."""
         budget = self._executions.conditions.budget
-        return min(budget.left, SHARE * budget.limit)
+        left = budget.left
+        if budget.is_over and left > 0:
+            # where head's build went on beyond the budget, until twice of it
+            left = max(left, 2 * budget.limit - budget.used)
+        return min(left, SHARE * budget.limit)
 
     def examine(self, pairs: Sequence[Pair], begin: Callable[[ExecutionStep], None]) -> Iterator[Probed]:
         """Probe benchmarks one after the other; begin: called with each step before it is executed.

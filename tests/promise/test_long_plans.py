@@ -77,7 +77,8 @@ def gate(ratios: Array, looks: tuple[int, ...], threshold: float) -> Found:
             level = design.nominal(end, 0.05 / cases, paired=True)
             size = (1 + threshold) * np.exp(needs(looks[end] - 1, level) * error * math.sqrt(count / looks[end])) - 1
             now = ~decided & (((size <= wanted) & ~sign) | (end == last))
-            futile |= now & (z < largest_futile(count / looks[end], level / 2) if k < last else True)
+            nearly = (size > wanted) & (size <= 1.5 * wanted)
+            futile |= now & (~nearly & (z < largest_futile(count / looks[end], level / 2)) if k < last else True)
             sees |= now & (size <= wanted) & ~sign
             decided |= now
         shown = t < -stats.t.isf(design.nominal(k, 0.05, paired=True) / 2, df)

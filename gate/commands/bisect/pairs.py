@@ -239,7 +239,7 @@ class Pairs:
             project = replace(project, sources=replace(project.sources, base=base))
         rules = project.settings.rules
         starts = self.executions * rules.plan.iterations
-        plan = msgspec.structs.replace(rules.plan, builds=MOST, auto=False, executions=self.executions, starts=starts)
+        plan = msgspec.structs.replace(rules.plan, builds=MOST, executions=self.executions, starts=starts)
         rules = msgspec.structs.replace(rules, plan=plan)
         return replace(project, settings=replace(project.settings, rules=rules))
 

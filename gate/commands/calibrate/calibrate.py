@@ -26,8 +26,7 @@ from gate.memory.store import History
 from gate.model import Run, UserError
 from gate.model.warnings import typed
 from gate.report.outputs import require_writable, targets, write
-from gate.run.ended import ended_before_a_round
-from gate.run.failure_line import say_why
+from gate.run.failure_line import ended_before_a_round, say_why
 from gate.run.folder import records_of
 from gate.run.job import Job, prepare
 from gate.run.measuring import opened
@@ -134,7 +133,7 @@ def _planned(project: Project, options: CalibrateOptions) -> Project:
     budget = options.budget
     if budget is None:
         budget = float(plan.budget) * (1 if "budget" in said else BUDGETS)
-    plan = msgspec.structs.replace(plan, builds=builds, auto=False, budget=Duration(budget))
+    plan = msgspec.structs.replace(plan, builds=builds, budget=Duration(budget))
     # at one seed base and head of one commit are one program, and hold no layout between them
     build = msgspec.structs.replace(settings.rules.build, layouts="independent")
     rules = msgspec.structs.replace(settings.rules, plan=plan, build=build)

@@ -9,8 +9,7 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Execution, Failure, Same
-from gate.run.ended import ended_before_a_round
-from gate.run.failure_line import say_why
+from gate.run.failure_line import ended_before_a_round, say_why
 from gate.run.folder import MEASUREMENTS, records_of
 from gate.run.job import Job
 from gate.run.measuring import opened

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -30,7 +32,7 @@ _MOST_ITERATIONS = 5
 """Of what does not go start by start, which has as many as are made before the others are counted."""
 _FEWEST_ITERATIONS = 2
 _AGAIN = 4
-"""Further executions of what gives one value each time."""
+"""Further executions of what does not go start by start: the values of one are alike, and executions differ."""
 _ROOM = 0.8
 """Of what is left of a share that a second execution may be expected to take."""
 
@@ -135,9 +137,9 @@ class _One:
         return self._with(cases=cases, failures=failures, execution=seconds, iteration=each), last.executions
 
     def _again(self, last: Ran) -> list[Execution]:
-        """Execute again what gives one value, which shows no spread, as far as there is time."""
+        """Execute again what shows no spread, or not that of executions, as far as there is time."""
         made: list[Execution] = []
-        if last.given != 1 or last.executed.failures:
+        if (last.given != 1 and self._by_starts) or last.executed.failures:
             return made
         iterations = last.asked - (0 if self._starts else _warmup(self._benchmark))
         for _ in range(_AGAIN):
@@ -228,9 +230,14 @@ def _together(cases: Sequence[Case], again: Sequence[Execution], rules: Config) 
         means = [case.mean, *(m.mean for m in more if (m.benchmark, m.metric) == (case.benchmark, case.metric))]
         if len(means) > 1:
             mean = fmean(means)
-            spread = stdev(means) / abs(mean) if mean else None
+            # of neighbours, as base's and head's will be: what drifts from one to the next is in both
+            apart = [(after - before) ** 2 for before, after in pairwise(means)]
+            spread = math.sqrt(fmean(apart) / 2) / abs(mean) if mean else None
             count = len(means)
-            case = msgspec.structs.replace(case, mean=mean, spread=spread, values=count, executions=count)
+            if case.values > 1:
+                case = msgspec.structs.replace(case, start=spread, values=case.values * count, executions=count)
+            else:
+                case = msgspec.structs.replace(case, mean=mean, spread=spread, values=count, executions=count)
         found.append(case)
     return tuple(found)
 

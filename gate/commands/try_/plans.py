@@ -14,6 +14,7 @@ from gate.config.rules import (
     FIRST_STARTS,
     MOST_BUILDS,
     ROOM,
+    budget_of,
     goes_by_starts,
     is_counted,
     is_single,
@@ -199,7 +200,7 @@ def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules
     while few < many:
         middle = (few + many) // 2
         few, many = (few, middle) if finds(middle) else (middle + 1, many)
-    budget = 60.0 * math.ceil(cost.of(few) / ROOM / 60)
+    budget = float(budget_of(cost.of(few)))
     return Enough(
         budget=budget if budget > float(rules.plan.budget) else None,
         builds=few if few > most_builds(rules.plan) else None,

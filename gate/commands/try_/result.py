@@ -45,7 +45,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     spread: float | None
     """Standard deviation over the mean; None: of one value."""
     start: float | None = None
-    """The share that one start adds to the error of a typical value; None: not known, or a mean decides."""
+    """The share that one start adds to the error of a typical value, or an execution of several values to that of a
+    mean; None: not known."""
 
     values: int
     executions: int = 1

@@ -17,16 +17,15 @@ from gate.commands.try_.executions import Trying, each_tried
 from gate.commands.try_.instead import proposals
 from gate.commands.try_.plans import first_builds, plans, round_cost
 from gate.commands.try_.result import Built, Note, Problem, Trial, Tried
-from gate.config.rules import floor_of, threshold_of
+from gate.config.rules import floor_of, no_duet, threshold_of
 from gate.config.types import Config
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.memory.sessions import costs_of
 from gate.model import SIDES, Build, Execution, Failure, UserError
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.setup import RoundBeyondBudget
+from gate.model.warnings.setup import BudgetHoldsFew
 from gate.report.outputs import make_folder, require_writable, targets, write
-from gate.run.duet import is_possible
 from gate.run.job import Job, prepare
 from gate.run.live import Live, Steps
 from gate.run.locked import not_free
@@ -183,7 +182,7 @@ def _trial(
 
 def _warnings(job: Job) -> list[AnyWarning]:
     # what a round costs is found out now
-    return [each for each in typed(job.run.warnings) if not isinstance(each, RoundBeyondBudget)]
+    return [each for each in typed(job.run.warnings) if not isinstance(each, BudgetHoldsFew)]
 
 
 def _built(job: Job, record: Build, kept: About | None) -> Built:
@@ -215,7 +214,7 @@ def _notes(job: Job, tried: list[Tried]) -> list[Note]:
         if declared(each.instrument).any_command and times and min(times) < _SHORT:
             notes.append(Note(kind="short", benchmark=each.benchmark, seconds=min(times)))
     rules = job.project.settings.rules
-    helps = is_possible(rules) and not all(each.by_active for each in tried)
+    helps = not any(map(no_duet, rules.benchmark)) and not all(each.by_active for each in tried)
     if rules.plan.pairing == "interleaved" and helps:
         busy = others_load(seconds=QUICK_WINDOW)
         if busy is not None and busy >= STILL_BUSY:

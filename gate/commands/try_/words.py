@@ -229,7 +229,7 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
         lines += wrap(f"of the noisiest finding: {visible(finds[-1])}", width, first=_INDENT, rest=_INDENT)
     if finds and plans.basis == "one-build":
         lines += wrap(
-            "At least: how much builds differ adds to it, which one build does not show (`perfgate calibrate` does).",
+            "At least: how much builds differ adds to it, which one build does not show.",
             width, first=_INDENT, rest=_INDENT,
         )  # fmt: skip
     if plans.why:
@@ -239,8 +239,8 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
     unknown = next((fit.hardest for fit in plans.fits if fit.unknown and fit.hardest is not None), None)
     if unknown is not None:
         text = (
-            f"unknown: one value of {visible(unknown)} shows no spread. `perfgate calibrate` measures it, or have an "
-            "execution give several values (plan.iterations)"
+            f"unknown: one value of {visible(unknown)} shows no spread: have an execution give several "
+            "values (plan.iterations)"
         )
         lines += wrap(text, width, first=_INDENT, rest=_INDENT)
     few = [fit.builds for fit in plans.fits if fit.finds is None and not fit.unknown]

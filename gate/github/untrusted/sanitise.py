@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from gate.config.parse import parse
 from gate.config.rules import benchmark_rules, better_of, most_builds
 from gate.config.schema import to_tables
-from gate.config.source import from_tables
 from gate.config.types import Builds, Config
 from gate.directions import direction
 from gate.evidence.records import Located
@@ -147,8 +145,7 @@ def sanitise(records: Sequence[Located], known: Known) -> list[Located]:
     Every run line becomes the one that is known, with the benchmarks that the rules name: what an artifact leaves out
     is missing. Benchmarks that the rules do not name are named as new, and their values left out. Of a suite it is
     known which benchmarks are its own by their names, and of a metric which direction is better by its rules.
-    Looks are kept, since decide judges at each of them anew. Counts that the rules leave to the host ([plan] auto) are
-    those that its run line names.
+    Looks are kept, since decide judges at each of them anew.
 
     Raises:
         UserError: run lines that differ, or a session that they do not promise.
@@ -160,7 +157,7 @@ def sanitise(records: Sequence[Located], known: Known) -> list[Located]:
         record = sieve.pass_on(located)
         if record is not None:
             kept.append(Located(record, located.path, located.line))
-    run = _run(_with_plan(known, records), claims, sieve.new)
+    run = _run(known, claims, sieve.new)
     return [
         Located(_of_part(run, each.record), each.path, each.line) if isinstance(each.record, Run) else each
         for each in kept
@@ -190,22 +187,6 @@ def _run(known: Known, claims: Claims, new: Iterable[str]) -> Run:
         whose=known.whose,
         benchmarks={"base": names, "head": [*names, *new]},
     )
-
-
-def _with_plan(known: Known, records: Iterable[Located]) -> Known:
-    """Take the counts of a run whose rules let its host choose them, as far as they are counts."""
-    plan = known.config.plan
-    said = next((r.record.config for r in records if isinstance(r.record, Run) and r.record.config), {})
-    named = said.get("plan")
-    if not plan.auto or not isinstance(named, dict):
-        return known
-    counts = {key: named[key] for key in ("builds", "executions", "iterations") if key in named}
-    try:
-        chosen = parse(from_tables({"plan": counts}, "the artifact"), lenient=True).plan
-    except (UserError, RecursionError):
-        return known
-    plan = msgspec.structs.replace(plan, starts=chosen.starts, **{key: getattr(chosen, key) for key in counts})
-    return replace(known, config=msgspec.structs.replace(known.config, plan=plan))
 
 
 class _Sieve:

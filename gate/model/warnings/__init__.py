@@ -110,15 +110,12 @@ AnyWarning = (
     | setup.NoLooksByBootstrap
     | setup.FewIterationsForSteady
     | setup.NoEarlyStop
-    | setup.NoAutoPlan
     | setup.DuetOnOneProcessor
     | setup.ZeroThreshold
-    | setup.PlannedFromMemory
-    | setup.PlannedAsConfigured
     | setup.SpawnInstead
     | setup.InstrumentLimits
     | setup.StartedByShim
-    | setup.RoundBeyondBudget
+    | setup.BudgetHoldsFew
     | setup.NothingRemembered
     | setup.HistoryUnusable
     | setup.MemoryOfOneSession

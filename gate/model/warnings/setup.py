@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
@@ -10,7 +9,7 @@ import msgspec
 
 from gate.model.names import FailureKind
 from gate.model.warnings.base import Base, Weight
-from gate.units import Duration, format_duration, format_share, plural
+from gate.units import Duration, agree, format_duration, plural
 from gate.writing.phrases import joined, listed
 from gate.writing.plain import clip, visible
 from gate.writing.sentences import Sentence
@@ -300,55 +299,11 @@ class NoEarlyStop(Base, frozen=True):
     builds: int
 
 
-class NoAutoPlan(Base, frozen=True):
-    """Several jobs measure, and each goes by the configured plan."""
-
-    says = "plan.auto keeps the configured plan: all jobs of a gate need the same one"
-
-
 class DuetOnOneProcessor(Base, frozen=True):
     """Base and head run on one processor by turns, and share its caches."""
 
     says = "{benchmarks}: base and head run on one processor by turns and share its caches"
     benchmarks: tuple[str, ...]
-
-
-class PlannedFromMemory(Base, frozen=True):
-    """The plan is what the memory of this host says."""
-
-    first: int
-    """Builds of a side before it may stop, and at most."""
-    last: int
-    """The most builds of a side."""
-    executions: int
-    iterations: int
-    """Iterations an execution."""
-    reached: bool
-    """Whether it is expected to reach what is wanted, within the budget."""
-    notes: tuple[str, ...]
-    """What is not known of some benchmarks, as the planner says it."""
-    detectable: float | None = None
-    """The size of a change that it is to find, as a share; None: half-widths of half the thresholds."""
-
-    def _said(self) -> str:
-        lead = "" if self.first == self.last else f"{self.first} to "
-        counts = f"{lead}{plural(self.last, 'build')} x {self.executions} x {self.iterations}"
-        aim = "half-widths of half the thresholds"
-        if self.detectable is not None:
-            aim = f"a change of {format_share(self.detectable)} found in 80% of the runs"
-        reached = f"for {aim}" if self.reached else f"the nearest to {aim} within the budget"
-        notes = "".join(f"; {note}" for note in self.notes)
-        return f"plan.auto: {counts} a side, {reached}, judging by earlier sessions on this host{notes}"
-
-
-class PlannedAsConfigured(Base, frozen=True):
-    """The plan was to come from memory, and is the configured one."""
-
-    why: str
-    """As the planner says it; empty: nothing is remembered about this host."""
-
-    def _said(self) -> str:
-        return f"plan.auto keeps the configured plan: {self.why or 'nothing is remembered about this host'}"
 
 
 # --- the instruments --------------------------------------------------------------------------------------------------
@@ -471,32 +426,34 @@ class StartedByShim(Base, frozen=True):
         return f"{', '.join(self.benchmarks)}: {self.path} is a shim of {self.manager}{cost}: {advice}"
 
 
-_ROOM = 5.5
-"""Rounds, with the set-up before the first: a regression needs five, and some take longer."""
-
-
-class RoundBeyondBudget(Base, frozen=True):
-    """One round, with the set-up before it, will not fit the budget; both in seconds."""
+class BudgetHoldsFew(Base, frozen=True):
+    """The budget ends before there are the rounds that a regression needs."""
 
     weight: ClassVar[Weight] = "later"
+    rounds: int
+    """That fit, about."""
+    needed: int
     seconds: float
-    """What the round takes."""
+    """What those take, with the set-up before the first; of "ended" the budget that was not enough for one."""
     budget: float
-    """What there is."""
-    basis: Literal["last-run", "ended", "memory"]
-    """What the last run took, the budget that ended it before one round, or what is remembered of the host."""
+    enough: float
+    """A budget that would probably hold them."""
+    basis: Literal["last-run", "ended", "trial", "memory", "first"]
+    """The last run, the budget that ended it before one round, `perfgate try`, what is remembered, or round 1."""
 
     def _said(self) -> str:
-        seconds = format_duration(self.seconds)
+        seconds, rounds = format_duration(self.seconds), plural(self.rounds, "round") if self.rounds else "no round"
+        needed = f"{self.needed} {agree(self.needed, 'is', 'are')} needed"
+        said = f"the budget of {format_duration(self.budget)} holds {rounds}, and {needed}"
+        if self.basis == "ended":
+            return f"{said}: {seconds} ended the last run before one was complete; raise it as its report says"
         why = {
-            "last-run": f"in the last run, set-up and one round took {seconds}",
-            "ended": f"a budget of {seconds} ended the last run before one was complete",
-            "memory": f"on this host, one takes about {seconds}",
+            "last-run": "by the last run",
+            "trial": "by `perfgate try`",
+            "memory": "as remembered of this host",
+            "first": "judging by the first one",
         }[self.basis]
-        room = Duration(60.0 * math.ceil(_ROOM * self.seconds / 60))
-        example = f"raise it, for example `--set plan.budget={room}`, which has room for five"
-        raised = "raise it as the report of that run says" if self.basis == "ended" else example
-        return f"one round will not fit the budget of {format_duration(self.budget)}: {why}; {raised}"
+        return f"{said}, {why} ({seconds}): set `--set plan.budget={Duration(self.enough)}`, or measure less"
 
 
 # --- what is remembered -----------------------------------------------------------------------------------------------

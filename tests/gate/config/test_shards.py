@@ -6,7 +6,7 @@ from gate.cli.values import Shard
 from gate.config.shards import Part, names_in, part_of, part_warnings, session_seed
 from gate.config.types import Builds, Plan
 from gate.model import UserError
-from gate.model.warnings.setup import NoAutoPlan, NoEarlyStop
+from gate.model.warnings.setup import NoEarlyStop
 
 NAMES = [f"suite-{k:02}" for k in range(11)]
 
@@ -66,7 +66,7 @@ def test_no_session_repeats_the_layouts_of_another() -> None:
 
 
 def test_what_is_lost_is_said() -> None:
-    assert part_warnings(Plan(builds=Builds(min=4, max=12), auto=True)) == [NoEarlyStop(12), NoAutoPlan()]
+    assert part_warnings(Plan(builds=Builds(min=4, max=12))) == [NoEarlyStop(12)]
     assert part_warnings(Plan(builds=5)) == []
     # what nothing ends early is no longer than was usual
     assert part_warnings(Plan(builds=Builds(min=4))) == [NoEarlyStop(12)]

@@ -90,6 +90,11 @@ def test_what_is_like_nothing_gets_the_list(key: str) -> None:
             ("perfgate.toml:5: study.gate: unknown key; the gate decides without factors: remove it, and run "
             "`perfgate study` to measure them"),
         ),
+        (
+            f"{BENCHMARK}[plan]\nauto = true",
+            ("perfgate.toml:5: plan.auto: unknown key; a plan uses its budget: remove it, or write the [plan] that "
+            "`perfgate plan` prints"),
+        ),
     ],
 )  # fmt: skip
 def test_whole_messages(text: str, message: str) -> None:

@@ -33,8 +33,9 @@ def report(
     warnings: tuple[Any, ...] = (BUSY,),
     plan: Any = PLAN,
     pace: float = 5.0,
+    duet: bool = False,
 ) -> Report:
-    facts = examples.run_facts(settings={"plan": plan}, pace=Pace(once=1.0, round=pace))
+    facts = examples.run_facts(settings={"plan": plan}, pace=Pace(once=1.0, round=pace), duet=duet)
     return msgspec.structs.replace(
         examples.report("inconclusive", list(found), run=facts), recorded=list(recorded), warnings=list(warnings)
     )
@@ -79,25 +80,16 @@ def test_it_has_to_be_narrower_of_most_and_recorded_of_all() -> None:
 def test_no_duet_is_proposed_where_active_time_decides() -> None:
     recorded = (*of_a_command("a", half=0.3), *of_a_command("b", half=0.3))
     active = noisy("a", metric="active", reason=examples.wide(hopeless=True))
-    assert not step(active, recorded=recorded).duet
+    assert not step(active, recorded=recorded, duet=True).duet
     # of several tasks wall time decides
-    assert step(active, noisy("b", reason=examples.wide(hopeless=True)), recorded=recorded).duet
+    assert step(active, noisy("b", reason=examples.wide(hopeless=True)), recorded=recorded, duet=True).duet
 
 
-@pytest.mark.parametrize(
-    ("plan", "metrics", "duet"),
-    [
-        (PLAN, ("user", "system"), True),
-        (PLAN | {"pairing": "duet"}, ("user", "system"), False),
-        # a suite or a program that writes its own values cannot be measured at once
-        (PLAN, ("latency",), False),
-    ],
-)
-def test_commands_can_be_measured_at_once(plan: Any, metrics: tuple[str, ...], duet: bool) -> None:
-    hopeless = noisy(reason=examples.wide(hopeless=True))
-    chosen = step(hopeless, recorded=(*of_a_command(half=0.3, metrics=metrics),), plan=plan)
-    assert (chosen.metric, chosen.duet) == (None, duet)
-    said = reports.next_step(report(hopeless, recorded=(*of_a_command(half=0.3, metrics=metrics),), plan=plan))
+@pytest.mark.parametrize("duet", [True, False])
+def test_what_can_be_measured_at_once_is_said_to_be(duet: bool) -> None:
+    asked = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(half=0.3),), duet=duet)
+    chosen, said = next_step(asked), reports.next_step(asked)
+    assert isinstance(chosen, steps.ReduceNoise) and (chosen.metric, chosen.duet) == (None, duet)
     assert said.startswith('Set `pairing = "duet"` in `[plan]`' if duet else "Use a quieter host (`perfgate doctor`")
 
 

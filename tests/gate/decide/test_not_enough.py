@@ -105,6 +105,14 @@ def test_the_slowest_round_says_what_another_costs(tmp_path: Path) -> None:
     assert "plan.budget=30m" in text
 
 
+def test_a_verdict_takes_longer_than_the_budget_that_was_too_small(tmp_path: Path) -> None:
+    # five rounds of 2 min 30 s were to fit: what their executions took does not tell what was between them
+    file = Path(written(tmp_path, 4, {"builds": 5, "budget": "14m"}), "measurements.jsonl")
+    assert headline(run("decide", str(tmp_path))[1]).endswith("4 of 5 builds; a verdict takes about 15 min 15 s")
+    file.write_text(file.read_text().replace('"stop": "budget"', '"stop": "budget", "seconds": 650.0'))
+    assert headline(run("decide", str(tmp_path))[1]).endswith("4 of 5 builds; a verdict takes about 15 min 15 s")
+
+
 def test_a_cold_first_build_is_paid_once(tmp_path: Path) -> None:
     folder = written(tmp_path, 3, {"builds": 12, "budget": "15m"}, {"min_builds": 10})
     file = Path(folder, "measurements.jsonl")

@@ -14,11 +14,11 @@ import msgspec
 import pytest
 
 from gate.config.parse import parse
+from gate.config.rules import no_duet
 from gate.config.source import read_source
 from gate.decide.steps import next_step
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Whose, outcomes, reasons
 from gate.report.markdown.accept import entry
-from gate.run.duet import is_possible
 from gate.words import reports
 from gate.writing.ways import Lines, Options
 from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal, with_lines
@@ -156,9 +156,6 @@ CASES = {
         outcomes.AllowMoreBuilds, measured(plan__budget="2m", stop="interrupted"), regressed
     ),
     "one build a side": Case(outcomes.AllowMoreBuilds, measured(plan__builds=1), regressed),
-    "one build a side of a planned plan": Case(
-        outcomes.AllowMoreBuilds, measured(plan__builds=1, plan__auto="true"), regressed
-    ),
     "no round of both sides": Case(outcomes.AllowMoreBuilds, measured(gate=PAIRED, plan__builds=4, lost=one_build_alone), regressed),
     "a bootstrap of six builds": Case(outcomes.AllowMoreBuilds, measured(gate=BOOTSTRAP), regressed),
     "a bootstrap of one build": Case(outcomes.AllowMoreBuilds, measured(gate=BOOTSTRAP, plan__builds=1), regressed),
@@ -173,7 +170,6 @@ CASES = {
     ),
     "a budget that ended in a build": Case(outcomes.RaiseBudget, measured(round=200.0, plan__budget="3m"), regressed),
     "three builds": Case(outcomes.MoreBuilds, measured(plan__builds=3), regressed),
-    "three builds of a planned plan": Case(outcomes.MoreBuilds, measured(plan__builds=3, plan__auto="true"), regressed),
     "near the floor": Case(outcomes.MoreBuilds, measured(noisy(1.2, build=0.06), metric="floor = 0.1\n"), regressed),
     "a slowdown among others": Case(
         outcomes.MoreBuilds, measured(noisy(1.08, build=0.02, seed=OPEN), others=3, round=20.0), regressed
@@ -394,7 +390,11 @@ def test_both_sides_at_once_is_for_what_can_be(tmp_path: Path) -> None:
     assert isinstance(step, outcomes.ReduceNoise) and step.duet
     (way,) = step.ways
     assert isinstance(way, Lines) and str(way) in reports.next_step(before)
-    assert is_possible(parse(read_source(with_lines(OF_COMMAND, way), "perfgate.toml")))
+    assert not any(map(no_duet, parse(read_source(with_lines(OF_COMMAND, way), "perfgate.toml")).benchmark))
+    # which a duet would refuse
+    served = replace(BUSY, toml=f'{OF_COMMAND}service = {{ command = "serve", ready = "tcp:{{port}}" }}\n')
+    step = next_step(replace(served, beside={"user": wild, "system": wild}).check(tmp_path))
+    assert not (isinstance(step, outcomes.ReduceNoise) and step.duet)
     assert next_step(measured(wild).check(tmp_path)) == outcomes.MeasureMore(hopeless=True)
 
 
@@ -430,9 +430,7 @@ def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool, tmp_pa
     assert ("It counts once it is in the rules that decide, those of base" in said) is more
 
 
-@pytest.mark.parametrize(
-    "name", ["a budget of three builds", "one build a side of a planned plan", "rules that name another metric"]
-)
+@pytest.mark.parametrize("name", ["a budget of three builds", "one build a side", "rules that name another metric"])
 def test_where_the_rules_of_base_count_a_setting_is_written_there(name: str, tmp_path: Path) -> None:
     """A pull request's reader types no command, and what head's file says does not count."""
     subject = CASES[name].subject

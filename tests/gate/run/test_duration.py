@@ -16,7 +16,7 @@ from gate.evidence.cost import pace_of
 from gate.evidence.records import read
 from gate.memory.entries import Costs
 from gate.model import Commit, Run
-from gate.model.warnings.setup import RoundBeyondBudget
+from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.duration import budget_warnings, expected_time
 from harness.loop.schedule import Round, design_schedule, schedule
 from tests.support.lines import execution, text
@@ -40,7 +40,7 @@ def left(folder: Path, *lines: dict[str, Any]) -> Path:
     return folder
 
 
-def warned(rounds: Sequence[Round], folder: Path, budget: float, **costs: Costs) -> list[RoundBeyondBudget]:
+def warned(rounds: Sequence[Round], folder: Path, budget: float, **costs: Costs) -> list[BudgetHoldsFew]:
     return budget_warnings(rounds, folder, config(budget), costs)
 
 
@@ -57,8 +57,14 @@ def test_set_up_counts_once_a_side(tmp_path: Path) -> None:
     folder = left(tmp_path, *last)
     # 10 + 20 of set-up; a round is 1 + 2 of builds and 4 executions
     assert expected(ROUNDS, folder) == pytest.approx(30 + 3 * (3 + 4 * 0.5))
-    assert warned(ROUNDS, folder, 35.0) == []
-    assert warned(ROUNDS, folder, 34.9) == [RoundBeyondBudget(35.0, 34.9, "last-run")]
+    # a tenth stays free
+    assert warned(ROUNDS, folder, 50.0) == []
+    # all three rounds are less than a regression needs
+    assert warned(ROUNDS, folder, 49.9) == [BudgetHoldsFew(2, 3, 45.0, 49.9, 60.0, "last-run")]
+    assert warned(ROUNDS, folder, 39.0) == [BudgetHoldsFew(1, 3, 45.0, 39.0, 60.0, "last-run")]
+    assert warned(ROUNDS, folder, 34.9) == [BudgetHoldsFew(0, 3, 45.0, 34.9, 60.0, "last-run")]
+    more = schedule({"base": ["b"], "head": ["b"]}, 12, 2, seed=1)
+    assert warned(more, folder, 61.0) == [BudgetHoldsFew(4, 5, 55.0, 61.0, 120.0, "last-run")]
 
 
 def test_a_run_that_only_waited_leaves_the_estimate_to_the_one_before(tmp_path: Path) -> None:
@@ -79,8 +85,8 @@ def test_a_run_that_only_waited_leaves_the_estimate_to_the_one_before(tmp_path: 
 def test_without_an_earlier_run_the_memory_tells(tmp_path: Path) -> None:
     costs = Costs(build=3.0, start=0.5, iteration=0.25, warmup=0.25)
     # two builds, and 4 executions of 0.5 + 0.25 + 5 x 0.25
-    assert warned(ROUNDS, tmp_path, 14.0, b=costs) == []
-    assert warned(ROUNDS, tmp_path, 13.9, b=costs) == [RoundBeyondBudget(14.0, 13.9, "memory")]
+    assert warned(ROUNDS, tmp_path, 47.0, b=costs) == []
+    assert warned(ROUNDS, tmp_path, 13.9, b=costs) == [BudgetHoldsFew(0, 3, 42.0, 13.9, 60.0, "memory")]
     assert warned(ROUNDS, tmp_path, 13.9) == []
     assert warned(ROUNDS, tmp_path, 13.9, other=costs) == []
 
@@ -90,7 +96,7 @@ def test_a_budget_that_ended_the_last_run_is_too_small_again(tmp_path: Path) -> 
     cut = {"phase": "build", "side": "base", "build": 0, "seconds": 50.0}
     end = {"type": "host", "when": "end", "stop": "budget", "rounds": 0, "cut": cut}
     folder = left(tmp_path, run, end)
-    assert warned(ROUNDS, folder, 60.0) == [RoundBeyondBudget(60.0, 60.0, "ended")]
+    assert warned(ROUNDS, folder, 60.0) == [BudgetHoldsFew(0, 3, 60.0, 60.0, 60.0, "ended")]
     assert warned(ROUNDS, folder, 61.0) == []
 
 
@@ -112,8 +118,12 @@ def test_a_build_that_is_kept_since_does_not_end_the_next_budget(
     assert budget_warnings(ROUNDS, folder, config(60.0), {}, of("one")) == []
     # what remains of the 60 s is 16: 44 are saved, with a link of 1 s to be made in any case
     assert budget_warnings(ROUNDS, folder, config(16.1), {}, of("one")) == []
-    assert budget_warnings(ROUNDS, folder, config(16.0), {}, of("one")) == [RoundBeyondBudget(60.0, 16.0, "ended")]
-    assert budget_warnings(ROUNDS, folder, config(60.0), {}, of("other")) == [RoundBeyondBudget(60.0, 60.0, "ended")]
+    assert budget_warnings(ROUNDS, folder, config(16.0), {}, of("one")) == [
+        BudgetHoldsFew(0, 3, 60.0, 16.0, 60.0, "ended")
+    ]
+    assert budget_warnings(ROUNDS, folder, config(60.0), {}, of("other")) == [
+        BudgetHoldsFew(0, 3, 60.0, 60.0, 60.0, "ended")
+    ]
 
 
 def test_later_builds_take_less_than_the_first(tmp_path: Path) -> None:

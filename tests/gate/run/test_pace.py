@@ -4,14 +4,13 @@ import pytest
 
 from gate.run.pace import Pace
 from harness.loop.events import (
-    Counted,
     Event,
+    LaidOut,
     LookTaken,
     ProbeFinished,
     RoundStarted,
     StepFinished,
     StepStarted,
-    TurnsFound,
 )
 
 
@@ -39,6 +38,8 @@ def test_nothing_is_foretold_before_each_benchmark_ran() -> None:
     assert paced(*BUILT, (41.0, ran("a"))).remaining() is None
     # 5 of a, 5 of b, and two later rounds of two builds that link as long as the check said
     assert paced(*BUILT, (41.0, ran("a")), (43.0, ran("b"))).remaining() == pytest.approx(5 + 5 * 2 + 4 * 1.0)
+    # 2 of a, 2 of b and two links
+    assert paced(*BUILT, (41.0, ran("a")), (43.0, ran("b"))).later_round() == pytest.approx(2 + 2 * 2 + 2 * 1.0)
 
 
 def test_nothing_is_foretold_before_the_starts_are_counted() -> None:
@@ -46,7 +47,9 @@ def test_nothing_is_foretold_before_the_starts_are_counted() -> None:
     assert paced(*begun).remaining() is None
     told = (42.0, ProbeFinished(0, 1, {"a": 599}))
     assert paced(*begun, told).remaining() is None
-    assert paced(*begun, told, (42.0, Counted(20, {"a": 59}))).remaining() == pytest.approx(59 + 4 * 1.0)
+    assert paced(*begun, told, (42.0, LaidOut(executions=20, left={"a": 59}))).remaining() == pytest.approx(
+        59 + 4 * 1.0
+    )
 
 
 def test_first_builds_do_not_count_for_later_ones() -> None:
@@ -69,7 +72,7 @@ def test_what_the_probe_took_out_takes_no_time() -> None:
     )
     assert paced(*BUILT, (46.0, ProbeFinished(2, 2, {}))).remaining() == 0
     # short turns are more executions, of another length
-    short = (46.0, TurnsFound([], {"a": 60}))
+    short = (46.0, LaidOut(left={"a": 60}))
     assert paced(*BUILT, short, (46.0, StepStarted("base", "a")), (46.1, ran("a"))).remaining() == pytest.approx(
         59 * 0.1 + 4 * 1.0
     )

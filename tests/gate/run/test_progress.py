@@ -18,12 +18,12 @@ from gate.writing.plain import columns
 from harness.loop.events import (
     BothStarted,
     Event,
+    LaidOut,
     LookTaken,
     ProbeFinished,
     RoundStarted,
     StepFinished,
     StepStarted,
-    TurnsFound,
 )
 from tests.support.screen import Terminal
 
@@ -87,8 +87,8 @@ def test_how_short_turns_are_is_said_before_they_are_taken() -> None:
     log = io.StringIO()
     progress = Progress(log)
     few = [Turn(benchmark=name, executions=10, iterations=1, starting=0.04) for name in "abcd"]
-    progress(TurnsFound(few, {}))
-    progress(TurnsFound([], {}))
+    progress(LaidOut(few))
+    progress(LaidOut())
     progress.close()
     said = "by turns of 1 value (starting takes 4% of the time)"
     assert [line.removeprefix("perfgate: ") for line in log.getvalue().splitlines()] == [
@@ -298,3 +298,33 @@ def test_the_width_is_that_of_the_stream_not_of_the_environment(monkeypatch: pyt
     with os.fdopen(theirs, "w") as stream:
         assert Live(stream).width == 60
     os.close(ours)
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        # a minute of builds, ten seconds of one execution: a later round takes 20 s of two, and 10 s of two links
+        (200.0, "at most about 4 min 20 s for 7 rounds, 3 min 10 s of it left"),
+        (80.0, ("warning: the budget of 2 min 30 s holds 3 rounds, and 5 are needed, judging by the first one "
+         "(3 min 20 s): set `--set plan.budget=4m`, or measure less")),
+        (5.0, ("warning: the budget of 1 min 15 s holds no round, and 5 are needed, judging by the first one "
+         "(3 min 20 s): set `--set plan.budget=4m`, or measure less")),
+    ],
+)  # fmt: skip
+def test_a_budget_of_too_few_rounds_is_told_in_the_first(
+    left: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("gate.run.progress.time.monotonic", lambda: now[0])
+    log = io.StringIO()
+    progress = Progress(log, budget=lambda: left, early=True, fills=True, needed=5, limit=left + 70.0)
+    build = StepFinished("base", None, 30.0, None, {}, 5.0)
+    for at, event in (
+        (0.0, RoundStarted(0, 7, 2, 2, {"parse": 14})),
+        (30.0, build),
+        (60.0, build),
+        (70.0, StepFinished("base", "parse", 10.0, None, {})),
+    ):
+        now[0] = at
+        progress(event)
+    assert log.getvalue().splitlines()[-1] == f"perfgate: {said}"

@@ -123,7 +123,7 @@ FOLLOWED: dict[type, list[Followed]] = {
             "remove it",
         )
     ],
-    s.RoundBeyondBudget: [Followed(of_budget("30s"), of_budget("4m"), "--set plan.budget=4m")],
+    s.BudgetHoldsFew: [Followed(of_budget("30s"), of_budget("4m"), "--set plan.budget=4m")],
     y.OneReplicate: [Followed(of_study(f"[study]\nreplicates = 1\n{STUDY}"), of_study(f"[study]\nreplicates = 3\n{STUDY}"), "study.replicates = 3")],
     y.BuiltOnce: [Followed(of_study(f"[study]\nbuilds = 1\n{STUDY}"), of_study(f"[study]\nbuilds = 5\n{STUDY}"), "study.builds = 5")],
 }  # fmt: skip

@@ -14,7 +14,7 @@ from gate.model import SIDES, Build, Execution, Metric, Record, Side, Turn
 from harness.build.conditions import Conditions, Recipe
 from harness.instruments.protocol import Context, Unusable
 from harness.loop import lengths
-from harness.loop.events import TurnsFound
+from harness.loop.events import LaidOut
 from harness.loop.execution import Executions
 from harness.loop.lengths import Cost, Lengths, fewest
 from harness.loop.measure import Loop, Measured
@@ -164,7 +164,7 @@ def test_values_stay_as_many_as_planned_in_turns_as_short_as_starting_allows(tmp
     # both sides were tried alike, and it counts as first starts
     assert rig.calls[:4] == [("base", "1", "0"), ("base", "3", "0"), ("head", "3", "0"), ("head", "1", "0")]
     assert rig.aside["start"] == pytest.approx(2 * 1.05 + 2 * 3.05)
-    (told,) = [each for each in rig.events if isinstance(each, TurnsFound)]
+    (told,) = [each for each in rig.events if isinstance(each, LaidOut) and each.turns]
     assert (told.turns, told.left) == ([turn], {"a": 40})
 
 
@@ -237,7 +237,7 @@ def test_where_other_programs_disturb_the_processors_say_what_starting_takes(
 def test_what_the_rules_do_not_divide_is_not_tried(tmp_path: Path) -> None:
     rig = Rig(tmp_path)
     rig.run(names=())
-    assert (rig.turns, rig.events.count(TurnsFound([])), rig.calls[0][1]) == ([], 0, "5")
+    assert (rig.turns, rig.events.count(LaidOut([])), rig.calls[0][1]) == ([], 0, "5")
 
 
 def test_a_command_is_warmed_up_once_a_build(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from harness.instruments.protocol import Collected, Context, Instrument, Unusabl
 from harness.instruments.suite import SuiteInstrument
 from harness.instruments.values import Values
 from harness.loop import execution
-from harness.loop.events import Counted, LookTaken, RoundStarted, StepFinished, StepStarted
+from harness.loop.events import LaidOut, LookTaken, RoundStarted, StepFinished, StepStarted
 from harness.loop.execution import Executions
 from harness.loop.measure import Append, Loop, Measured
 from harness.loop.schedule import Round, schedule
@@ -526,7 +526,7 @@ def test_the_first_starts_say_how_many_all_rounds_have(tmp_path: Path) -> None:
     assert [(e.benchmark, e.side, e.build, e.execution, e.order) for e in executions(bench.appended)] == [
         (s.benchmark, s.side, s.build, s.execution, s.order) for s in wanted
     ]
-    (said,) = (event for event in bench.events if isinstance(event, Counted))
+    (said,) = (event for event in bench.events if isinstance(event, LaidOut) and event.executions)
     first, *later = [event for event in bench.events if isinstance(event, RoundStarted)]
     # what is expected before the count is not said
     assert (first.executions, first.counted) == (4 + 2, True)

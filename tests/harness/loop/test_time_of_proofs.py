@@ -145,6 +145,14 @@ def test_first_builds_and_proofs_go_on_beyond_the_budget(tmp_path: Path) -> None
     assert bench.clock.now == 2 * 20.0 + 2.0 + 3.0
 
 
+def test_proofs_have_what_is_left_of_twice_the_budget(tmp_path: Path) -> None:
+    """What head's build may take beyond the budget is as much as base's took."""
+    bench, executor = bench_of(tmp_path, {"suite": 5.0}, 30.0, seconds=24.0)
+    assert run(bench, executor, overtime=24.0).unproved == {}
+    # half of 60 - 48 for base
+    assert (proofs(bench), bench.clock.now) == (["suite"], 2 * 24.0 + 5.0 + 6.0)
+
+
 def test_nothing_is_measured_beyond_the_budget(tmp_path: Path) -> None:
     bench, executor = bench_of(tmp_path, {"suite": 20.0}, 30.0, seconds=20.0)
     measured = run(bench, executor, overtime=30.0)
@@ -155,7 +163,7 @@ def test_nothing_is_measured_beyond_the_budget(tmp_path: Path) -> None:
     assert (len(builds(bench.appended)), executions(bench.appended)) == (2, [])
 
 
-def test_a_first_build_ends_where_it_takes_twice_the_budget(tmp_path: Path) -> None:
+def test_a_first_build_ends_where_what_is_allowed_beyond_the_budget_does(tmp_path: Path) -> None:
     bench, executor = bench_of(tmp_path, {"suite": 1.0}, 30.0, seconds=50.0)
     measured = run(bench, executor, overtime=30.0)
     assert measured.cut == Cut(phase="build", side=bench.rounds[0].builds[1].side, build=0, seconds=10.0, beyond=30.0)

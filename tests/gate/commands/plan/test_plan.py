@@ -19,9 +19,8 @@ from gate.config.types import Builds, Config
 from gate.memory.entries import Costs, Learned, Session, Setup
 from gate.memory.store import History
 from gate.model import FindingMemory, Memory, Remembered, UserError
-from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.basis import from_memory
-from gate.planning.plan import auto_plan
+from gate.planning.plan import Wanted, planned
 from gate.run.memory import project_name
 from gate.stats.remembered_variance import remember
 from gate.stats.sequential import look_rounds
@@ -200,6 +199,14 @@ def test_a_budget_too_small_gives_the_nearest_and_says_what_it_takes(folder: Pat
     assert section(text).plan.budget == Duration(160)
     # rounds differ: a tenth of the budget stays free
     assert plan_json(name, budget=Duration(160), target=Share(0.02))["plan"]["seconds"]["most"] <= 0.9 * 160
+
+
+def test_what_no_plan_reaches_is_said_and_has_no_section_to_copy(folder: Path) -> None:
+    name = two(folder)
+    text = plan(name, target=Share(0.00001))
+    assert "no plan reaches a half-width of 0.001%, however long" in " ".join(text.split())
+    assert "[plan]" not in text
+    assert (plan_json(name, target=Share(0.00001))["toml"], plan_json(name)["toml"][:6]) == (None, "[plan]")
 
 
 def test_below_min_builds_it_finds_nothing(folder: Path) -> None:
@@ -448,42 +455,19 @@ def test_a_calibrated_host_needs_fewer_builds() -> None:
     wide = config(
         gate={"threshold": "6%", "show": "not-worse"}, plan={"budget": "10h"}, build={"layouts": "independent"}
     )
-    found = auto_plan(memory("parse"), costs, wide, ["parse"])
-    assert found.plan is not None
-    assert isinstance(found.plan.builds, int) and found.plan.builds < 5
+    found = planned(from_memory(memory("parse"), costs, wide, ["parse"], "here"), Wanted(None, None, None))
+    assert len(found.plan.looks) == 1 and found.plan.looks[0] < 5
 
 
-def test_auto_plan_says_what_it_chose() -> None:
-    found = auto_plan(memory("parse"), COSTS, config(), ["parse"])
-    assert found.plan is not None
-    builds = found.plan.builds
-    last = most_builds(found.plan)
-    first = builds.min if isinstance(builds, Builds) else builds
-    assert found.why == PlannedFromMemory(first, last, found.plan.executions, found.plan.iterations, True, (), 0.1)
-    assert found.plan.budget == Duration(900)
-    # the rest of [plan] is as configured
-    assert auto_plan(memory("parse"), COSTS, config(plan={"metrics": ["time"]}), ["parse"]).plan != found.plan
-
-
-def test_auto_plan_within_a_budget_too_small() -> None:
-    found = auto_plan(memory("parse"), COSTS, config(plan={"budget": "60s"}), ["parse"])
-    assert found.plan is not None
-    assert isinstance(found.why, PlannedFromMemory) and not found.why.reached
-
-
-def test_auto_plan_names_what_it_knows_nothing_of() -> None:
-    found = auto_plan(memory("parse"), COSTS, config(), ["parse", "encode"])
-    assert found.plan is not None
-    assert isinstance(found.why, PlannedFromMemory)
-    assert found.why.notes == ("encode: nothing is remembered, so the plan leaves it out",)
-    # it counts in the family all the same
-    assert from_memory(memory("parse"), COSTS, config(), ["parse", "encode"], "here").size == 2
+def test_what_is_not_remembered_is_named_and_counts_in_the_family() -> None:
+    found = from_memory(memory("parse"), COSTS, config(), ["parse", "encode"], "here")
+    assert found.notes[:1] == ("encode: nothing is remembered, so the plan leaves it out",)
+    assert found.size == 2
 
 
 @pytest.mark.parametrize(
     ("known", "costs", "tables", "why"),
     [
-        (None, COSTS, {}, ""),
         (memory(), COSTS, {}, "nothing is remembered about parse"),
         (memory("gone"), COSTS, {}, "nothing is remembered about parse"),
         (memory("parse"), {}, {}, "has no durations for"),
@@ -491,13 +475,11 @@ def test_auto_plan_names_what_it_knows_nothing_of() -> None:
         (memory("parse"), COSTS, {"gate": {"threshold": 0, "show": "not-worse"}}, "threshold of 0"),
     ],
 )
-def test_auto_plan_stays_as_configured(
-    known: Memory | None, costs: dict[str, Costs], tables: dict[str, Any], why: str
+def test_what_cannot_be_planned_from_memory(
+    known: Memory, costs: dict[str, Costs], tables: dict[str, Any], why: str
 ) -> None:
-    found = auto_plan(known, costs, config(**tables), ["parse"])
-    assert found.plan is None
-    assert isinstance(found.why, PlannedAsConfigured)
-    assert why in found.why.why
+    with pytest.raises(UserError, match=why):
+        planned(from_memory(known, costs, config(**tables), ["parse"], "here"), Wanted(None, None, None))
 
 
 def test_recorded_metrics_are_not_planned_for() -> None:

@@ -17,6 +17,7 @@ from gate.model import Execution, Metric, Side
 from gate.run import preview
 from gate.run.duration import Expected
 from gate.run.trial import TrialTimes, keep_times, trial_seconds
+from gate.run.trial import tried as last_trial
 from harness.loop.execution import Executed
 from harness.loop.schedule import schedule
 
@@ -121,6 +122,22 @@ def test_what_is_kept_for_the_next_check_adds_up_to_the_cost_of_rounds(tmp_path:
     assert trial_seconds(schedule({"base": ["a", "b"], "head": ["a", "b"]}, 6, 5, 7), planned(10), tmp_path) is None
     (tmp_path / "trial.json").write_text("{")
     assert trial_seconds(rounds, planned(10), tmp_path) is None
+
+
+def test_trials_of_other_benchmarks_add_up(tmp_path: Path) -> None:
+    def kept(name: str, seconds: float, iterations: int = 10) -> None:
+        times = TrialTimes(first_builds(BUILT), BUILT.later, {name: seconds}, iterations, each={name: 0.05})
+        keep_times(times, tmp_path)
+
+    kept("a", 1.0)
+    kept("b", 2.0)
+    kept("a", 3.0)
+    found = last_trial(tmp_path)
+    assert found is not None and found.executions == {"a": 3.0, "b": 2.0}
+    # of another plan nothing is known
+    kept("b", 2.0, iterations=5)
+    found = last_trial(tmp_path)
+    assert found is not None and found.executions == {"b": 2.0}
 
 
 def test_what_goes_start_by_start_takes_what_each_start_takes(tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_what_one_value_does_not_show_is_unknown() -> None:
     fit = msgspec.structs.replace(FIT, finds=None, unknown=True)
     found = text(changed(plans=Plans(basis="one-build", why="", fits=(fit,))))
     assert "12 x 5 x 10 4 min 40 s unknown" in found
-    assert "shows no spread. `perfgate calibrate` measures it" in found
+    assert "shows no spread: have an execution give several values" in found
     assert "no regression is called" not in found
 
 

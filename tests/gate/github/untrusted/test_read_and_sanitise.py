@@ -429,21 +429,6 @@ def test_builds_states_and_looks_are_cut(tmp_path: Path) -> None:
     assert only(found, Look) == Look(look=4, settled=["parse", "go/x"])
 
 
-def test_a_plan_that_is_left_to_the_host_is_the_hosts_as_far_as_it_is_counts(tmp_path: Path) -> None:
-    def plan(said: Any, text: str) -> Any:
-        run = only(sane(tmp_path, [{**RUN, "config": {"plan": said, "gate": {"threshold": "50%"}}}], config(text)), Run)
-        assert run.config is not None and run.config["gate"]["threshold"] == "5%"
-        return run.config["plan"]
-
-    auto = RULES.replace("builds = 5", "builds = 5\nauto = true")
-    mine = {"builds": 9, "executions": 3, "budget": "9h", "metrics": ["nothing"]}
-    chosen = plan(mine, auto)
-    assert (chosen["builds"], chosen["executions"], chosen["budget"], chosen["metrics"]) == (9, 3, "15m", None)
-    assert plan(mine, RULES)["builds"] == 5
-    for nonsense in ({"builds": 10**9}, {"builds": "<b>"}, {"builds": {"min": 5, "max": 2}}, ["x"], 3):
-        assert plan(nonsense, auto)["builds"] == 5
-
-
 def test_a_run_that_was_broken_off_is_refused(tmp_path: Path) -> None:
     begin, end = ({"type": "host", "when": when} for when in ("begin", "end"))
     for whole in ([RUN], [RUN, begin, end], [RUN, begin, begin, end], [RUN, begin, end, RUN, begin, end]):
