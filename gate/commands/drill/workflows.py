@@ -92,7 +92,8 @@ def swallowed(files: Sequence[Path], config: Config, paths: Sequence[str], branc
         found += [Swallowed(str(file), line, what, cure) for line, what, cure in sorted(told, key=lambda each: each[0])]
     if not any_gate:
         names = ", ".join(map(str, files)) or ".github/workflows"
-        raise UserError(f"{names}: no workflow runs perfgate on pull requests: `perfgate init --workflow pull-request` writes one")
+        way = "`perfgate init --workflow pull-request` writes one"
+        raise UserError(f"{names}: no workflow runs perfgate on pull requests: {way}")
     return found
 
 
