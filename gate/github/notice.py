@@ -8,9 +8,9 @@ from typing import Literal
 import msgspec
 
 from gate.codes import Exit
+from gate.document.markdown import brief, link
 from gate.github.runner import error_line
 from gate.report.links import Links
-from gate.report.markdown.escape import brief, link
 from gate.report.markdown.opening import write
 from gate.writing.plain import clip, visible
 

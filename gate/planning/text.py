@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.config.types import Builds
+from gate.document.terminal import Cell, Column, lay_out
 from gate.model.case import MEAN, pairs, quantile_of
 from gate.planning.basis import Gathered
 from gate.planning.known import Known
@@ -18,7 +19,6 @@ from gate.stats.planning import Optimum, optimum
 from gate.stats.special import chdtri
 from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words import views
-from gate.words.grid import Cell, Column, lay_out
 from gate.writing.amounts import format_percent
 from gate.writing.plain import visible, wrap
 

@@ -13,12 +13,12 @@ import msgspec
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
+from gate.document.terminal import paint
 from gate.memory.entries import HistoryError
 from gate.memory.store import path_of
 from gate.model import SCHEMA
 from gate.report.outputs import require_writable, write
 from gate.units import plural
-from gate.words.grid import paint
 from gate.words.streams import colored
 from gate.writing.plain import pad, visible, wrap
 from harness.host.fitness import WAITS, Check, State, examine, unfit

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gate.document.terminal import Cell, Column, lay_out
 from gate.model import Sample
 from gate.stats.levels import summarize
 from gate.units import format_number, format_share, format_value
-from gate.words.grid import Cell, Column, lay_out
 from gate.writing.plain import clip, visible, wrap
 
 CPU = ("task-clock", "user+system")

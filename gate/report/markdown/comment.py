@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import msgspec
 
 from gate.decide.importance import ordered, plain
+from gate.document.markdown import Md, escape, html_prose, prose, size
 from gate.model import Finding, Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.escape import Md, escape, html_prose, prose, size
 from gate.report.markdown.explanations import functions_table, why
 from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
 from gate.report.markdown.tables import Part

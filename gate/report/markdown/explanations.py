@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gate.document.markdown import Md, brief, code, escape, prose
 from gate.model import Report
 from gate.model.explanation import Candidate, Explanation
-from gate.report.markdown.escape import Md, brief, code, escape, prose
 from gate.report.markdown.tables import Part, Written
 from gate.words import explanations as words
 from gate.words.names import Names

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from gate.decide.importance import plain
+from gate.document.html import render_template
+from gate.document.markdown import NAME, Md, brief, code, escape, link, prose, short
 from gate.model import Finding, Report
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import WEIGHTS
 from gate.report.links import Links
-from gate.report.markdown.escape import NAME, Md, brief, code, escape, link, prose, short
 from gate.report.markdown.tables import Marked, failed, findings_table
-from gate.report.templates import render_template
 from gate.words import bars, creep, reports, views
 from gate.words.failures import FailureGroup
 from gate.words.marks import emoji_of_report

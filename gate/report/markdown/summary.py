@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gate.decide.importance import ordered, plain
+from gate.document.markdown import escape, prose, size
 from gate.model import Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.escape import escape, prose, size
 from gate.report.markdown.explanations import functions_table, why
 from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
 from gate.words import reports, sameness

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from gate.document.markdown import NAME, Md, block, brief, code, escape, short, size
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE
-from gate.report.markdown.escape import NAME, Md, block, brief, code, escape, short, size
 from gate.units import plural
 from gate.words import bars, cost, failures, marks, notes, numbers, reports, sameness, views
 from gate.words import findings as finding_words

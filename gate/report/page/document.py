@@ -10,6 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 from gate.decide.importance import MOST, ordered
+from gate.document.html import Fact, prose
 from gate.model import Commit, Finding, QuantileCurve, Report
 from gate.model.case import case_id
 from gate.model.warnings.hosts import HostWarning
@@ -22,7 +23,6 @@ from gate.report.page.forest import Forest, forest_of
 from gate.report.page.host import Span, spans
 from gate.report.page.pictures import pictures_of, readings
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
-from gate.report.templates import Fact, prose
 from gate.units import format_value
 from gate.words import cost, creep, explanations, numbers, reports
 from gate.words import findings as finding_words

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import msgspec
 from markupsafe import Markup
 
+from gate.document.html import render_template
 from gate.model import Report
 from gate.report import json
 from gate.report.measurements import Attachment
-from gate.report.templates import render_template
 from gate.units import format_value
 from gate.writing.plain import visible
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gate.document.document import Figure
 from gate.model import Report
 from gate.model.explanation import Candidate, Explanation
-from gate.report.page.pictures import Figure, flame_of
+from gate.report.page.pictures import flame_of
 from gate.units import plural
 from gate.words import explanations as words
 from gate.words.names import Names

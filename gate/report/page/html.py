@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gate.decide.importance import tallies
+from gate.document.html import render_template
 from gate.model import Failure, Report, outcomes
 from gate.report.measurements import Material
-from gate.report.templates import render_template
 from gate.units import format_confidence, format_number, plural
 from gate.words import failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from msgspec import structs
 
 from gate.decide.importance import MOST
+from gate.document.document import Figure
 from gate.model import Case, Finding, QuantileCurve
 from gate.model.case import CaseId, case_id, shown
 from gate.model.explanation import Explanation
@@ -17,17 +18,6 @@ from gate.plots.picture import Picture
 from gate.writing.plain import visible
 
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)
-
-
-class Figure(msgspec.Struct, frozen=True):
-    """A picture in the page: what it is of, for its scroll region; its SVG, the page's only markup from code."""
-
-    kind: str
-    name: str
-    svg: Markup
-    caption: str
-    reading: tuple[str, ...] = ()
-    """How to read such a picture, for all of its kind at once."""
 
 
 class Shown(msgspec.Struct, frozen=True):

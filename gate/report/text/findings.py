@@ -7,13 +7,13 @@ from collections.abc import Hashable, Mapping, Sequence
 import msgspec
 
 from gate.decide.importance import plain
+from gate.document.terminal import Cell, Column, Notes, lay_out, paint
 from gate.model import Finding
 from gate.words import bars, notes, numbers, reports, views
 from gate.words import findings as finding_words
-from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.marks import SHAPES, STYLES
 from gate.words.names import Names
-from gate.writing.phrases import joined, more_are
+from gate.writing.phrases import joined
 from gate.writing.plain import distinct, visible, wrap
 
 _NOTES = 40
@@ -46,11 +46,12 @@ class FindingsTable:
         """Set up the table; every: all notes, also those for experts."""
         self._told = {id(finding) for finding in told}
         self._color = color
+        self._styles: dict[str, str] = {**STYLES} if color else {}
         self._names = names
         self._width = width
         self._every = every
         self._shared: dict[Hashable, notes.Shared] = {}
-        self._notes = Footnotes(None if every else _NOTES)
+        self._notes = Notes(None if every else _NOTES)
         self._scale = bars.Scale(-1.0, 1.0)
         self._confidence: float | None = None
         self._legend = ""
@@ -91,7 +92,9 @@ class FindingsTable:
             drawn = [Cell(bars.bar(f, self._scale, form.bar) if form.bar else "") for f in found]
             whole = [row | {"bar": bar} for row, bar in zip(rows, drawn, strict=True)]
             cells = [[self._case(row, absent) if name == "case" else row[name] for name in names] for row in whole]
-            lines = lay_out(head, cells, self._width, style=bold, narrowest=form.narrowest)
+            lines = lay_out(
+                head, cells, self._width, style=bold, narrowest=form.narrowest, notes=self._notes, styles=self._styles
+            )
             if lines is not None:
                 self._drawn = bool(form.bar)
                 missing = [name for name in _OPTIONAL if name not in (*names, *absent)]
@@ -103,7 +106,6 @@ class FindingsTable:
     def _row(self, finding: Finding, *, mark_better: bool) -> dict[str, Cell]:
         arrow = " ↑" if mark_better and finding.better == "higher" else ""
         like = numbers.larger(finding)
-        style = STYLES[finding.verdict] if self._color else ""
         change = f"{numbers.change(finding.ratio)} ({numbers.interval_in(finding.ratio, self._confidence)})"
         verdict = f"{SHAPES[finding.verdict]} {numbers.verdict_of(finding)}"
         return {
@@ -114,7 +116,7 @@ class FindingsTable:
             "head": Cell(numbers.value(finding.head, finding.unit, like)),
             "change": Cell(numbers.in_points(finding, change)),
             "threshold": Cell(numbers.threshold(finding)),
-            "verdict": Cell(verdict, note=self._notes.marks(self._texts(finding)), style=style),
+            "verdict": Cell(verdict, notes=tuple(self._texts(finding)), tone=finding.verdict),
         }
 
     def _texts(self, finding: Finding) -> list[str]:
@@ -144,7 +146,7 @@ class FindingsTable:
         text += f", threshold {row['threshold'].text}" if "threshold" not in absent else ""
         return [
             *self._wrap(name, rest="  "),
-            f"  {paint(verdict.text, verdict.style)}{verdict.note}",
+            f"  {paint(verdict.text, self._styles.get(verdict.tone, ''))}{self._notes.marks(verdict.notes)}",
             *self._wrap(text, first="  ", rest="    "),
         ]
 
@@ -157,11 +159,7 @@ class FindingsTable:
         for clause in self._views:
             lines += self._wrap(f"{reports.capitalized(clause)}.")
         lines += [""] if self._notes.texts and not lines else []
-        for text, number in self._notes.texts.items():
-            mark = superscript(number)
-            lines += self._wrap(text, first=f"{mark} ", rest=" " * (len(mark) + 1))
-        if self._notes.left_out:
-            lines += self._wrap(f"{more_are(self._notes.left_out, 'note')} in report.json and report.html.")
+        lines += self._notes.lines(self._width, "in report.json and report.html")
         return [paint(line, "2" if self._color else "") for line in lines]
 
     def _wrap(self, text: str, *, first: str = "", rest: str = "") -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gate.document.terminal import Cell, Column, lay_out, paint
 from gate.model import Finding
 from gate.words import findings as finding_words
 from gate.words import numbers, reports
-from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.names import Names
 from gate.writing.phrases import machine, more_are
 from gate.writing.plain import distinct, wrap

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gate.decide.importance import ordered, plain
+from gate.document.terminal import Cell, Column, lay_out, paint
 from gate.model import VERDICTS, Finding, Recorded, Report
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.explanations import explanation_lines
@@ -14,7 +15,6 @@ from gate.report.text.machines import lines_by_machine
 from gate.words import cost, creep, failures, marks, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
-from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.names import Names
 from gate.writing.phrases import more_are, named
 from gate.writing.plain import clip, distinct, last_lines, visible, wrap

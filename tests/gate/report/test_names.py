@@ -13,7 +13,7 @@ from gate.report import junit
 from gate.report.markdown import comment, summary
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.templates import broken
+from gate.document.html import broken
 from gate.report.text import terminal
 from gate.words import verdict_line
 from gate.words.names import Names, NameSet

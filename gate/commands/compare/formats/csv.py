@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from gate.commands.compare.formats import Screen
 from gate.commands.compare.table import Block, Cell, Change, Row, Table
+from gate.document.terminal import Screen
 from gate.report.csv import cell
 from gate.writing.amounts import known
 

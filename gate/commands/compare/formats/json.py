@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.compare.formats import Screen
 from gate.commands.compare.table import Block, Cell, Change, Row, Table
+from gate.document.terminal import Screen
 
 SCHEMA = 1
 

@@ -15,7 +15,7 @@ import pytest
 from gate.model.warnings.base import Said
 from gate.report.measurements import Attachment, Material
 from gate.report.page import html
-from gate.report.templates import templates
+from gate.document.html import templates
 from gate.words import findings as finding_words
 from tests.gate.report import examples
 from tests.support.seeds import some
