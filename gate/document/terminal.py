@@ -168,11 +168,11 @@ def _with_spread(cell: Cell, half: int = 0) -> str:
 
 
 def stacked(head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Write a paragraph a row, for a terminal too narrow for the table."""
+    """Write a paragraph a row where a table is too wide: numbers with their titles, words by themselves."""
     lines = []
     for name, row in zip(distinct([row[0] for row in rows], 2 * width), rows, strict=True):
         lines += wrap(name, width, rest=_GAP) if name else []
-        cells = (f"{column.title} {text}" for column, text in zip(head[1:], row[1:], strict=True) if text)
+        cells = (f"{c.title} {text}" if c.right else text for c, text in zip(head[1:], row[1:], strict=True) if text)
         lines += wrap(", ".join(cells), width, first=_GAP, rest=2 * _GAP)
     return lines
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
@@ -13,42 +11,36 @@ import msgspec
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
-from gate.document.terminal import paint
+from gate.document.terminal import paint, screen
 from gate.memory.entries import HistoryError
 from gate.memory.store import path_of
 from gate.model import SCHEMA
 from gate.report.outputs import require_writable, write
 from gate.units import plural
-from gate.words.streams import colored
 from gate.writing.plain import pad, visible, wrap
 from harness.host.fitness import WAITS, Check, State, examine, unfit
 from harness.sandbox.sandbox import examined
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorOptions:
-    """strict: an unfit host ends with 5. json: a file, "-" for standard output instead of text."""
-
-    strict: bool
-    json: str | None
-
-
-def run(options: DoctorOptions, out: TextIO) -> int:
+def run(strict: bool, json: str | None, out: TextIO) -> int:
     """Examine the host and print what was found; 0, or 5 with strict when it is unfit.
+
+    Args:
+        json: a file, "-" for standard output instead of text.
 
     Raises:
         UserError: the JSON cannot be written.
     """
-    require_writable(OutputOptions({"json": options.json} if options.json is not None else {}))
+    require_writable(OutputOptions({"json": json} if json is not None else {}))
     checks = [*examine(_history()), _sandbox()]
-    if options.json == "-":
+    if json == "-":
         out.write(render_json(checks))
     else:
-        width = min(shutil.get_terminal_size((100, 24)).columns, 140)
-        out.write(render(checks, color=colored(out), width=width))
-        if options.json is not None:
-            write(Path(options.json), render_json(checks))
-    return Exit.UNFIT if options.strict and unfit(checks) else 0
+        shown = screen(out)
+        out.write(render(checks, color=shown.color, width=shown.width))
+        if json is not None:
+            write(Path(json), render_json(checks))
+    return Exit.UNFIT if strict and unfit(checks) else 0
 
 
 def _sandbox() -> Check:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gate.document.terminal import Cell, Column, lay_out
+from gate.document.terminal import Column, table
 from gate.model import Sample
 from gate.stats.levels import summarize
 from gate.units import format_number, format_share, format_value
@@ -186,7 +186,6 @@ _HEAD = (
     Column("within", right=True),
     Column("against time"),
 )
-_LEGEND = "n: executions x iterations; between, within: the variation (CV) that executions add, and inside them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +205,7 @@ def render(found: Found, *, color: bool = False, width: int = 100) -> str:
     """Write a table of the metrics, what measured nothing and why, and advice; ends with a newline."""
     width = max(width, 40)
     lines = [clip(f"Metrics of {visible(shlex.join(found.command))}", width), ""]
-    table = [_cells(row) for row in found.rows]
-    grid = lay_out(_HEAD, table, width, style="1" if color else "")
-    lines += grid if grid is not None else _listed(table, width)
+    lines += table(_HEAD, [*map(_cells, found.rows)], width, style="1" if color else "")
     lines += [
         "",
         *wrap("n: executions x iterations; between, within: variation (CV) of executions and in them.", width),
@@ -221,42 +218,15 @@ def render(found: Found, *, color: bool = False, width: int = 100) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(row: Row) -> list[Cell]:
-    mean = format_value(row.mean, row.unit) if row.unit else _count(row.mean)
+def _cells(row: Row) -> list[str]:
+    against = [f"{row.ratio:.3f} of it"] if row.ratio is not None else []
+    against += [f"rank correlation {row.rank:.2f}"] if row.rank is not None else []
+    whole = f"{row.mean:.0f}" if row.mean == round(row.mean) else format_number(row.mean)
     return [
-        Cell(row.metric),
-        Cell(row.instrument),
-        Cell(f"{row.executions} x {row.iterations}"),
-        Cell(mean),
-        Cell(_share(row.between)),
-        Cell(_share(row.within)),
-        Cell(_against(row)),
-    ]
-
-
-def _count(mean: float) -> str:
-    return f"{mean:.0f}" if mean == round(mean) else format_number(mean)
-
-
-def _share(share: float | None) -> str:
-    return "-" if share is None else format_share(share)
-
-
-def _against(row: Row) -> str:
-    parts = []
-    if row.ratio is not None:
-        parts.append(f"{row.ratio:.3f} of it")
-    if row.rank is not None:
-        parts.append(f"rank correlation {row.rank:.2f}")
-    return ", ".join(parts) or "-"
-
-
-def _listed(table: Sequence[Sequence[Cell]], width: int) -> list[str]:
-    """Write each row as a paragraph, where the terminal is too narrow for a table."""
-    return [
-        line
-        for row in table
-        for line in wrap(
-            ", ".join(f"{column.title} {cell.text}" for column, cell in zip(_HEAD, row, strict=True)), width, rest="  "
-        )
+        row.metric,
+        row.instrument,
+        f"{row.executions} x {row.iterations}",
+        format_value(row.mean, row.unit) if row.unit else whole,
+        *("-" if share is None else format_share(share) for share in (row.between, row.within)),
+        ", ".join(against) or "-",
     ]
