@@ -51,6 +51,7 @@ def _environment(html: bool, finalize: Callable[[Any], Any] | None) -> jinja2.En
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        extensions=["jinja2.ext.do"],
     )
     made.globals |= {"broken": broken, "prose": prose, "more_are": more_are}
     made.filters["prose"] = prose
