@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from gate.commands.compare.geomeans import ALL
-from gate.commands.compare.table import Block, Cell, Change, Column, Row, Shown, Table
+from gate.commands.compare.table import ALL, Block, Cell, Change, Column, Row, Shown, Table
 from gate.document import document as doc
 from gate.model import RatioInterval
 from gate.model.case import pairs

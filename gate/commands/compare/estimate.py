@@ -20,6 +20,7 @@ from gate.commands.compare.pairs import Pair
 from gate.commands.compare.table import Cell
 from gate.config.rules import Policy, benchmark_rules
 from gate.decide.policy import policy_of
+from gate.evidence.records import Located
 from gate.model import (
     Case,
     Execution,
@@ -85,8 +86,9 @@ class _Plain(msgspec.Struct, frozen=True, eq=False):
     step: float = 0.0
 
 
-def is_plain(executions: Sequence[Execution], policy: Policy) -> bool:
+def is_plain(records: Sequence[Located], policy: Policy) -> bool:
     """Return whether values are of one build, few, and no rules are of their benchmarks."""
+    executions = [located.record for located in records if isinstance(located.record, Execution)]
     if len({(e.session, e.build) for e in executions}) != 1:
         return False
     if sum(len(metric.values) for e in executions for metric in e.metrics.values()) > _FEW:

@@ -16,6 +16,10 @@ Shown = Literal["worse", "better", "same", "differs", "not shown", "identical", 
 """What an interval shows; "": there is none. "not shown": it does not exclude 1."""
 
 
+ALL = "all"
+"""The group of the geometric mean over all rows."""
+
+
 class Span(msgspec.Struct, frozen=True):
     """The smallest and the largest count of any row."""
 
