@@ -267,16 +267,11 @@ def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -
             for line in lines
         ]
         rows += means_of(lines, columns, base, Means(made.means, made.rounds), groups.of_line)
-        blocks.append(
-            Block(
-                metric=key.metric,
-                statistic=key.statistic,
-                unit=key.unit,
-                better=key.better,
-                recorded=not decided,
-                rows=rows,
-            )  # fmt: skip
-        )
+        own = Block(
+            metric=key.metric, statistic=key.statistic, unit=key.unit, better=key.better, recorded=not decided,
+            rows=rows,
+        )  # fmt: skip
+        blocks.append(own)
     return sorted(blocks, key=lambda block: block.recorded)
 
 
