@@ -86,8 +86,6 @@ def _block(block: Block, table: Table, reading: str, prefix: str) -> doc.Table:
 
 
 def _figure(block: Block, rows: Sequence[doc.Row], table: Table, title: str, prefix: str) -> doc.Figure | None:
-    from markupsafe import Markup
-
     from gate.plots.changes import Drawn, DrawnRow, changes
 
     def drawn(change: Change | None) -> Drawn | None:
@@ -101,8 +99,7 @@ def _figure(block: Block, rows: Sequence[doc.Row], table: Table, title: str, pre
     lines = [DrawnRow(row.cells[0].text, [drawn(own.changes[place]) for place in table.others]) for row, own in named]
     columns = [visible(table.columns[place].title) for place in table.others]
     picture = changes(lines, columns, visible(table.columns[table.base].title), prefix)
-    # the plots escape every name that they write
-    return None if picture is None else doc.Figure("forest", title, Markup(picture.svg), picture.caption)  # noqa: S704
+    return None if picture is None else picture.figure("forest", title)
 
 
 def _title(block: Block, scaled: _Scaled | None) -> str:

@@ -223,7 +223,8 @@ def _with_interval(each: Estimate) -> Change:
 _VISIBLE = 0.01
 """Difference of two changes, as logarithms, that a reader would wonder at."""
 _APART = "the change is over the logarithms of builds, in which a few slow builds count less than in the values"
-GroupOf = Callable[[Line], str | None]
+GroupOf = Callable[[str, Mapping[str, Any]], str | None]
+"""Of a benchmark and its settings the group."""
 
 
 class Means(msgspec.Struct, frozen=True):
@@ -234,17 +235,11 @@ class Means(msgspec.Struct, frozen=True):
     """The rounds that they are over, where that is not all of them."""
 
 
-def suite_of(line: Line) -> str | None:
-    """Return the suite of "suite/case"."""
-    first, slash, _ = line.key.benchmark.partition("/")
-    return first if slash else None
-
-
 def means_of(lines: Sequence[Line], columns: int, base: int, means: Means, group_of: GroupOf) -> list[Row]:
     """Summarize the rows of one metric and statistic; the mean over all stands last, below those of its parts."""
     groups: dict[str, list[Line]] = {}
     for line in lines:
-        group = group_of(line)
+        group = group_of(line.key.benchmark, line.factors)
         if group is not None:
             groups.setdefault(group, []).append(line)
     # a group of all rows says nothing that the mean over all does not

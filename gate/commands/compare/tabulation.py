@@ -30,7 +30,6 @@ from gate.commands.compare.rows import (
     add_pair,
     lacking,
     means_of,
-    suite_of,
 )
 from gate.commands.compare.surroundings import Against, cautions, differing, nothing, rest, varied, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, natural
@@ -43,7 +42,6 @@ from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.model import (
     Better,
-    Case,
     Evidence,
     Execution,
     Finding,
@@ -150,16 +148,10 @@ class _Groups:
                     )
         require_known(keys, [Item(benchmark, labels) for (benchmark, _), labels in self.labels.items()], "--group")
 
-    def of_line(self, line: Line) -> str | None:
-        return self._of(line.key.benchmark, line.factors) if self.keys else suite_of(line)
-
-    def of_case(self, case: Case) -> str | None:
-        if self.keys:
-            return self._of(case.benchmark, case.factors)
-        first, slash, _ = case.benchmark.partition("/")
-        return first if slash else None
-
-    def _of(self, benchmark: str, factors: Mapping[str, Any]) -> str | None:
+    def of(self, benchmark: str, factors: Mapping[str, Any]) -> str | None:
+        if not self.keys:
+            first, slash, _ = benchmark.partition("/")
+            return first if slash else None
         labels = {**self.labels.get((benchmark, canonical(factors)), {}), **factors}
         values = [key.value(Item(benchmark, labels)) for key in self.keys]
         return " ".join(value for value in values if value is not None) or None
@@ -185,7 +177,7 @@ def _add(made: _Made, place: int) -> None:
     if builds and all(max(own) > 1 for own in zip(*builds, strict=True)):
         from gate.commands.compare.intervals import overall
 
-        made.means[place] = overall(found.whole, policy, made.groups.of_case)
+        made.means[place] = overall(found.whole, policy, lambda case: made.groups.of(case.benchmark, case.factors))
     made.rounds[place] = pair.rounds
     if is_one_run(pair):
         made.gate = gate_of(pair, made.rules)
@@ -266,7 +258,7 @@ def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -
             )
             for line in lines
         ]
-        rows += means_of(lines, columns, base, Means(made.means, made.rounds), groups.of_line)
+        rows += means_of(lines, columns, base, Means(made.means, made.rounds), groups.of)
         own = Block(
             metric=key.metric, statistic=key.statistic, unit=key.unit, better=key.better, recorded=not decided,
             rows=rows,

@@ -77,24 +77,18 @@ def rows_of(measured: Sequence[Measured]) -> tuple[Row, ...]:
 
 
 def _row(measured: Measured, wall: Measured | None, reference: Measured | None) -> Row:
-    mean = _mean(measured)
+    mean, rank = _mean(measured), None
     beside = reference if measured.metric == "time" else wall
-    is_itself = beside is measured
-    wall_mean = _mean(beside) if beside is not None else 0.0
+    wall_mean = _mean(beside) if beside is not None and beside is not measured else 0.0
     between, within, total = _spread(measured, mean)
+    if wall is not None and wall is not measured:
+        x, y = (_ranks([value for values in each.values for value in values]) for each in (measured, wall))
+        if len(x) == len(y) >= 3 and x.std() and y.std():
+            rank = float(np.corrcoef(x, y)[0, 1])
     return Row(
-        measured.instrument,
-        measured.metric,
-        measured.unit,
-        len(measured.values),
-        max(map(len, measured.values)),
-        mean,
-        between,
-        within,
-        total,
-        mean / wall_mean if measured.unit == "s" and wall_mean > 0 and not is_itself else None,
-        _rank(measured, wall) if wall is not None and wall is not measured else None,
-    )
+        measured.instrument, measured.metric, measured.unit, len(measured.values), max(map(len, measured.values)), mean,
+        between, within, total, mean / wall_mean if measured.unit == "s" and wall_mean > 0 else None, rank,
+    )  # fmt: skip
 
 
 def _mean(measured: Measured) -> float:
@@ -118,13 +112,6 @@ def _spread(measured: Measured, mean: float) -> tuple[float | None, float | None
     return between, within, math.hypot(within, between or 0.0)
 
 
-def _rank(measured: Measured, wall: Measured) -> float | None:
-    x, y = (_ranks([value for values in each.values for value in values]) for each in (measured, wall))
-    if len(x) != len(y) or len(x) < 3 or x.std() == 0 or y.std() == 0:
-        return None
-    return float(np.corrcoef(x, y)[0, 1])
-
-
 def _ranks(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Rank values from 0, equal ones by the mean of their ranks."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
@@ -137,30 +124,24 @@ def advice(rows: Sequence[Row]) -> list[str]:
     """Say which metric is least variable, what it leaves out, and whether the command waits or runs in parallel."""
     speed = [row for row in rows if row.metric in _SPEED and row.total is not None]
     lines = []
-    wall = min((row for row in speed if row.metric == "time"), key=_total, default=None)
-    least = min(speed, key=_total, default=None)
+    least, wall = (
+        min(rows, key=lambda row: row.total or 0.0, default=None)
+        for rows in (speed, [row for row in speed if row.metric == "time"])
+    )
     if least is not None and wall is not None:
-        lines.append(_least(least, wall))
+        time, shares = (wall.total or 0.0), [format_share(row.total or 0.0) for row in (least, wall)]
+        if time <= _AS_GOOD * (least.total or 0.0):
+            steady = f"time ({wall.instrument}) varies as little as anything else, {shares[1]} a value"
+            lines.append(f"Keep time: {steady}, and {_LEAVES_OUT['time']}.")
+        else:
+            steady = f"{least.metric} ({least.instrument}), {shares[0]} a value, against {shares[1]} of time"
+            lines.append(f"Least variable: {steady}; but {_LEAVES_OUT[least.metric]}.")
     lines += _waiting({row.metric: row for row in reversed(rows) if row.metric in CPU})
     lines.append(
         "These are few values: outliers occur in every metric (NIST TN 1855, section 3.8). "
         "`perfgate plan` shows how much a gate needs to measure."
     )
     return lines
-
-
-def _total(row: Row) -> float:
-    return row.total if row.total is not None else math.inf
-
-
-def _least(least: Row, wall: Row) -> str:
-    if _total(wall) <= _AS_GOOD * _total(least):
-        steady = f"time ({wall.instrument}) varies as little as anything else, {format_share(_total(wall))} a value"
-        return f"Keep time: {steady}, and {_LEAVES_OUT['time']}."
-    return (
-        f"Least variable: {least.metric} ({least.instrument}), {format_share(_total(least))} a value, against "
-        f"{format_share(_total(wall))} of time; but {_LEAVES_OUT[least.metric]}."
-    )
 
 
 def _waiting(cpu: Mapping[str, Row]) -> list[str]:

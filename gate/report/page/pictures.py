@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import msgspec
-from markupsafe import Markup
 from msgspec import structs
 
 from gate.decide.importance import MOST
@@ -14,7 +13,6 @@ from gate.document.document import Figure
 from gate.model import Case, Finding, QuantileCurve
 from gate.model.case import CaseId, case_id, shown
 from gate.model.explanation import Explanation
-from gate.plots.picture import Picture
 from gate.writing.plain import visible
 
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)
@@ -37,7 +35,7 @@ def flame_of(found: Explanation, title: str, prefix: str) -> Figure | None:
     from gate.plots.flame import flame_graph
 
     picture = flame_graph(found, title, prefix)
-    return None if picture is None else _figure("flame", "Call tree", picture)
+    return None if picture is None else picture.figure("flame", "Call tree")
 
 
 def pictures_of(found: Sequence[Finding], cases: Sequence[Case], curves: Sequence[QuantileCurve]) -> list[Shown]:
@@ -99,16 +97,11 @@ def _of_values(case: Case, finding: Finding, prefix: str) -> list[Figure]:
         ("values", "Values by build and execution", values(case, finding, f"{prefix}-values")),
         ("series", "Values in order of execution", series(case, f"{prefix}-series", finding)),
     ]
-    return [_figure(kind, name, p) for kind, name, p in drawn if p is not None]
+    return [picture.figure(kind, name) for kind, name, picture in drawn if picture is not None]
 
 
 def _of_effects(curve: QuantileCurve, finding: Finding, prefix: str) -> list[Figure]:
     from gate.plots.effects import effects
 
     picture = effects(curve, finding, f"{prefix}-effects")
-    return [] if picture is None else [_figure("effects", "Change by quantile", picture)]
-
-
-def _figure(kind: str, name: str, picture: Picture) -> Figure:
-    # the plots escape every name that they write
-    return Figure(kind, name, Markup(picture.svg), picture.caption, picture.reading)  # noqa: S704
+    return [] if picture is None else [picture.figure("effects", "Change by quantile")]

@@ -8,7 +8,7 @@ import msgspec
 
 from gate.commands.compare.table import Block, Change, Row, Table
 from gate.document.terminal import Screen
-from gate.report.json import plain
+from gate.report.json import text_of
 
 SCHEMA = 1
 
@@ -29,7 +29,7 @@ def render(table: Table, _: Screen) -> str:
         "nothing": table.nothing or None,
         "warnings": table.warnings,
     }  # fmt: skip
-    return msgspec.json.format(msgspec.json.encode(plain(found)), indent=2).decode() + "\n"
+    return text_of(found)
 
 
 def _row(block: Block, row: Row, titles: list[str]) -> dict[str, Any]:
