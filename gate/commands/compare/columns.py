@@ -173,10 +173,7 @@ def _by_keys(pieces: Sequence[Piece], projection: Projection) -> Columns:
     values = dict.fromkeys(entry.column for part in parts for entry in part.entries)
     found = []
     for value in ordered(list(values), projection.by):
-        own = [
-            msgspec.structs.replace(part, entries=[e for e in part.entries if e.column == value], side=None)
-            for part in parts
-        ]
+        own = [msgspec.structs.replace(part, entries=[e for e in part.entries if e.column == value]) for part in parts]
         own = [part for part in own if part.entries]
         title = " ".join(
             _short(each) if each is not None else f"no {key.name}"

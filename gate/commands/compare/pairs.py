@@ -142,8 +142,9 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """The evidence for comparing, and what stands beside it."""
+    """The evidence for comparing a column with the base, and what stands beside it."""
 
+    pair: Pair
     evidence: Evidence
     whole: Evidence
     """The same evidence for the geometric means: builds numbered as they were measured, so that those count that all
@@ -258,6 +259,7 @@ def compared(
     # two runs have no rounds, sessions or order in common
     separated = apart(evidence) if sampled is None and (pair.apart or pair.twice) else evidence
     return Compared(
+        pair=pair,
         evidence=separated,
         whole=_whole(evidence, pair) if sampled is None else evidence,
         unlike=found.unlike,

@@ -23,8 +23,6 @@ from gate.model.warnings.measured import TornLine
 class Piece(msgspec.Struct, frozen=True, eq=False):
     """One file, folder or commit's file that an argument names."""
 
-    argument: int
-    """Its place on the command line."""
     name: str
     """As the user named it."""
     label: str | None
@@ -51,15 +49,15 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
         raise UserError("only one of the files can come from standard input")
     known: dict[str, _Read] = {}
     found: list[_Read] = []
-    for number, (argument, (label, place)) in enumerate(zip(arguments, places, strict=True)):
+    for argument, (label, place) in zip(arguments, places, strict=True):
         if place in known and not any(c in place for c in "*?["):
             # the same run twice is one reading
-            found.append(msgspec.structs.replace(known[place], argument=number, label=label))
+            found.append(msgspec.structs.replace(known[place], label=label))
             continue
         path = Path(place)
         whole = place != "-" and is_plain(place) and (not path.exists() or (path.is_dir() and _holds_run(place)))
         sources = [Named(label, Source(place, path))] if whole else named([argument], arguments)
-        own = [_read(number, each, wanted) for each in sources]
+        own = [_read(each, wanted) for each in sources]
         found += own
         if len(own) == 1:
             known[place] = own[0]
@@ -75,13 +73,12 @@ def _holds_run(place: str) -> bool:
 class _Read(msgspec.Struct, frozen=True, eq=False):
     """What a source holds: measurements of perfgate, or what a result file says."""
 
-    argument: int
     name: str
     label: str | None
     held: Inputs | Reading
 
 
-def _read(number: int, source: Named, wanted: str | None) -> _Read:
+def _read(source: Named, wanted: str | None) -> _Read:
     file, name = source.source, wanted
     if name is None:
         absent = file.path is not None and not file.path.exists() and not file.name.startswith("git:")
@@ -91,17 +88,17 @@ def _read(number: int, source: Named, wanted: str | None) -> _Read:
         # what nobody recognises is for the reader of measurements, whose errors name the line
         if ours or (name is None and not file.is_folder and (not data or data[:1] == b"{")):
             if (file.path is not None and file.name == str(file.path)) or file.is_folder:
-                return _Read(number, file.name, source.label, read_inputs([file.name]))
+                return _Read(file.name, source.label, read_inputs([file.name]))
             reading = measurements.read(file.name, file.whole())
             held = Inputs(reading.records, [TornLine(file.name)] if reading.torn else [], [])
-            return _Read(number, file.name, source.label, held)
-    return _Read(number, file.name, source.label, read(file, name))
+            return _Read(file.name, source.label, held)
+    return _Read(file.name, source.label, read(file, name))
 
 
 def _piece(found: _Read) -> Piece:
     held = found.held
     if isinstance(held, Inputs):
-        return Piece(found.argument, found.name, found.label, True, held, run_of(held.records))
+        return Piece(found.name, found.label, True, held, run_of(held.records))
     (records,) = lines([Placed("head", held)])
     own = [Located(record, held.name, place) for place, record in enumerate(records, 1)]
     about = held.about
@@ -113,4 +110,4 @@ def _piece(found: _Read) -> Piece:
         tools=[about.tool or held.format.title],
     )
     inputs = Inputs(own, [*left_out([held])], [])
-    return Piece(found.argument, held.name, found.label, False, inputs, run, held.format.column)
+    return Piece(held.name, found.label, False, inputs, run, held.format.column)

@@ -60,7 +60,6 @@ class Part(msgspec.Struct, frozen=True, eq=False):
 
     piece: Piece
     entries: list[Entry]
-    side: Side | None = None
 
     def records(self, place: Place, side: Side | None = None) -> list[Located]:
         """Give the lines of one side (None: of all, as one), as one build or one session of a column."""

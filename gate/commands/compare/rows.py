@@ -93,7 +93,6 @@ class Line(msgspec.Struct, eq=False):
     factors: dict[str, Any]
     cells: dict[int, Cell]
     changes: dict[int, Change]
-    recorded: bool = False
     notes: tuple[str, ...] = ()
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from gate.commands.compare.columns import Chosen
 from gate.commands.compare.estimate import is_one_run
-from gate.commands.compare.pairs import Compared, Pair
+from gate.commands.compare.pairs import Compared
 from gate.commands.compare.projection import Projection
 from gate.commands.compare.table import Table
 from gate.evidence.facts import is_fact
@@ -98,42 +98,34 @@ _FAILURES = 10
 _NAMES = 20
 
 
-class Against(msgspec.Struct, frozen=True, eq=False):
-    """A column against the base."""
-
-    place: int
-    pair: Pair
-    found: Compared
-
-
-def _title(side: Against, chosen: Sequence[Chosen]) -> str:
+def _title(side: Compared, chosen: Sequence[Chosen]) -> str:
     """Name the column that a sentence about base and head is of, where these are not its words."""
     titles = [own.title for own in chosen]
-    return "" if titles == ["base", "head"] else f"{titles[side.place]}: "
+    return "" if titles == ["base", "head"] else f"{side.pair.head.title}: "
 
 
-def cautions(sides: Sequence[Against], chosen: Sequence[Chosen]) -> list[str]:
+def cautions(sides: Sequence[Compared], chosen: Sequence[Chosen]) -> list[str]:
     """Say what all changes rest on: first what is of single columns."""
     told: list[str] = []
     for side in sides:
-        one = [_ONE] if side.pair.twice or (side.found.same and len(sides) > 1) else []
-        told += [_title(side, chosen) + each for each in (*one, *(each.sentence() for each in side.found.cautions))]
-    if any(side.pair.apart and not side.found.alike for side in sides):
+        one = [_ONE] if side.pair.twice or (side.same and len(sides) > 1) else []
+        told += [_title(side, chosen) + each for each in (*one, *(each.sentence() for each in side.cautions))]
+    if any(side.pair.apart and not side.alike for side in sides):
         told.append(MeasuredSeparately().sentence())
     if any(side.pair.rounds is not None and not is_one_run(side.pair) for side in sides):
         told.append(_EARLY)
     return list(dict.fromkeys(told))
 
 
-def warnings(sides: Sequence[Against], chosen: Sequence[Chosen]) -> list[str]:
+def warnings(sides: Sequence[Compared], chosen: Sequence[Chosen]) -> list[str]:
     """Say what the evidence of each column warns about."""
-    told = [_title(side, chosen) + each.sentence() for side in sides for each in side.found.evidence.warnings]
+    told = [_title(side, chosen) + each.sentence() for side in sides for each in side.evidence.warnings]
     return list(dict.fromkeys(told))
 
 
-def rest(sides: Sequence[Against], chosen: Sequence[Chosen], base: int) -> list[str]:
+def rest(sides: Sequence[Compared], chosen: Sequence[Chosen]) -> list[str]:
     """Name what is not in the table: what cannot be compared, and what failed."""
-    found = [(side, each.sentence()) for side in sides for each in side.found.unlike]
+    found = [(side, each.sentence()) for side in sides for each in side.unlike]
     unlike = [clip(visible(_title(side, chosen) + said), 1000) for side, said in found]
     unmeasured: dict[tuple[str, ...], str] = {}
     for column in chosen:
@@ -142,11 +134,11 @@ def rest(sides: Sequence[Against], chosen: Sequence[Chosen], base: int) -> list[
             unmeasured[column.name, *names] = f"not measured by {visible(column.name)}, {why}: {named(names, _NAMES)}"
     failed: dict[str, None] = {}
     for side in sides:
-        own = side.found.evidence.failures
+        own = side.evidence.failures
         if _title(side, chosen):
-            for which, place in (("base", base), ("head", side.place)):
+            for which, column in side.pair.sides:
                 some = [msgspec.structs.replace(f, side=None) for f in own if f.side in (which, None)]
-                failed |= dict.fromkeys(f"{chosen[place].title}: {said}" for said in _failures(some))
+                failed |= dict.fromkeys(f"{column.title}: {said}" for said in _failures(some))
         else:
             failed |= dict.fromkeys(_failures(own))
     if not sides:
@@ -169,9 +161,9 @@ def _failures(found: Sequence[Failure]) -> Iterator[str]:
         yield failures.heading(group) + (f" ({where})" if where else "")
 
 
-def nothing(table: Table, sides: Sequence[Against]) -> str:
+def nothing(table: Table, sides: Sequence[Compared]) -> str:
     """Say that there is nothing to compare."""
-    if sides and all(side.found.same for side in sides):
+    if sides and all(side.same for side in sides):
         return one_measurement().status
     rows = [row for block in table.blocks for row in block.rows]
     if any(change for row in rows for change in row.changes) or (len(table.columns) == 1 and rows):
@@ -180,7 +172,7 @@ def nothing(table: Table, sides: Sequence[Against]) -> str:
         return f"all benchmarks run {SameProgram.same}"
     if len(table.columns) == 1:
         return "no values"
-    if any(side.found.unlike for side in sides):
+    if any(side.unlike for side in sides):
         return "what base and head have in common is in other units or directions"
-    failed = any(side.found.evidence.failures for side in sides)
+    failed = any(side.evidence.failures for side in sides)
     return f"base and head have no benchmark in common{' that did not fail' if failed else ''}"

@@ -20,7 +20,7 @@ from gate.commands.compare.estimate import (
 )
 from gate.commands.compare.estimate import estimates as plain_estimates
 from gate.commands.compare.keys import Item, Key, require_known
-from gate.commands.compare.pairs import compared, names_of, pair_of
+from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
 from gate.commands.compare.rows import (
     Line,
     Lines,
@@ -31,7 +31,7 @@ from gate.commands.compare.rows import (
     lacking,
     means_of,
 )
-from gate.commands.compare.surroundings import Against, cautions, differing, nothing, rest, varied, warnings
+from gate.commands.compare.surroundings import cautions, differing, nothing, rest, varied, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, natural
 from gate.config.rules import Policy
 from gate.config.types import Config, Interval
@@ -74,7 +74,7 @@ class _Made(msgspec.Struct, eq=False, kw_only=True):
     wanted: Wanted
     groups: _Groups
     lines: Lines = {}
-    sides: list[Against] = []
+    sides: list[Compared] = []
     means: dict[int, Sequence[Overall]] = {}
     rounds: dict[int, int | None] = {}
     chief: set[CaseId] = set()
@@ -100,7 +100,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
             _add(made, place)
     policy = rules_of(chosen[base].run, chosen[-1].run, rules, apart=True)
     for place, own in enumerate(chosen):
-        failed = failed_at(f for side in made.sides for f in side.found.evidence.failures)
+        failed = failed_at(f for side in made.sides for f in side.evidence.failures)
         left = [
             r for r in own.records if not failed(getattr(r.record, "benchmark", None), getattr(r.record, "factors", {}))
         ]
@@ -124,7 +124,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
             *(each.sentence() for each in figure_warnings(figures)),
         ],
         cautions=cautions(made.sides, chosen),
-        rest=rest(made.sides, chosen, base),
+        rest=rest(made.sides, chosen),
         warnings=warnings(made.sides, chosen),
         nothing="",
         confidences=reports.confidences(made.findings) if made.gate and made.findings else "",
@@ -185,7 +185,7 @@ def _add(made: _Made, place: int) -> None:
         made.means[place] = overall_as_decided(made.means[place], made.gate)
         level = next((o for o in made.means[place] if o.level == "build"), None)
         made.rounds[place] = level.units if level is not None and pair.rounds is not None else pair.rounds
-    made.sides.append(Against(place, pair, found))
+    made.sides.append(found)
     made.chief |= found.chief
     made.findings += [each.finding for each in estimated if each.finding is not None]
     add_pair(made.lines, estimated, made.base, place, [each.title for each in chosen])
