@@ -252,10 +252,9 @@ def compared(
     chief = frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided)
     same = one_measurement() in gathered.failures
     doubtful = [warning for warning in gathered.warnings if isinstance(warning, SameValues)]
-    aggregates = (r.record.benchmark for r in records if isinstance(r.record, Unsampled))
-    shown = {None, *(case.benchmark for case in evidence.cases), *aggregates}
-    of_shown = [r for r in records if getattr(r.record, "benchmark", None) in shown]
-    cautions = [*doubtful, *([] if pair.twice else side_differences(of_shown, away))]
+    shown = {None, *(c.benchmark for c in evidence.cases)}
+    shown |= {r.record.benchmark for r in records if isinstance(r.record, Unsampled)}
+    of_shown = [] if pair.twice else [r for r in records if getattr(r.record, "benchmark", None) in shown]
     # two runs have no rounds, sessions or order in common
     separated = apart(evidence) if sampled is None and (pair.apart or pair.twice) else evidence
     return Compared(
@@ -264,7 +263,7 @@ def compared(
         whole=_whole(evidence, pair) if sampled is None else evidence,
         unlike=found.unlike,
         chief=chief,
-        cautions=cautions,
+        cautions=[*doubtful, *side_differences(of_shown, away)],
         alike=same or pair.twice or bool(doubtful),
         same=same,
     )

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gate.decide.importance import ordered, plain
-from gate.document.terminal import Column, paint, table
+from gate.document.terminal import Column, Screen, paint, table
 from gate.model import VERDICTS, Finding, Recorded, Report
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.explanations import explanation_lines
-from gate.report.text.findings import FindingsTable
+from gate.report.text.findings import findings_table
 from gate.words import cost, creep, failures, marks, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
@@ -168,8 +168,11 @@ class _Text:
         listed = changed if self.every else changed[:_CHANGED]
         hidden = len(unchanged) if len(unchanged) > _UNCHANGED and not self.every else 0
         shown = listed if hidden else listed + unchanged
-        table = FindingsTable(self.told, self.color, self.width, self.every, self.names)
-        lines = table.lines(shown) if shown else []
+        lines: list[str] = []
+        below: list[str] = []
+        if shown:
+            screen = Screen(self.color, self.width, self.width)
+            lines, below = findings_table(shown, self.told, screen, self.every, self.names)
         if len(listed) < len(changed):
             left = len(changed) - len(listed)
             be = "is" if left == 1 else "are"
@@ -177,7 +180,7 @@ class _Text:
         if hidden:
             count = f"{hidden} more are" if shown else f"{hidden} are"
             lines += self.wrap(f"{count} {self.quiet(unchanged)}: report.json and report.html list them.")
-        return [*lines, *table.footnotes()]
+        return [*lines, *below]
 
     def quiet(self, found: Sequence[Finding]) -> str:
         """Name what the findings that are not listed are."""
