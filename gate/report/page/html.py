@@ -19,7 +19,7 @@ from gate.report.page.forest import MARKS, forest_of
 from gate.report.page.measured import builds_of, spans
 from gate.report.page.pictures import flame_of, pictures_of, readings
 from gate.report.page.values import SHARES_WIDTH, level_rows, share_bars
-from gate.units import format_confidence, format_number, format_value, plural
+from gate.units import format_confidence, format_number, plural
 from gate.words import cost, creep, explanations, failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.failures import grouped
@@ -132,7 +132,7 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
         host=[
-            Fact(_HOST.get(key) or _short(key), clip(_host_fact(key, value), 500))
+            Fact(_HOST.get(key) or _short(key), clip(reports.setting(key, value), 500))
             for key, value in (report.run.host or {}).items()
         ],
         host_warnings=[visible(each.sentence()) for each in report.warnings if isinstance(each, HostWarning)],
@@ -227,12 +227,6 @@ def _environment(env: Any) -> str:
         each = [f"{_short(str(name))}={_short(str(value))}" for name, value in added.items()]
         words.append(f"set: {listed(each, _LISTED)}")
     return "; ".join(words) or "nothing passed or set beyond what every program gets"
-
-
-def _host_fact(key: str, value: Any) -> str:
-    if key == "memory" and isinstance(value, int) and not isinstance(value, bool):
-        return format_value(value, "B")
-    return reports.setting(key, value)
 
 
 def _moment(created: str | None) -> str:
