@@ -175,18 +175,19 @@ def _key(each: Estimate) -> RowKey:
 def _change(each: Estimate, base: Cell, cell: Cell, few: Sequence[str]) -> Change:
     """Write a change; few: the columns of one build, by their titles."""
     ratio = ratio_of(each.case.metric, each.case.unit, base.value, cell.value)
-    if each.statistic in EXTREMES:
-        return Change(estimate=ratio, confidence=each.ratio.confidence, method="none", notes=(_EXTREME,))
-    found = _with_interval(each)
-    if found.kind != "withheld":
-        return found
     changes: dict[str, Any] = {}
-    if base.value == 0 and found.estimate is None:
-        # a gate may have a floor for such a case, a comparison has none
-        both = cell.value == 0
-        changes = {"method": "exact", "shown": "both 0" if both else "", "notes": () if both else (_NO_RATIO,)}
-    elif base.builds == cell.builds == 1 and found.estimate is not None and base.value > 0:
-        changes = {"estimate": ratio}
+    if each.statistic in EXTREMES:
+        found = Change(estimate=ratio, confidence=each.ratio.confidence, method="none", notes=(_EXTREME,))
+    else:
+        found = _with_interval(each)
+        if found.kind != "withheld":
+            return found
+        if base.value == 0 and found.estimate is None:
+            # a gate may have a floor for such a case, a comparison has none
+            both = cell.value == 0
+            changes = {"method": "exact", "shown": "both 0" if both else "", "notes": () if both else (_NO_RATIO,)}
+        elif base.builds == cell.builds == 1 and found.estimate is not None and base.value > 0:
+            changes = {"estimate": ratio}
     if few and isinstance(each.reason, (reasons.OneUnit, reasons.FewValues)):
         # first that there is one build, where that is why there is no interval: more values would not help
         of = "a side" if len(few) == 2 else f"of {visible(few[0])}"
