@@ -10,7 +10,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from gate.commands.init.workflow import KINDS
-from gate.report.templates import templates
+from gate.document.html import templates
 from tests.support.pages import ROOT
 
 PAGE = (ROOT / "docs" / "github.md").read_text(encoding="utf-8")

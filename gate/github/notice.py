@@ -8,10 +8,9 @@ from typing import Literal
 import msgspec
 
 from gate.codes import Exit
+from gate.document.markdown import brief, link
 from gate.github.runner import error_line
 from gate.report.links import Links
-from gate.report.markdown.escape import brief, link
-from gate.report.markdown.opening import write
 from gate.writing.plain import clip, visible
 
 _MOST = 10
@@ -48,15 +47,13 @@ def render(notices: Sequence[Notice], links: Links | None = None) -> str:
     """Write the notices as Markdown, for a comment and for a summary."""
     shown = [brief(notice.message, _WIDTH) for notice in notices[:_MOST]]
     code = notices[0].code if notices else Exit.ERROR
-    return write(
-        "notice.md.j2",
-        {
-            "headline": _title(notices),
-            "texts": [f"- {text}" for text in shown] if len(shown) > 1 else shown,
-            "meaning": f"Nothing was decided, and that is never a pass: the job ends with exit code {code}.",
-            "linked": link("workflow run", links.run) if links is not None else None,
-        },
-    )
+    paragraphs = [
+        f"### {_title(notices)}",
+        "\n".join(f"- {text}" for text in shown) if len(shown) > 1 else "".join(shown),
+        f"Nothing was decided, and that is never a pass: the job ends with exit code {code}.",
+        link("workflow run", links.run) if links is not None else None,
+    ]
+    return "\n\n".join(filter(None, paragraphs)) + "\n"
 
 
 def annotated(notices: Sequence[Notice]) -> list[str]:

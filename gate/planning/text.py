@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.config.types import Builds
+from gate.document.terminal import Column, table
 from gate.model.case import MEAN, pairs, quantile_of
 from gate.planning.basis import Gathered
 from gate.planning.known import Known
@@ -18,7 +19,6 @@ from gate.stats.planning import Optimum, optimum
 from gate.stats.special import chdtri
 from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words import views
-from gate.words.grid import Cell, Column, lay_out
 from gate.writing.amounts import format_percent
 from gate.writing.plain import visible, wrap
 
@@ -140,14 +140,7 @@ def _known_within(known: Sequence[Known]) -> list[str]:
 
 
 def _table(title: str, head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    found = lay_out(head, [[Cell(text) for text in row] for row in rows], width - 2)
-    if found is None:
-        # too narrow for a table: a line for each finding
-        found = []
-        for row in rows:
-            cells = [f"{column.title} {text}" for column, text in zip(head[1:], row[1:], strict=True)]
-            found += wrap(f"{row[0]}: {', '.join(cells)}", width - 2, rest="  ")
-    return [*wrap(title, width), *(f"  {line}" for line in found)]
+    return [*wrap(title, width), *(f"  {line}" for line in table(head, rows, width - 2))]
 
 
 def _noise(known: Sequence[Known], width: int) -> list[str]:

@@ -118,11 +118,10 @@ def half_violin(axis: Axis, found: Density, x: float, width: float) -> list[Poin
 
 
 class Drawn(msgspec.Struct, frozen=True, eq=False):
-    """How many values were drawn, and whether some were drawn for being extremes, or faint for not being used."""
+    """How many values were drawn, and whether some were drawn for being extremes."""
 
     count: int
     extremes: bool
-    faint: bool
 
 
 def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float], used: Flags) -> Drawn:
@@ -148,7 +147,7 @@ def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float]
                 few=y.few,
             )
     _edges(sheet, y, f"edge-{side}", xs, numbers)
-    return Drawn(int(kept.indices.size), bool(kept.extreme.any()), not bool(used.all()))
+    return Drawn(int(kept.indices.size), bool(kept.extreme.any()))
 
 
 def hover(sheet: Sheet, y: Vertical, side: Side, sample: Sample, kept: Kept, xs: Sequence[float], at: Places) -> None:

@@ -12,7 +12,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 import numpy as np
+from markupsafe import Markup
 
+from gate.document.document import Figure
 from gate.plots.style import LETTERS, LETTERS_NARROW, marked, style
 from gate.writing.plain import clip, columns
 
@@ -60,6 +62,11 @@ class Picture(msgspec.Struct, frozen=True):
     """Plain text, what is particular to it: what it leaves out, or what it shows."""
     reading: tuple[str, ...] = ()
     """Sentences on how to read any such picture."""
+
+    def figure(self, kind: str, name: str) -> Figure:
+        """Give it a place in a document."""
+        # every name that a plot writes is escaped
+        return Figure(kind, name, Markup(self.svg), self.caption, self.reading)  # noqa: S704
 
 
 class _Shape(msgspec.Struct, frozen=True):

@@ -73,7 +73,12 @@ def _encoded(tables: dict[str, Any], lines: Iterable[dict[str, Any]]) -> str:
     for line in lines:
         if not line.get("factors", True):
             del line["factors"]
-    return msgspec.json.format(msgspec.json.encode(tables), indent=2).decode() + "\n"
+    return text_of(tables)
+
+
+def text_of(value: Any) -> str:
+    """Write JSON for people and programs: what it has no word for as `plain` says, a final newline."""
+    return msgspec.json.format(msgspec.json.encode(plain(value)), indent=2).decode() + "\n"
 
 
 def plain(value: Any) -> Any:

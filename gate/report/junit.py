@@ -41,11 +41,11 @@ def render(report: Report) -> str:
     """Write the XML in the form of Jenkins' schema: one suite, a test case a finding and one a group of failures."""
     groups = grouped(report.failures, by_output=False)
     names = Names(report)
-    decided = [
+    found = [
         *(_finding(f, report, names) for f in report.findings),
         *(_identical(f, names) for f in report.identical),
+        *(_failure(group, report, names) for group in groups),
     ]
-    found = [*decided, *(_failure(group, report, names) for group in groups)]
     found = _apart([*found, *_whole(report, found)])
     totals = {
         "name": _SUITE,
@@ -57,11 +57,27 @@ def render(report: Report) -> str:
     created = re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", report.run.created or "")
     suite = ET.SubElement(root, "testsuite", totals | ({"timestamp": created[0]} if created else {}))
     properties = ET.SubElement(suite, "properties")
-    for name, value in _properties(report).items():
+    told = {
+        "base": reports.commit(report.run.base),
+        "head": reports.commit(report.run.head),
+        "verdict": report.verdict,
+        "exit_code": str(report.exit_code),
+        "confidence": reports.setting("confidence", report.policy.gate.get("confidence")),
+        "rules": report.policy.source,
+    }
+    for name, value in told.items():
         ET.SubElement(properties, "property", {"name": name, "value": clip(visible(value), _TEXT)})
     for case in found:
         _write(suite, case)
-    ET.SubElement(suite, "system-out").text = "\n".join(_said(report))
+    said = [
+        verdict_line.text(report),
+        reports.counts(report),
+        sameness.not_measured(report),
+        reports.measured(report),
+        *(clip(visible(f"warning: {each}"), _TEXT) for each in notes.once(report.warnings)),
+        *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),
+    ]
+    ET.SubElement(suite, "system-out").text = "\n".join(filter(None, said))
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
@@ -91,13 +107,12 @@ def _finding(finding: Finding, report: Report, names: Names) -> _Case:
     several = len({each.metric for each in finding.views}) > 1
     what = f"{finding.metric} {finding.statistic}" if finding.view is None else "time" if several else finding.metric
     name = f"{visible(what)}{f' [{settings}]' if settings else ''}"
-    outcome = _outcome(finding, report)
-    conclusion = finding_words.conclusion(finding)
+    undecided: Outcome = "skipped" if finding.verdict == "inconclusive" else "passed"
     return _Case(
         classname=names.benchmark(finding.benchmark, _NAME),
         name=clip(name, _NAME),
-        outcome=outcome,
-        message=clip(conclusion, _TEXT),
+        outcome="failure" if blocks(finding, report) else undecided,
+        message=clip(finding_words.conclusion(finding), _TEXT),
         text="\n".join(_facts(finding)),
         kind=finding.verdict,
     )
@@ -105,19 +120,8 @@ def _finding(finding: Finding, report: Report, names: Names) -> _Case:
 
 def _identical(finding: Identical, names: Names) -> _Case:
     message = f"{finding.reason.sentence()}: {finding.verdict}, not measured"
-    name = f"{visible(finding.metric)} {visible(finding.statistic)}"
-    return _Case(
-        classname=names.benchmark(finding.benchmark, _NAME),
-        name=clip(name, _NAME),
-        outcome="passed",
-        message=clip(message, _TEXT),
-    )
-
-
-def _outcome(finding: Finding, report: Report) -> Outcome:
-    if blocks(finding, report):
-        return "failure"
-    return "skipped" if finding.verdict == "inconclusive" else "passed"
+    name = clip(f"{visible(finding.metric)} {visible(finding.statistic)}", _NAME)
+    return _Case(names.benchmark(finding.benchmark, _NAME), name, "passed", clip(message, _TEXT))
 
 
 def _facts(finding: Finding) -> list[str]:
@@ -172,29 +176,3 @@ def _apart(found: list[_Case]) -> list[_Case]:
         number = seen[case.classname, case.name]
         apart.append(case if number == 1 else msgspec.structs.replace(case, name=f"{case.name} ({number})"))
     return apart
-
-
-# --- the suite ------------------------------------------------------------------------------------------------------
-
-
-def _properties(report: Report) -> dict[str, str]:
-    confidence = report.policy.gate.get("confidence")
-    return {
-        "base": reports.commit(report.run.base),
-        "head": reports.commit(report.run.head),
-        "verdict": report.verdict,
-        "exit_code": str(report.exit_code),
-        "confidence": reports.setting("confidence", confidence),
-        "rules": report.policy.source,
-    }
-
-
-def _said(report: Report) -> list[str]:
-    return [
-        verdict_line.text(report),
-        reports.counts(report),
-        *([same] if (same := sameness.not_measured(report)) else []),
-        reports.measured(report),
-        *(clip(visible(f"warning: {each}"), _TEXT) for each in notes.once(report.warnings)),
-        *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),
-    ]

@@ -6,7 +6,6 @@ import contextlib
 import glob
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,10 +13,10 @@ from typing import TYPE_CHECKING, TextIO
 
 from gate.checkout import refuse_tracked
 from gate.cli.groups import OutputOptions
+from gate.document.terminal import screen
 from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
 from gate.model import UserError
 from gate.report.links import Links
-from gate.words.streams import colored
 
 if TYPE_CHECKING:
     from gate.decide.measurements import Decided
@@ -107,8 +106,8 @@ def show(
     elif form == "text":
         from gate.report.text import terminal as text
 
-        width = shutil.get_terminal_size((100, 24)).columns
-        out.write(text.render(report, color=colored(out), width=min(width, 140), every=every))
+        shown = screen(out)
+        out.write(text.render(report, color=shown.color, width=shown.width, every=every))
     else:
         out.write(rendered(decided, form, links))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 
 from gate.model import PARTS, Cost
@@ -39,7 +37,14 @@ class Part(msgspec.Struct, frozen=True):
 
 def parts(cost: Cost | None) -> list[Part]:
     """Give what took the time, in the order of a run; nothing where too little is known."""
-    found = [] if cost is None else list(_known(cost))
+    if cost is None:
+        return []
+    counted = {"compile": (cost.compiled, "build"), "link": (cost.linked, "link")}
+    found = []
+    for key in PARTS:
+        seconds, (count, noun) = getattr(cost, key), counted.get(key, (0, ""))
+        if known(seconds) and seconds > 0:
+            found.append((plural(count, noun) if count else _NAMES[key], seconds))
     total = sum(seconds for _, seconds in found)
     return [Part(name, format_duration(seconds), seconds / total) for name, seconds in found] if total > 0 else []
 
@@ -49,16 +54,3 @@ def where(cost: Cost | None) -> str:
     text = ", ".join(f"{part.name} {part.text}" for part in parts(cost) if part.share >= _SHOWN)
     whole = f"{format_duration(cost.total)}: " if text and cost is not None and known(cost.total) else ""
     return f"{whole}{text}"
-
-
-def _known(cost: Cost) -> Iterator[tuple[str, float]]:
-    for key in PARTS:
-        seconds = getattr(cost, key)
-        if known(seconds) and seconds > 0:
-            yield _name(key, cost), seconds
-
-
-def _name(key: str, cost: Cost) -> str:
-    if key == "compile":
-        return plural(cost.compiled, "build") if cost.compiled else _NAMES[key]
-    return plural(cost.linked, "link") if key == "link" and cost.linked else _NAMES[key]

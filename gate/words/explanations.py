@@ -124,9 +124,12 @@ def agreement(found: Explanation) -> str:
     measured = amounts.changed(found.measured) if found.measured is not None else ""
     match found.agreement:
         case "less":
+            rest = "waiting, input and output, or other processes"
+            if found.unit == "instructions":
+                rest = "waiting, input and output, memory stalls, or work in the kernel"
             return (
                 f"The profile does not show the change: {_quantity(found)} {more}, measured {metric} {measured}. "
-                f"The rest is likely what {visible(found.profiler)} does not count: {_uncounted(found)}"
+                f"The rest is likely what {visible(found.profiler)} does not count: {rest}"
             )
         case "opposite":
             return (
@@ -150,12 +153,6 @@ def alike(found: Explanation) -> str:
         f"Most functions took {much} alike, as on a machine that was slower or faster then, or with other compiler "
         "options; the functions below are compared without that"
     )
-
-
-def _uncounted(found: Explanation) -> str:
-    if found.unit == "instructions":
-        return "waiting, input and output, memory stalls, or work in the kernel"
-    return "waiting, input and output, or other processes"
 
 
 def cautions(found: Explanation) -> list[str]:

@@ -204,12 +204,7 @@ def _is_above(finding: Finding) -> bool:
 
 def _size(finding: Finding, end: float) -> str:
     """Write how far an end is from no change, so that it does not read like a threshold that it is not."""
-    return amounts.size(end, _nearest(finding, end))
-
-
-def _nearest(finding: Finding, end: float) -> float:
-    """Return the change that is the threshold on the side of an end."""
-    return finding.threshold if end > 1 else 1 - _inverse(finding)
+    return amounts.size(end, finding.threshold if end > 1 else 1 - _inverse(finding))
 
 
 def _inverse(finding: Finding) -> float:
@@ -225,18 +220,14 @@ def _limit(finding: Finding) -> str:
     inverse = _inverse(finding)
     least = numbers.in_points(finding, format_share(1 - inverse))
     other = f" ({least} {amounts.direction(finding, inverse)})" if below else ""
-    return threshold(finding) + other + _floor(finding)
-
-
-def _floor(finding: Finding) -> str:
-    """Write the floor where it asks for more than the threshold, and the reason does not name it."""
-    reason = finding.reason
+    # the floor where it asks for more than the threshold, and the reason does not name it
     named = isinstance(reason, (reasons.BelowFloor, reasons.FloorOpen)) or (
         isinstance(reason, reasons.NotWorse) and reason.floor is not None
     )
     if named or finding.floor is None or not finding.is_bound_by_floor:
-        return ""
-    return f", floor {numbers.floor(finding)} ({format_share(finding.floor / abs(finding.base.value))})"
+        return threshold(finding) + other
+    share = format_share(finding.floor / abs(finding.base.value))
+    return f"{threshold(finding)}{other}, floor {numbers.floor(finding)} ({share})"
 
 
 _LONGEST = 1000

@@ -35,22 +35,16 @@ class Shared(msgspec.Struct, frozen=True):
 def kind(said: msgspec.Struct, *, but: str = "") -> Hashable:
     """Return what two sentences share that differ in their figures alone; but: a field that may differ too."""
     told = {name: getattr(said, name) for name in said.__struct_fields__ if name != but}
-    return (type(said), *(repr("" if _is_figure(value) else value) for value in told.values()))
-
-
-def _is_figure(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    figures = (isinstance(value, (int, float)) and not isinstance(value, bool) for value in told.values())
+    return (type(said), *(repr("" if own else value) for own, value in zip(figures, told.values(), strict=True)))
 
 
 def notes(case: Finding | Recorded, *, every: bool = False) -> list[Note]:
     """Say what a reader of a finding should mind; every: also what only experts ask for."""
     apart = words.from_columns(case)
     told = [each for each in case.warnings if every or not each.for_experts]
-    return [*([Note("columns", apart)] if apart and not every else []), *(_note(each) for each in told)]
-
-
-def _note(said: Sentence) -> Note:
-    return Note(kind(said), visible(said.sentence()))
+    first = [Note("columns", apart)] if apart and not every else []
+    return first + [Note(kind(each), visible(each.sentence())) for each in told]
 
 
 def why(finding: Finding) -> list[Note]:

@@ -70,7 +70,10 @@ def counts(report: Report) -> str:
     """How many findings of each verdict there are, and what else: "12 findings: 1 regression, 11 unchanged"."""
     from gate.decide.importance import tallies
 
-    words = [f"{t.count:,} {tally_name(t)}{_apart(t)}" for t in tallies(report)]
+    words = []
+    for t in tallies(report):
+        which = "" if t.count == 1 else f"{'all' if t.not_worse == t.count else f'{t.not_worse:,}'} of them "
+        words.append(f"{t.count:,} {tally_name(t)}{f' ({which}not worse)' if t.not_worse else ''}")
     found = len(report.findings) + len(report.identical)
     total = plural(found, "finding") if found else "no findings"
     rest = [
@@ -107,13 +110,10 @@ def could_have_shown(report: Report) -> str:
 
 def basis(findings: Sequence[Finding]) -> str:
     """Say what intervals and verdicts of a table rest on, as far as its title does not; no full stop."""
-    said = (confidences(findings), no_sign(findings), *views.meanings(findings), _nights(findings))
-    return ". ".join(capitalized(text) for text in said if text)
-
-
-def _nights(findings: Sequence[Finding]) -> str:
     crept = any(map(is_crept, findings))
-    return "the change of what crept is that of several nights; base and head are values of this one" if crept else ""
+    nights = "the change of what crept is that of several nights; base and head are values of this one" if crept else ""
+    said = (confidences(findings), no_sign(findings), *views.meanings(findings), nights)
+    return ". ".join(capitalized(text) for text in said if text)
 
 
 def no_sign(found: Iterable[Finding]) -> str:
@@ -123,14 +123,6 @@ def no_sign(found: Iterable[Finding]) -> str:
     hidden = any(isinstance(finding.reason, reasons.TooNoisy) for finding in every)
     told = ["no sign of N%: a change for the worse of N% or more would have shown in 80 of 100 such runs"] * seen
     return "; ".join([*told, *["inconclusive <N%: a change for the worse below N% may not have shown"] * hidden])
-
-
-def _apart(tally: Tally) -> str:
-    if not tally.not_worse:
-        return ""
-    if tally.count == 1:
-        return " (not worse)"
-    return f" ({'all' if tally.not_worse == tally.count else f'{tally.not_worse:,}'} of them not worse)"
 
 
 def tally_name(tally: Tally) -> str:
@@ -165,7 +157,7 @@ def measured(report: Report) -> str:
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:
         parts.append(f"{_design(sides)} a side")
-    if _is_duet(report):
+    if _plan(report).get("pairing") == "duet":
         parts.append("both sides at once (duet)")
     if report.run.turns:
         parts.append(turns(report.run.turns))
@@ -174,9 +166,9 @@ def measured(report: Report) -> str:
     return ", ".join(parts)
 
 
-def _is_duet(report: Report) -> bool:
+def _plan(report: Report) -> Mapping[str, Any]:
     plan = (report.run.settings or {}).get("plan")
-    return isinstance(plan, Mapping) and plan.get("pairing") == "duet"
+    return plan if isinstance(plan, Mapping) else {}
 
 
 def _needed_nothing(report: Report) -> bool:
@@ -211,14 +203,12 @@ def measured_briefly(report: Report) -> str:
 
 def _fills(report: Report) -> bool:
     """Return whether there were to be as many rounds as the budget holds."""
-    plan = (report.run.settings or {}).get("plan")
-    builds = plan.get("builds") if isinstance(plan, Mapping) else None
+    builds = _plan(report).get("builds")
     return report.run.looks is not None and isinstance(builds, Mapping) and builds.get("max") is None
 
 
 def _wanted_rounds(report: Report) -> int | None:
-    plan = (report.run.settings or {}).get("plan")
-    builds = plan.get("builds") if isinstance(plan, Mapping) else None
+    builds = _plan(report).get("builds")
     most = builds.get("max") if isinstance(builds, Mapping) else builds
     return most if isinstance(most, int) else None
 
@@ -228,12 +218,9 @@ def looks(report: Report) -> str:
     found = report.run.looks
     if found is None:
         return ""
-    return f"{found.used} of {len(found.rounds)}, planned after {_rounds(found.rounds)}"
-
-
-def _rounds(rounds: list[int]) -> str:
-    *most, last = [str(number) for number in rounds]
-    return f"rounds {', '.join(most)} and {last}" if most else f"round {last}"
+    *most, last = map(str, found.rounds)
+    after = f"rounds {', '.join(most)} and {last}" if most else f"round {last}"
+    return f"{found.used} of {len(found.rounds)}, planned after {after}"
 
 
 def memory(report: Report) -> str:

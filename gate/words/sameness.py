@@ -27,21 +27,16 @@ def not_measured(report: Report) -> str:
     measured = {f.benchmark for f in report.findings} | {r.benchmark for r in report.recorded}
     names = {own.benchmark for own in report.identical} | measured | {f.benchmark for f in report.failures}
     every = len(names - {None})
-    told = [too_long] if (too_long := _too_long(report)) else []
+    told = []
+    long = [(name, why) for name, why in unproved(report.run.states).items() if why.kind == "too-long"]
+    if long:
+        (name, why), more = long[0], len(long) - 1
+        others = f" ({plural(more, 'more benchmark')} likewise)" if more else ""
+        told.append(f"{clip(visible(name), _PATH)} could not be proved identical: {why.sentence()}{others}")
     if proved and (proved < every or report.failures):
         runs = f"{proved:,} of {plural(every, 'benchmark')} {agree(proved, 'runs', 'run')}"
         told.insert(0, f"{runs} {SameProgram.same}: not measured")
     return "; ".join(told)
-
-
-def _too_long(report: Report) -> str:
-    """Say which benchmarks had no time for a proof; nothing where all had."""
-    long = [(name, why) for name, why in unproved(report.run.states).items() if why.kind == "too-long"]
-    if not long:
-        return ""
-    (name, why), more = long[0], len(long) - 1
-    others = f" ({plural(more, 'more benchmark')} likewise)" if more else ""
-    return f"{clip(visible(name), _PATH)} could not be proved identical: {why.sentence()}{others}"
 
 
 def heading(report: Report) -> str:

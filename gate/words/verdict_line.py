@@ -35,7 +35,10 @@ def verdict_line(report: Report) -> VerdictLine:
         said = "; ".join([_changed(worst), *_more(report, worst), *_hidden(report, worst), *beside])
         return VerdictLine(word, Names(report).label(worst), said)
     summary = clip(visible(report.summary.sentence()), _SAID)
-    said = "; ".join([summary, *_failed(report), *_improved(report), *_hidden(report, None), *beside])
+    failed = isinstance(report.summary, outcomes.Failed)
+    groups = grouped(report.failures, by_output=False)[:1] if failed else []
+    first = [heading(group, Names(report)) for group in groups]
+    said = "; ".join([summary, *first, *_improved(report), *_hidden(report, None), *beside])
     return VerdictLine(word, "", said if word else reports.capitalized(said))
 
 
@@ -87,11 +90,6 @@ def _hidden(report: Report, worst: Finding | None) -> list[str]:
         return []
     floors = {numbers.floor(each) for each in found}
     return [hidden_by_floor(len(found), f"the floor of {floors.pop()}" if len(floors) == 1 else "floors")]
-
-
-def _failed(report: Report) -> list[str]:
-    groups = grouped(report.failures, by_output=False) if isinstance(report.summary, outcomes.Failed) else []
-    return [heading(groups[0], Names(report))] if groups else []
 
 
 def _improved(report: Report) -> list[str]:

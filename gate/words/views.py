@@ -90,12 +90,9 @@ def _because(why: str, other: str, found: Sequence[View]) -> str:
         return "the first round does not show which view varies less"
     if times[-1] <= _ALIKE:
         return f"{other} varied about as much"
-    return f"{other} varied {' to '.join(dict.fromkeys(map(_times, (times[0], times[-1]))))} times as much"
-
-
-def _times(often: float) -> str:
-    """Write how many times in two digits: "1.4", "20", "1,200"."""
-    return f"{float(f'{often:.2g}'):,g}"
+    # in two digits: "1.4", "20", "1,200"
+    often = dict.fromkeys(f"{float(f'{each:.2g}'):,g}" for each in (times[0], times[-1]))
+    return f"{other} varied {' to '.join(often)} times as much"
 
 
 def others(finding: Finding) -> list[str]:

@@ -15,9 +15,9 @@ from markupsafe import Markup
 from gate.commands.bisect import words
 from gate.commands.bisect.options import OutputOptions
 from gate.commands.bisect.result import Member, Result
-from gate.report.markdown.escape import code, escape
+from gate.document.html import prose, render_template
+from gate.document.markdown import code, escape
 from gate.report.outputs import write
-from gate.report.templates import prose, render_template
 from gate.writing.amounts import changed
 from gate.writing.plain import clip, visible
 

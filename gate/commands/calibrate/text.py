@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from gate.commands.calibrate.result import Calibrated, Calibration
 from gate.commands.calibrate.result import Share as Counted
+from gate.document.terminal import Cell, Column, lay_out, paint
 from gate.model.case import MEAN
 from gate.stats.prior import FEWEST_COMMON, HALF_LIFE, MOST_DF
 from gate.units import Share, format_duration, format_number, format_share, format_value, plural
 from gate.words import failures, reports
-from gate.words.grid import Cell, Column, lay_out, paint
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, distinct, visible, wrap
 

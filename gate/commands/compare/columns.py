@@ -159,16 +159,21 @@ def _by_keys(pieces: Sequence[Piece], projection: Projection) -> Columns:
     told = [line for piece in pieces if piece.column not in {"", *named} for line in _newest(piece)]
     if both and "side" not in named:
         # what base and head have in common is no column of both
-        pieces = [_head_of(piece) if piece in both else piece for piece in pieces]
+        heads = {
+            id(piece): Inputs(
+                [located for located in piece.inputs.records if of_side(located.record, "head")],
+                piece.inputs.warnings,
+                piece.inputs.files,
+            )
+            for piece in both
+        }
+        pieces = [msgspec.structs.replace(piece, inputs=heads.get(id(piece), piece.inputs)) for piece in pieces]
         told.append(f"only head of {listed(_names(both))} is shown; `--by side,...` shows base, too")
     parts = parts_of(pieces, projection)
     values = dict.fromkeys(entry.column for part in parts for entry in part.entries)
     found = []
     for value in ordered(list(values), projection.by):
-        own = [
-            msgspec.structs.replace(part, entries=[e for e in part.entries if e.column == value], side=None)
-            for part in parts
-        ]
+        own = [msgspec.structs.replace(part, entries=[e for e in part.entries if e.column == value]) for part in parts]
         own = [part for part in own if part.entries]
         title = " ".join(
             _short(each) if each is not None else f"no {key.name}"
@@ -176,11 +181,6 @@ def _by_keys(pieces: Sequence[Piece], projection: Projection) -> Columns:
         )
         found.append(_column(title, [part.piece for part in own], own, None, projection.level))
     return Columns(found, told, projection)
-
-
-def _head_of(piece: Piece) -> Piece:
-    records = [located for located in piece.inputs.records if of_side(located.record, "head")]
-    return msgspec.structs.replace(piece, inputs=Inputs(records, piece.inputs.warnings, piece.inputs.files))
 
 
 def _column(
@@ -192,42 +192,29 @@ def _column(
         raise UserError(f"{title}: {names}: runs of perfgate and files of other tools cannot be one column")
     name = listed(_names(pieces))
     runs = [piece.run for piece in pieces if piece.run is not None]
+    taken: set[tuple[object, ...]] = set()
+    records: list[Located] = []
     if ours == {False}:
-        records = _of_files(parts, level)
+        # the files are its builds, its sessions, or further executions of its one build
+        for number, part in enumerate(parts):
+            build, session = (number if level == each else 0 for each in ("build", "session"))
+            records += part.records(Place(taken, build=build, session=session))
         return Chosen(title, name, "head", Inputs(records, [], []), records, _run(runs), False, _names(pieces))
     together = [located for piece in pieces for located in piece.inputs.records]
-    found = side if side is not None else _side(together)
-    if side is not None and (has := _sides(together)) and side not in has:
+    has = _sides(together)
+    if side is not None and has and side not in has:
         raise UserError(f"{name}: has no measurements of {side}, only of {' and '.join(has)}")
-    warnings = [warning for piece in pieces for warning in piece.inputs.warnings]
-    files = [file for piece in pieces for file in piece.inputs.files]
-    inputs = pieces[0].inputs if len(pieces) == 1 else Inputs(together, warnings, files)
-    run = runs[0] if len(runs) == 1 else _of_runs(runs)
-    records = _of_measurements(parts, found, several=len(pieces) > 1)
+    found: Side = side if side is not None else "base" if has == ["base"] else "head"
+    inputs, run = pieces[0].inputs, runs[0] if runs else None
+    if len(pieces) > 1:
+        warnings = [warning for piece in pieces for warning in piece.inputs.warnings]
+        inputs = Inputs(together, warnings, [file for piece in pieces for file in piece.inputs.files])
+    if len(runs) > 1:
+        # one run line for several runs of a label: the rules of the last one, and no commit
+        run = msgspec.structs.replace(runs[0], base=None, head=None, config=runs[-1].config)
+    for number, part in enumerate(parts):
+        records += part.records(Place(taken, session=number if len(pieces) > 1 else None), found)
     return Chosen(title, name, found, inputs, records, run, True, _names(pieces))
-
-
-def _of_files(parts: Sequence[Part], level: Level) -> list[Located]:
-    """Number the result files of a column: as its builds, its sessions, or further executions of its one build."""
-    taken: set[tuple[object, ...]] = set()
-    found: list[Located] = []
-    for number, part in enumerate(parts):
-        build, session = (number if level == each else 0 for each in ("build", "session"))
-        found += part.records(Place(taken, build=build, session=session))
-    return found
-
-
-def _of_measurements(parts: Sequence[Part], side: Side, *, several: bool) -> list[Located]:
-    taken: set[tuple[object, ...]] = set()
-    found: list[Located] = []
-    for number, part in enumerate(parts):
-        found += part.records(Place(taken, session=number if several else None), side)
-    return found
-
-
-def _of_runs(runs: Sequence[Run]) -> Run | None:
-    """Give one run line for several runs of a label: the rules of the last one, and no commit."""
-    return msgspec.structs.replace(runs[0], base=None, head=None, config=runs[-1].config) if runs else None
 
 
 def _names(pieces: Sequence[Piece]) -> tuple[str, ...]:
@@ -249,10 +236,6 @@ def _run(runs: Sequence[Run]) -> Run | None:
 def _sides(records: Sequence[Located]) -> list[Side]:
     found = {r.record.side for r in records if isinstance(r.record, (Execution, Unsampled))}
     return [side for side in SIDES if side in found]
-
-
-def _side(records: Sequence[Located]) -> Side:
-    return "base" if _sides(records) == ["base"] else "head"
 
 
 def of_side(record: Record, side: Side) -> bool:
@@ -283,9 +266,8 @@ def _distinguished(names: Sequence[str]) -> list[str]:
     for count in range(1, max((len(path.parts) for path in paths), default=0) + 1):
         cut = ["/".join(path.parts[-count:]) for path in paths]
         if len(set(cut)) == len(cut):
-            endings = {path.suffix for path in paths}
             stems = [each.removesuffix(path.suffix) for each, path in zip(cut, paths, strict=True)]
-            return stems if len(endings) == 1 and len(set(stems)) == len(stems) else cut
+            return stems if len({path.suffix for path in paths}) == 1 and len(set(stems)) == len(stems) else cut
     return list(names)
 
 

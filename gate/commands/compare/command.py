@@ -100,10 +100,11 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     Raises:
         UserError: a file, a key or a rule that cannot be used.
     """
-    from gate.commands.compare.formats import renderer, screen
+    from gate.commands.compare.formats import renderer
     from gate.commands.compare.keys import keys_of
     from gate.commands.compare.table import hidden_below, sorted_rows
     from gate.commands.compare.tabulation import Wanted, tabulated
+    from gate.document.terminal import screen
     from gate.evidence.foreign.arguments import is_plain, labelled
     from gate.report.outputs import refuse_inputs, write
 

@@ -20,6 +20,7 @@ from gate.commands.compare.pairs import Pair
 from gate.commands.compare.table import Cell
 from gate.config.rules import Policy, benchmark_rules
 from gate.decide.policy import policy_of
+from gate.evidence.records import Located
 from gate.model import (
     Case,
     Execution,
@@ -29,7 +30,6 @@ from gate.model import (
     Recorded,
     Report,
     Sample,
-    SideSummary,
     Verdict,
     reasons,
 )
@@ -85,8 +85,9 @@ class _Plain(msgspec.Struct, frozen=True, eq=False):
     step: float = 0.0
 
 
-def is_plain(executions: Sequence[Execution], policy: Policy) -> bool:
+def is_plain(records: Sequence[Located], policy: Policy) -> bool:
     """Return whether values are of one build, few, and no rules are of their benchmarks."""
+    executions = [located.record for located in records if isinstance(located.record, Execution)]
     if len({(e.session, e.build) for e in executions}) != 1:
         return False
     if sum(len(metric.values) for e in executions for metric in e.metrics.values()) > _FEW:
@@ -116,32 +117,20 @@ def estimates(cases: Sequence[Case], policy: Policy, statistics: Sequence[str]) 
 
 def _estimate(case: Case, statistic: str, alpha: float) -> Estimate:
     base, head = (_cell(side, statistic) for side in (case.base, case.head))
-    trouble = _trouble(case, statistic, base, head)
-    known = isinstance(trouble, reasons.OneUnit)
-    ratio = ratio_of(case.metric, case.unit, base.value, head.value) if known else None
-    return Estimate(
-        case=case,
-        statistic=statistic,
-        base=base,
-        head=head,
-        ratio=RatioInterval(
-            estimate=ratio, low=None, high=None, confidence=1 - alpha, method="none", df=None, kind="withheld"
-        ),
-        verdict="inconclusive",
-        reason=trouble,
-        warnings=case.warnings,
-    )
-
-
-def _trouble(case: Case, statistic: str, base: Cell, head: Cell) -> reasons.Trouble:
-    if min(min(case.base.values), min(case.head.values)) < 0:
-        return reasons.NegativeValues()
-    if statistic not in (MEAN, *EXTREMES) and min(base.value, head.value) <= 0:
-        return reasons.ZeroQuantile()
+    reason: reasons.Trouble = reasons.OneUnit(unit="build", sides=["base", "head"])
     x, y = (_mean(side) for side in (case.base, case.head))
-    if x == 0 and y and whole_of(case.metric, case.unit) is None:
-        return reasons.ZeroBase(floor=None, unit=case.unit)
-    return reasons.OneUnit(unit="build", sides=["base", "head"])
+    if min(min(case.base.values), min(case.head.values)) < 0:
+        reason = reasons.NegativeValues()
+    elif statistic not in (MEAN, *EXTREMES) and min(base.value, head.value) <= 0:
+        reason = reasons.ZeroQuantile()
+    elif x == 0 and y and whole_of(case.metric, case.unit) is None:
+        reason = reasons.ZeroBase(floor=None, unit=case.unit)
+    known = isinstance(reason, reasons.OneUnit)
+    ratio = RatioInterval(
+        estimate=ratio_of(case.metric, case.unit, base.value, head.value) if known else None,
+        low=None, high=None, confidence=1 - alpha, method="none", df=None, kind="withheld",
+    )  # fmt: skip
+    return Estimate(case, statistic, base, head, ratio, "inconclusive", reason, case.warnings)
 
 
 def _cell(sample: Any, statistic: str) -> Cell:
@@ -211,31 +200,20 @@ def overall_as_decided(found: Sequence[Overall], gate: Report) -> list[Overall]:
 def _shown(own: Estimate, gate: Finding | Recorded | None) -> Estimate:
     if gate is None or gate.ratio.method == "exact":
         return own
-    ratio = gate.ratio
-    changes: dict[str, Any] = {
-        "base": _as_its_gate(own.base, gate.base),
-        "head": _as_its_gate(own.head, gate.head),
-        "ratio": ratio,
-        "verdict": _verdict(ratio, gate.better or "lower"),
-    }
+    ratio, verdict = gate.ratio, "inconclusive"
+    low, high = ratio.low or 1.0, ratio.high or 1.0
+    if ratio.kind == "bounded" and not low <= 1 <= high:
+        verdict = "regression" if (low > 1) == ((gate.better or "lower") == "lower") else "improvement"
+    sides = [
+        msgspec.structs.replace(
+            cell, value=side.value, low=side.low, high=side.high, builds=side.counts.build,
+            executions=side.counts.execution, values=side.counts.iteration,
+        )
+        for cell, side in ((own.base, gate.base), (own.head, gate.head))
+    ]  # fmt: skip
+    changes: dict[str, Any] = {"base": sides[0], "head": sides[1], "ratio": ratio, "verdict": verdict}
     if isinstance(gate, Finding):
         changes |= {"reason": gate.reason, "warnings": gate.warnings, "finding": gate}
     elif own.finding is not None:
         changes["finding"] = msgspec.structs.replace(own.finding, ratio=ratio, shown="ratio")
     return msgspec.structs.replace(own, **changes)
-
-
-def _as_its_gate(own: Cell, gate: SideSummary) -> Cell:
-    counts = gate.counts
-    return msgspec.structs.replace(
-        own, value=gate.value, low=gate.low, high=gate.high, builds=counts.build, executions=counts.execution,
-        values=counts.iteration,
-    )  # fmt: skip
-
-
-def _verdict(interval: RatioInterval, better: str) -> Verdict:
-    """Say on which side of 1 an interval lies, as the verdicts of a comparison do."""
-    low, high = interval.low, interval.high
-    if interval.kind != "bounded" or low is None or high is None or low <= 1 <= high:
-        return "inconclusive"
-    return "regression" if (low > 1) == (better == "lower") else "improvement"

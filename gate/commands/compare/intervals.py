@@ -28,32 +28,29 @@ if TYPE_CHECKING:
     from gate.decide.looks import Judged, Walk
 
 
-class _Walked(msgspec.Struct, frozen=True, eq=False):
-    walked: Walk
-    design: Design
-
-
 def estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str]) -> list[Estimate]:
     """Estimate every case.
 
     Args:
         statistics: of all of them; (): those that the rules name, otherwise the mean.
     """
-    return [each for statistic in statistics or (None,) for each in _estimates(evidence, policy, statistic)]
-
-
-def _estimates(evidence: Evidence, policy: Policy, statistic: str | None) -> list[Estimate]:
-    found = _walked(evidence, policy, statistic)
-    judged = found.walked.judged
-    # what has no interval needs none of the diagnostics, which take most of the time and memory
-    able = [each for each in judged if not each.estimated.reduced.trouble]
-    findings = iter(findings_of(able, found.design, len(judged)))
-    made = [
-        _in_trouble(each, found.design) if each.estimated.reduced.trouble else _of(each.subject.case, next(findings))
-        for each in judged
-    ]
-    if statistic is not None and statistic in EXTREMES:
-        return [_extreme(each, statistic) for each in made]
+    made: list[Estimate] = []
+    for statistic in statistics or (None,):
+        walked, design = _walked(evidence, policy, statistic)
+        # what has no interval needs none of the diagnostics, which take most of the time and memory
+        able = [each for each in walked.judged if not each.estimated.reduced.trouble]
+        findings = iter(findings_of(able, design, len(walked.judged)))
+        for each in walked.judged:
+            case = each.subject.case
+            own = _in_trouble(each, design) if each.estimated.reduced.trouble else _of(case, next(findings))
+            if statistic is not None and statistic in EXTREMES:
+                # an extreme in the place of the mean, which has no interval
+                sides = []
+                for cell, sample in ((own.base, case.base), (own.head, case.head)):
+                    value = float(sample.values.min() if statistic == "min" else sample.values.max())
+                    sides.append(msgspec.structs.replace(cell, value=value, low=None, high=None))
+                own = msgspec.structs.replace(own, statistic=statistic, base=sides[0], head=sides[1])
+            made.append(own)
     return made
 
 
@@ -67,16 +64,14 @@ def _of(case: Case, finding: Finding) -> Estimate:
 
 def _in_trouble(judged: Judged, design: Design) -> Estimate:
     subject, estimated = judged.subject, judged.estimated
+    case, statistic = subject.case, subject.statistic
+    base = _cell(side_summary(estimated, "base", design.alpha), case.base, statistic)
+    head = _cell(side_summary(estimated, "head", design.alpha), case.head, statistic)
     return Estimate(
-        case=subject.case,
-        statistic=subject.statistic,
-        base=_cell(side_summary(estimated, "base", design.alpha), subject.case.base, subject.statistic),
-        head=_cell(side_summary(estimated, "head", design.alpha), subject.case.head, subject.statistic),
-        ratio=ratio_interval(estimated, design.alpha),
-        verdict="inconclusive",
-        reason=trouble_of(estimated.reduced, subject, estimated.machines),
-        warnings=[*subject.case.warnings, *estimated.warnings],
-    )
+        case=case, statistic=statistic, base=base, head=head, ratio=ratio_interval(estimated, design.alpha),
+        verdict="inconclusive", reason=trouble_of(estimated.reduced, subject, estimated.machines),
+        warnings=[*case.warnings, *estimated.warnings],
+    )  # fmt: skip
 
 
 def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
@@ -94,24 +89,13 @@ def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
     )
 
 
-def _extreme(each: Estimate, statistic: str) -> Estimate:
-    """Put an extreme in the place of the mean, which has no interval."""
-
-    def of(cell: Cell, sample: Sample) -> Cell:
-        value = float(sample.values.min() if statistic == "min" else sample.values.max())
-        return msgspec.structs.replace(cell, value=value, low=None, high=None)
-
-    base, head = of(each.base, each.case.base), of(each.head, each.case.head)
-    return msgspec.structs.replace(each, statistic=statistic, base=base, head=head)
-
-
 def overall(evidence: Evidence, policy: Policy, group_of: Callable[[Case], str | None]) -> list[Overall]:
     """Estimate the geometric means of the means, over all cases and over groups of them."""
-    found = _walked(evidence, policy, MEAN)
-    return overall_of(found.walked.judged, without_case(evidence), found.design, group_of)
+    walked, design = _walked(evidence, policy, MEAN)
+    return overall_of(walked.judged, without_case(evidence), design, group_of)
 
 
-def _walked(evidence: Evidence, policy: Policy, statistic: str | None) -> _Walked:
+def _walked(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple[Walk, Design]:
     asked: dict[int, list[str]] = defaultdict(list)
     for case, name in chain.from_iterable(questions_of(evidence.cases, policy.config)):
         asked[id(case)].append(name)
@@ -124,4 +108,4 @@ def _walked(evidence: Evidence, policy: Policy, statistic: str | None) -> _Walke
 
     subjects = [subject_of(case, name, policy, {}) for case in evidence.cases for name in names(case)]
     design = design_of(evidence, policy, subjects)
-    return _Walked(walk(subjects, design), design)
+    return walk(subjects, design), design

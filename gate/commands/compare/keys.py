@@ -66,8 +66,9 @@ class Key(msgspec.Struct, frozen=True):
         found = _values(self.name, item)
         if self.pattern is None:
             return found
-        cut = (_part(self.pattern, each) for each in found)
-        return tuple(each for each in cut if each is not None)
+        matches = (match for each in found if (match := self.pattern.search(each)))
+        # what its groups match, or all that it does where it has no group
+        return tuple(" ".join(g for g in m.groups() if g is not None) if m.re.groups else m[0] for m in matches)
 
     def value(self, item: Item) -> str | None:
         """Give what an item says of it in one word; None: nothing."""
@@ -116,21 +117,15 @@ def ordered(values: Sequence[Value], keys: Sequence[Key]) -> list[Value]:
     kept = [each for each in values if all(not k.wanted or v in k.wanted for v, k in zip(each, keys, strict=True))]
     first = [list(dict.fromkeys(own)) for own in zip(*kept, strict=True)]
 
-    def place(each: Value) -> list[tuple[float, str]]:
-        return [_place(own, key, come) for own, key, come in zip(each, keys, first, strict=True)]
+    def place(value: str | None, key: Key, come: Sequence[str | None]) -> tuple[float, str]:
+        if key.wanted:
+            return key.wanted.index(value or ""), ""
+        number = _NUMBER.search(value or "") if key.order == "num" else None
+        if key.order == "first":
+            return come.index(value), ""
+        return (float(number[0]) if number else math.inf if key.order == "num" else 0.0), value or ""
 
-    return sorted(kept, key=place)
-
-
-def _place(value: str | None, key: Key, come: Sequence[str | None]) -> tuple[float, str]:
-    if key.wanted:
-        return key.wanted.index(value or ""), ""
-    if key.order == "alpha":
-        return 0.0, value or ""
-    if key.order == "num":
-        number = _NUMBER.search(value or "")
-        return (float(number[0]), value or "") if number else (math.inf, value or "")
-    return come.index(value), ""
+    return sorted(kept, key=lambda each: [place(*own) for own in zip(each, keys, first, strict=True)])
 
 
 def require_known(keys: Sequence[Key], items: Sequence[Item], option: str) -> None:
@@ -173,6 +168,10 @@ def without(benchmark: str, keys: Iterable[Key]) -> str:
 
 def _values(name: str, item: Item) -> tuple[str, ...]:
     own: str | None
+
+    def label(of: str) -> str | None:
+        return str(item.labels[of]) if of in item.labels else None
+
     if name in _FULL or name in _SHORT:
         short = _PROCS.sub("", item.benchmark.partition("/")[0])
         called = item.benchmark if name in _FULL else short
@@ -187,14 +186,10 @@ def _values(name: str, item: Item) -> tuple[str, ...]:
     elif name.startswith("/"):
         own = _sub_names(item.benchmark).get(name[1:])
         if own is None and name == "/gomaxprocs":
-            own = _label("gomaxprocs", item)
+            own = label("gomaxprocs")
     else:
-        own = _label(name, item)
+        own = label(name)
     return () if own is None else (own,)
-
-
-def _label(name: str, item: Item) -> str | None:
-    return str(item.labels[name]) if name in item.labels else None
 
 
 def _sub_names(benchmark: str) -> dict[str, str]:
@@ -209,14 +204,6 @@ def _sub_names(benchmark: str) -> dict[str, str]:
     if procs:
         found.setdefault("gomaxprocs", procs[1])
     return found
-
-
-def _part(pattern: re.Pattern[str], text: str) -> str | None:
-    """Give what the groups of an expression match, or all that it does where it has no group."""
-    match = pattern.search(text)
-    if match is None:
-        return None
-    return " ".join(group for group in match.groups() if group is not None) if pattern.groups else match[0]
 
 
 Test = Callable[[Item], bool]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeGuard
 
 import msgspec
 
@@ -15,28 +15,18 @@ from gate.config.types import Config
 from gate.directions import told_or_known
 from gate.evidence.apart import apart, sessions_from_0
 from gate.evidence.completeness import build_warnings
-from gate.evidence.factors import at, failed_at
+from gate.evidence.factors import at
 from gate.evidence.gather import Sampler, gather
 from gate.evidence.hosts import run_states, side_differences
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
 from gate.evidence.repeated import one_measurement
 from gate.evidence.runs import config_of, missing_parts, parts_of
-from gate.model import SIDES, Build, Case, Evidence, Execution, Failure, Look, Record, Run, Sample, Side, Unsampled
+from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Record, Run, Sample, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, OfRun, typed
 from gate.model.warnings.measured import DifferingKey, NotComparable, SameValues, SetUpDifferently
 from gate.units import to_base
-
-
-@dataclass(frozen=True, slots=True)
-class Unpaired:
-    """What has no partner, in words."""
-
-    only: dict[Side, list[str]]
-    """By the side that has it."""
-    failures: list[Failure]
-    """Those that are left: what one side never had is no failure of a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +46,30 @@ def comparable(records: Sequence[Located], config: Config) -> Comparable:
         config: the rules; a direction that they name is that of both sides.
     """
     measured: dict[CaseId, list[Execution]] = defaultdict(list)
-    for e in _executions(records):
-        factors = canonical(e.factors)
+    executions = [r.record for r in records if isinstance(r.record, Execution)]
+    for e in executions:
         for name, metric in e.metrics.items():
             if metric.values:
-                measured[CaseId(e.benchmark, name, factors)].append(e)
+                measured[CaseId(e.benchmark, name, canonical(e.factors))].append(e)
     found = {key: unlike for key in sorted(measured) if (unlike := _unlike(key, measured[key], config))}
     names: dict[NotComparable, list[str]] = defaultdict(list)
     for key, unlike in found.items():
         names[unlike].append(key.benchmark + at(key))
-    kept = [left for r in records if (left := _without(r, found))] if found else list(records)
-    gone = _names(_executions(records)) - _names(_executions(kept))
+    kept: list[Located] = []
+    left: set[str | None] = set()
+    for located in records:
+        one, own = located.record, located
+        if isinstance(one, Execution):
+            factors = canonical(one.factors)
+            metrics = {n: m for n, m in one.metrics.items() if CaseId(one.benchmark, n, factors) not in found}
+            if len(metrics) < len(one.metrics):
+                own = Located(msgspec.structs.replace(one, metrics=metrics), located.path, located.line)
+                if not any(metric.values for metric in metrics.values()):
+                    continue
+            left |= {one.benchmark, one.suite}
+        kept.append(own)
+    gone = {name for e in executions for name in (e.benchmark, e.suite)} - left
     return Comparable(kept, [msgspec.structs.replace(unlike, names=tuple(own)) for unlike, own in names.items()], gone)
-
-
-def _executions(records: Sequence[Located]) -> list[Execution]:
-    return [r.record for r in records if isinstance(r.record, Execution)]
-
-
-def _names(executions: Sequence[Execution]) -> set[str | None]:
-    return {name for e in executions for name in (e.benchmark, e.suite)}
 
 
 def _unlike(key: CaseId, executions: Sequence[Execution], config: Config) -> NotComparable | None:
@@ -90,53 +84,6 @@ def _unlike(key: CaseId, executions: Sequence[Execution], config: Config) -> Not
     if len({*ways["base"], *ways["head"]}) > 1 and better_of(config, key.benchmark, key.metric) is None:
         return NotComparable(key.metric, "direction", ways["base"], ways["head"], ())
     return None
-
-
-def _without(located: Located, away: Mapping[CaseId, object]) -> Located | None:
-    """Leave metrics out of an execution; None: no value is left of it."""
-    e = located.record
-    if not isinstance(e, Execution):
-        return located
-    factors = canonical(e.factors)
-    kept = {name: metric for name, metric in e.metrics.items() if CaseId(e.benchmark, name, factors) not in away}
-    if len(kept) == len(e.metrics):
-        return located
-    left = any(metric.values for metric in kept.values())
-    return Located(msgspec.structs.replace(e, metrics=kept), located.path, located.line) if left else None
-
-
-def unpaired(executions: Sequence[Execution], failures: Sequence[Failure], promised: Set[str]) -> Unpaired:
-    """Find what one side alone has.
-
-    Args:
-        executions: of both sides.
-        promised: benchmarks that both runs were to measure; one of them that is missing did fail.
-    """
-    names: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
-    both = names["base"] & names["head"]
-    left = [f for f in failures if f.kind != "missing" or f.benchmark is None or f.benchmark in promised - both]
-    failed = failed_at(left)
-    has: dict[Side, set[CaseId]] = {side: set() for side in SIDES}
-    for e in executions:
-        if not failed(e.benchmark, e.factors, e.suite):
-            has[e.side] |= {
-                CaseId(e.benchmark, m, canonical(e.factors)) for m, metric in e.metrics.items() if metric.values
-            }
-    common = has["base"] & has["head"]
-    return Unpaired(
-        only={
-            side: [
-                *sorted({key.benchmark for key in has[side]} - both),
-                *(
-                    f"{key.benchmark}: metric {key.metric}{at(key)}"
-                    for key in sorted(has[side] - common)
-                    if key.benchmark in both
-                ),
-            ]
-            for side in SIDES
-        },
-        failures=left,
-    )
 
 
 _TABLES = {
@@ -155,10 +102,13 @@ def setting_differences(base: Run | None, head: Run | None) -> list[SetUpDiffere
         for table, names in _TABLES.items()
         for key in _differing(one.get(table), other.get(table), names)
     )
-    benchmarks = [_by_name(config) for config in (one, other)]
+    first, second = (
+        {str(t.get("name")): t for t in config.get("benchmark") or () if isinstance(t, Mapping)}
+        for config in (one, other)
+    )
     found: dict[str, list[str]] = {}
-    for name in benchmarks[0]:
-        for key in _differing(benchmarks[0][name], benchmarks[1].get(name), _BENCHMARK):
+    for name, table in first.items():
+        for key in _differing(table, second.get(name), _BENCHMARK):
             found.setdefault(key, []).append(name)
     keys = tuple(DifferingKey(key, tuple(names)) for key, names in found.items())
     return [SetUpDifferently(settings, keys)] if settings or keys else []
@@ -168,11 +118,6 @@ def _differing(one: object, other: object, keys: tuple[str, ...]) -> list[str]:
     if not isinstance(one, Mapping) or not isinstance(other, Mapping):
         return []
     return [key for key in keys if key in one and key in other and one[key] != other[key]]
-
-
-def _by_name(config: Mapping[str, Any]) -> dict[str, Any]:
-    tables = config.get("benchmark")
-    return {str(t.get("name")): t for t in tables if isinstance(t, Mapping)} if isinstance(tables, list) else {}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,23 +133,28 @@ class Pair:
     rounds: int | None
     """Those that every benchmark has where measuring could stop early; None: it could not."""
 
+    @property
+    def sides(self) -> Iterator[tuple[Side, Chosen]]:
+        """Yield each column with the side that it plays."""
+        yield "base", self.base
+        yield "head", self.head
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """The evidence for comparing, and what stands beside it."""
+    """The evidence for comparing a column with the base, and what stands beside it."""
 
+    pair: Pair
     evidence: Evidence
     whole: Evidence
     """The same evidence for the geometric means: builds numbered as they were measured, so that those count that all
     benchmarks have.
     """
-    alone: Unpaired
-    """What has no partner."""
     unlike: list[NotComparable]
     """What is in another unit or direction on each side."""
     chief: frozenset[CaseId]
     """What the rules decide, at any settings."""
-    cautions: list[AnyWarning]
+    cautions: Sequence[AnyWarning]
     """How the machines differ, and whether all values are the same."""
     alike: bool
     """All values of base and head are the same."""
@@ -214,7 +164,13 @@ class Compared:
 
 def pair_of(base: Chosen, head: Chosen) -> Pair:
     """Bring two columns together."""
-    same = base.inputs is head.inputs or _same(base, head)
+    same = base.inputs is head.inputs
+    if not same and base.ours and head.ours:
+        # the very same lines; an id alone is easily copied
+        records = [[located.record for located in chosen.inputs.records] for chosen in (base, head)]
+        same = bool(records[0]) and records[0] == records[1]
+    elif not same:
+        same = bool(base.records) and _values(base) == _values(head)
     apart = not same if base.ours and head.ours else base.pieces != head.pieces
     twice = same and base.side == head.side and base.ours and _values(base) == _values(head)
     rounds = min([*_first_looks(base), *_first_looks(head)], default=None)
@@ -235,14 +191,6 @@ def _first_looks(chosen: Chosen) -> list[int]:
         return []
     config = config_of(chosen.run)
     return [look for own in sessions.values() for look in looks_of(chosen.run, [*lines, *own], config)[:1]]
-
-
-def _same(one: Chosen, other: Chosen) -> bool:
-    """Return whether two files hold the very same lines; an id alone is easily copied."""
-    if one.ours and other.ours:
-        records = [[located.record for located in chosen.inputs.records] for chosen in (one, other)]
-        return bool(records[0]) and records[0] == records[1]
-    return bool(one.records) and _values(one) == _values(other)
 
 
 def _values(chosen: Chosen) -> list[Record]:
@@ -278,16 +226,22 @@ def compared(
     gathered = gather(
         [run, *found.records], config, one=pair.twice, separate=not pair.head.ours, studied=False, sampled=sampled
     )
-    executions = [r.record for r in found.records if isinstance(r.record, Execution)]
-    promised = {*expected.get("base", ())}.intersection(expected.get("head", ()))
-    alone = unpaired(executions, [*gathered.failures, *_missing_parts(pair)], promised)
+    sides = [{r.record.benchmark for r in found.records if _is_of(r.record, side)} for side in SIDES]
+    # what one side never had is no failure of a comparison, but what both were to measure and one lacks is
+    absent = {*expected.get("base", ())}.intersection(expected.get("head", ())) - sides[0].intersection(sides[1])
+    failures = [
+        failure
+        for failure in (*gathered.failures, *_missing_parts(pair))
+        if (failure.kind != "missing" or failure.benchmark is None or failure.benchmark in absent)
+        and failure != one_measurement()
+    ]
     evidence = msgspec.structs.replace(
         gathered,
-        run=Run(base=pair.base.commit, head=pair.head.commit, commands=_commands(pair)),
+        run=Run(base=pair.base.commit, head=pair.head.commit),
         # what is recorded only has no views
         cases=[msgspec.structs.replace(c, decided=True, turns=c.turns and c.decided) for c in gathered.cases],
-        failures=[f for f in alone.failures if f != one_measurement()],
-        new=alone.only["head"],
+        failures=failures,
+        new=[],
         looks=[],
         warnings=[
             *setting_differences(pair.base.run, pair.head.run),
@@ -298,16 +252,18 @@ def compared(
     chief = frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided)
     same = one_measurement() in gathered.failures
     doubtful = [warning for warning in gathered.warnings if isinstance(warning, SameValues)]
-    cautions = [*doubtful, *([] if pair.twice else _machines(records, evidence.cases, away))]
+    shown = {None, *(c.benchmark for c in evidence.cases)}
+    shown |= {r.record.benchmark for r in records if isinstance(r.record, Unsampled)}
+    of_shown = [] if pair.twice else [r for r in records if getattr(r.record, "benchmark", None) in shown]
     # two runs have no rounds, sessions or order in common
     separated = apart(evidence) if sampled is None and (pair.apart or pair.twice) else evidence
     return Compared(
+        pair=pair,
         evidence=separated,
         whole=_whole(evidence, pair) if sampled is None else evidence,
-        alone=alone,
         unlike=found.unlike,
         chief=chief,
-        cautions=cautions,
+        cautions=[*doubtful, *side_differences(of_shown, away)],
         alike=same or pair.twice or bool(doubtful),
         same=same,
     )
@@ -326,10 +282,8 @@ def _whole(evidence: Evidence, pair: Pair) -> Evidence:
     return msgspec.structs.replace(evidence, cases=cases)
 
 
-def _machines(records: Sequence[Located], cases: Sequence[Case], away: Collection[str]) -> list[AnyWarning]:
-    aggregates = (r.record.benchmark for r in records if isinstance(r.record, Unsampled))
-    compared = {None, *(case.benchmark for case in cases), *aggregates}
-    return [*side_differences([r for r in records if getattr(r.record, "benchmark", None) in compared], away)]
+def _is_of(record: Record, side: Side) -> TypeGuard[Execution]:
+    return isinstance(record, Execution) and record.side == side
 
 
 def _relabelled(chosen: Chosen, side: Side) -> list[Located]:
@@ -338,20 +292,20 @@ def _relabelled(chosen: Chosen, side: Side) -> list[Located]:
     for located in chosen.records:
         record = located.record
         if isinstance(record, Run):
-            kept = Run(host=record.host, created=record.created, tools=record.tools, apart=record.apart)
-            found.append(Located(kept, located.path, located.line))
+            record = Run(host=record.host, created=record.created, tools=record.tools, apart=record.apart)
         elif isinstance(record, (Build, Execution, Failure, Unsampled)) and of_side(record, chosen.side):
-            found.append(Located(msgspec.structs.replace(record, side=side), located.path, located.line))
+            record = msgspec.structs.replace(record, side=side)
+        else:
+            continue
+        found.append(Located(record, located.path, located.line))
     return found
 
 
 def _expected(pair: Pair, gone: Set[str | None], select: Sequence[str]) -> dict[Side, list[str]]:
-    sides: list[tuple[Side, Chosen]] = [("base", pair.base), ("head", pair.head)]
-
     def wanted(name: str) -> bool:
         return name not in gone and (not select or any(matches(glob, name) for glob in select))
 
-    return {side: [name for name in names_of(chosen) if wanted(name)] for side, chosen in sides}
+    return {side: [name for name in names_of(chosen) if wanted(name)] for side, chosen in pair.sides}
 
 
 def names_of(chosen: Chosen) -> list[str]:
@@ -362,26 +316,19 @@ def names_of(chosen: Chosen) -> list[str]:
 
 
 def _missing_parts(pair: Pair) -> list[Failure]:
-    sides: list[tuple[Chosen, Side]] = [(pair.base, "base"), (pair.head, "head")]
     return [
         msgspec.structs.replace(failure, side=side)
-        for chosen, side in sides
+        for side, chosen in pair.sides
         for failure in missing_parts(parts_of(chosen.inputs.records))
         if failure.side in (chosen.side, None)
     ]
-
-
-def _commands(pair: Pair) -> dict[str, str] | None:
-    both = [chosen.run.commands or {} for chosen in (pair.base, pair.head) if chosen.run is not None]
-    return {name: command for commands in both for name, command in commands.items()} or None
 
 
 def _warnings(pair: Pair) -> list[AnyWarning]:
     if pair.base.inputs is pair.head.inputs:
         return [*_told(pair.head), *run_states(pair.head.inputs.records)]
     found: list[AnyWarning] = []
-    sides: list[tuple[Side, Chosen]] = [("base", pair.base), ("head", pair.head)]
-    for side, chosen in sides:
+    for side, chosen in pair.sides:
         found += [OfRun(side, each) for each in _told(chosen)]
         found += [msgspec.structs.replace(event, run=side) for event in run_states(chosen.inputs.records)]
     return found

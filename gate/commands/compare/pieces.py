@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -23,8 +23,6 @@ from gate.model.warnings.measured import TornLine
 class Piece(msgspec.Struct, frozen=True, eq=False):
     """One file, folder or commit's file that an argument names."""
 
-    argument: int
-    """Its place on the command line."""
     name: str
     """As the user named it."""
     label: str | None
@@ -51,25 +49,20 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
         raise UserError("only one of the files can come from standard input")
     known: dict[str, _Read] = {}
     found: list[_Read] = []
-    for number, (argument, (label, place)) in enumerate(zip(arguments, places, strict=True)):
+    for argument, (label, place) in zip(arguments, places, strict=True):
         if place in known and not any(c in place for c in "*?["):
             # the same run twice is one reading
-            found.append(msgspec.structs.replace(known[place], argument=number, label=label))
+            found.append(msgspec.structs.replace(known[place], label=label))
             continue
-        own = [_read(number, each, wanted) for each in _sources(argument, label, place, arguments)]
+        path = Path(place)
+        whole = place != "-" and is_plain(place) and (not path.exists() or (path.is_dir() and _holds_run(place)))
+        sources = [Named(label, Source(place, path))] if whole else named([argument], arguments)
+        own = [_read(each, wanted) for each in sources]
         found += own
         if len(own) == 1:
             known[place] = own[0]
     alike = iter(named_alike([each.held for each in found if isinstance(each.held, Reading)]))
     return [_piece(msgspec.structs.replace(r, held=next(alike)) if isinstance(r.held, Reading) else r) for r in found]
-
-
-def _sources(argument: str, label: str | None, place: str, arguments: Sequence[str]) -> Iterator[Named]:
-    path = Path(place)
-    if place != "-" and is_plain(place) and (not path.exists() or (path.is_dir() and _holds_run(place))):
-        yield Named(label, Source(place, path))
-        return
-    yield from named([argument], arguments)
 
 
 def _holds_run(place: str) -> bool:
@@ -80,27 +73,32 @@ def _holds_run(place: str) -> bool:
 class _Read(msgspec.Struct, frozen=True, eq=False):
     """What a source holds: measurements of perfgate, or what a result file says."""
 
-    argument: int
     name: str
     label: str | None
     held: Inputs | Reading
 
 
-def _read(number: int, source: Named, wanted: str | None) -> _Read:
-    file = source.source
-    name = wanted
+def _read(source: Named, wanted: str | None) -> _Read:
+    file, name = source.source, wanted
     if name is None:
-        ours = _is_ours(file)
+        absent = file.path is not None and not file.path.exists() and not file.name.startswith("git:")
+        ours = _holds_run(file.name) if file.is_folder else absent or is_ours(file.head.data)
         name = None if ours else recognised(file)
-        if ours or (name is None and _may_be_ours(file)):
-            return _Read(number, file.name, source.label, _measurements(file))
-    return _Read(number, file.name, source.label, read(file, name))
+        data = b"" if file.is_folder or absent else file.head.data.lstrip()
+        # what nobody recognises is for the reader of measurements, whose errors name the line
+        if ours or (name is None and not file.is_folder and (not data or data[:1] == b"{")):
+            if (file.path is not None and file.name == str(file.path)) or file.is_folder:
+                return _Read(file.name, source.label, read_inputs([file.name]))
+            reading = measurements.read(file.name, file.whole())
+            held = Inputs(reading.records, [TornLine(file.name)] if reading.torn else [], [])
+            return _Read(file.name, source.label, held)
+    return _Read(file.name, source.label, read(file, name))
 
 
 def _piece(found: _Read) -> Piece:
     held = found.held
     if isinstance(held, Inputs):
-        return Piece(found.argument, found.name, found.label, True, held, run_of(held.records))
+        return Piece(found.name, found.label, True, held, run_of(held.records))
     (records,) = lines([Placed("head", held)])
     own = [Located(record, held.name, place) for place, record in enumerate(records, 1)]
     about = held.about
@@ -112,25 +110,4 @@ def _piece(found: _Read) -> Piece:
         tools=[about.tool or held.format.title],
     )
     inputs = Inputs(own, [*left_out([held])], [])
-    return Piece(found.argument, held.name, found.label, False, inputs, run, held.format.column)
-
-
-def _is_ours(file: Source) -> bool:
-    if file.is_folder:
-        return _holds_run(file.name)
-    if file.path is not None and not file.path.exists() and not file.name.startswith("git:"):
-        return True
-    return is_ours(file.head.data)
-
-
-def _may_be_ours(file: Source) -> bool:
-    """Return whether a file that nobody recognises is for the reader of measurements, whose errors name the line."""
-    data = b"" if file.is_folder else file.head.data.lstrip()
-    return not file.is_folder and (not data or data[:1] == b"{")
-
-
-def _measurements(file: Source) -> Inputs:
-    if (file.path is not None and file.name == str(file.path)) or file.is_folder:
-        return read_inputs([file.name])
-    reading = measurements.read(file.name, file.whole())
-    return Inputs(reading.records, [TornLine(file.name)] if reading.torn else [], [])
+    return Piece(held.name, found.label, False, inputs, run, held.format.column)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -60,7 +60,6 @@ class Part(msgspec.Struct, frozen=True, eq=False):
 
     piece: Piece
     entries: list[Entry]
-    side: Side | None = None
 
     def records(self, place: Place, side: Side | None = None) -> list[Located]:
         """Give the lines of one side (None: of all, as one), as one build or one session of a column."""
@@ -70,9 +69,20 @@ class Part(msgspec.Struct, frozen=True, eq=False):
             if side is not None and getattr(record, "side", None) not in (side, None):
                 continue
             if isinstance(record, (Build, Execution, Failure, Unsampled)):
-                record = _moved(record, place)
+                if place.build is not None:
+                    record = msgspec.structs.replace(record, build=place.build, session=place.session or 0)
+                elif place.session is not None:
+                    record = msgspec.structs.replace(record, session=1000 * place.session + record.session)
             if isinstance(record, (Execution, Unsampled)):
-                record = _free(record, place.taken)
+                # what no key tells apart is further executions
+                own = record.metrics if isinstance(record, Execution) else [(record.metric, record.statistic)]
+                row = (record.benchmark, canonical(record.factors), record.side, record.session, record.build)
+                number = record.execution
+                while any((*row, metric, number) in place.taken for metric in own):
+                    number += 1
+                place.taken.update((*row, metric, number) for metric in own)
+                if number != record.execution:
+                    record = msgspec.structs.replace(record, execution=number)
             found.append(Located(record, entry.located.path, entry.located.line))
         return found
 
@@ -87,28 +97,6 @@ class Place(msgspec.Struct, frozen=True, eq=False):
     session: int | None = None
 
 
-def _moved(record: Build | Execution | Failure | Unsampled, place: Place) -> Build | Execution | Failure | Unsampled:
-    if place.build is not None:
-        return msgspec.structs.replace(record, build=place.build, session=place.session or 0)
-    if place.session is not None:
-        return msgspec.structs.replace(record, session=1000 * place.session + record.session)
-    return record
-
-
-def _free(record: Execution | Unsampled, taken: set[tuple[object, ...]]) -> Execution | Unsampled:
-    """Give an execution a number that no other of its row has: what no key tells apart is further executions."""
-    place = (record.benchmark, canonical(record.factors), record.side, record.session, record.build)
-    number, own = record.execution, _metrics(record)
-    while any((*place, metric, number) in taken for metric in own):
-        number += 1
-    taken.update((*place, metric, number) for metric in own)
-    return record if number == record.execution else msgspec.structs.replace(record, execution=number)
-
-
-def _metrics(record: Execution | Unsampled) -> Collection[object]:
-    return record.metrics if isinstance(record, Execution) else [(record.metric, record.statistic)]
-
-
 def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
     """Say of each line in which row and column it is shown.
 
@@ -121,7 +109,11 @@ def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
     require_known(projection.ignore, items, "--ignore")
     if projection.filter is not None:
         projection.filter.check(items)
-    _require(projection, items)
+    names = {"benchmark": projection.benchmarks, "metric": projection.metrics}
+    for option, globs in names.items():
+        known = sorted({getattr(item, option) for item in items})
+        if globs and items and not any(matches(glob, name) for glob in globs for name in known):
+            raise UserError(f"--{option} {' '.join(globs)}: matches none of {', '.join(known)}")
     telling = _telling(pieces, projection)
     every = len(pieces) == 1 and not projection.by
     named = {key.name for key in projection.by}
@@ -135,36 +127,25 @@ def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
     return parts
 
 
-def _require(projection: Projection, items: Sequence[Item]) -> None:
-    names = {
-        "benchmark": (projection.benchmarks, sorted({item.benchmark for item in items})),
-        "metric": (projection.metrics, sorted({item.metric for item in items})),
-    }
-    for option, (globs, known) in names.items():
-        if globs and items and not any(matches(glob, name) for glob in globs for name in known):
-            raise UserError(f"--{option} {' '.join(globs)}: matches none of {', '.join(known)}")
-
-
 def _is_wanted(item: Item, projection: Projection) -> bool:
-    of_name = not projection.benchmarks or any(matches(glob, item.benchmark) for glob in projection.benchmarks)
-    of_metric = not projection.metrics or any(matches(glob, item.metric) for glob in projection.metrics)
-    if not (of_name and of_metric):
+    asked = ((projection.benchmarks, item.benchmark), (projection.metrics, item.metric))
+    if any(globs and not any(matches(glob, name) for glob in globs) for globs, name in asked):
         return False
     return projection.filter is None or projection.filter.test(item)
 
 
 def _items(record: Record, piece: Piece) -> Iterator[Item]:
-    if isinstance(record, Execution):
-        for name, metric in record.metrics.items():
-            yield _item(record, piece, name, metric.unit)
-    elif isinstance(record, Unsampled):
-        yield _item(record, piece, record.metric, record.unit)
-
-
-def _item(record: Execution | Unsampled, piece: Piece, metric: str, unit: str) -> Item:
+    if not isinstance(record, (Execution, Unsampled)):
+        return
     labels = {**record.labels, **record.factors} if record.factors else record.labels
     side = record.side if piece.ours else ""
-    return Item(record.benchmark, labels, piece.name, piece.label or "", side, metric, unit)
+    units = (
+        {name: metric.unit for name, metric in record.metrics.items()}
+        if isinstance(record, Execution)
+        else {record.metric: record.unit}
+    )
+    for name, unit in units.items():
+        yield Item(record.benchmark, labels, piece.name, piece.label or "", side, name, unit)
 
 
 def _telling(pieces: Sequence[Piece], projection: Projection) -> dict[str, list[str]]:
@@ -290,28 +271,22 @@ def _plain(text: str) -> Any:
 
 
 def _name(item: Item, projection: Projection) -> str:
-    if not projection.rows:
-        cut = without(item.benchmark, (*projection.by, *projection.ignore))
-        return _uncaptured(cut, projection.by)
-    words = [_row_word(key, item, projection) for key in projection.rows if key.of_name]
-    return " ".join(word for word in words if word) or "all"
-
-
-def _row_word(key: Key, item: Item, projection: Projection) -> str | None:
-    if key.pattern is None and key.name in ("benchmark", "fullname", ".fullname"):
-        return without(item.benchmark, (*projection.by, *projection.ignore))
-    value = key.value(item)
-    return f"{key.name[1:]}={value}" if value is not None and key.name.startswith("/") else value
-
-
-def _uncaptured(name: str, by: Sequence[Key]) -> str:
-    """Take what an expression of --by matches out of a name, so that the columns have rows in common."""
-    for key in by:
-        if key.pattern is not None and key.of_name:
-            match = key.pattern.search(name)
-            if match is not None:
-                spans = [match.span(group) for group in range(1, key.pattern.groups + 1)] or [match.span()]
-                for start, end in sorted(spans, reverse=True):
-                    if start >= 0:
-                        name = name[:start] + name[end:]
+    away = (*projection.by, *projection.ignore)
+    if projection.rows:
+        words = []
+        for key in (key for key in projection.rows if key.of_name):
+            if key.pattern is None and key.name in ("benchmark", "fullname", ".fullname"):
+                words.append(without(item.benchmark, away))
+            elif (value := key.value(item)) is not None:
+                words.append(f"{key.name[1:]}={value}" if key.name.startswith("/") else value)
+        return " ".join(word for word in words if word) or "all"
+    name = without(item.benchmark, away)
+    # without what an expression of --by matches, so that the columns have rows in common
+    for key in projection.by:
+        match = key.pattern.search(name) if key.pattern is not None and key.of_name else None
+        if match is not None:
+            spans = [match.span(group) for group in range(1, match.re.groups + 1)] or [match.span()]
+            for start, end in sorted(spans, reverse=True):
+                if start >= 0:
+                    name = name[:start] + name[end:]
     return name.strip("/_- ")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from gate.commands.compare.columns import Chosen
 from gate.commands.compare.estimate import is_one_run
-from gate.commands.compare.pairs import Compared, Pair
+from gate.commands.compare.pairs import Compared
 from gate.commands.compare.projection import Projection
 from gate.commands.compare.table import Table
 from gate.evidence.facts import is_fact
@@ -39,17 +39,6 @@ class Varied(msgspec.Struct, frozen=True):
 
 def varied(columns: Sequence[Chosen], projection: Projection) -> Varied:
     """Name the keys of which a cell mixes several values: once where it is so in all rows, otherwise by row."""
-    found = _varied(columns, projection)
-    common = set.intersection(*(set(keys) for keys in found.values())) if len(found) > 1 else set()
-    named = [visible(key) for keys in list(found.values())[:1] for key in keys if key in common]
-    notes = {row: [key for key in keys if key not in common] for row, keys in found.items()}
-    return Varied(
-        f"values vary in {listed(named, _KEYS)} in every row" if named else "",
-        {row: [f"values vary in {listed([visible(k) for k in keys], _KEYS)}"] for row, keys in notes.items() if keys},
-    )
-
-
-def _varied(columns: Sequence[Chosen], projection: Projection) -> Mapping[_RowOf, Mapping[str, None]]:
     away = projection.named
     found: dict[_RowOf, dict[str, None]] = defaultdict(dict)
     for column in columns:
@@ -61,7 +50,13 @@ def _varied(columns: Sequence[Chosen], projection: Projection) -> Mapping[_RowOf
                     cells[row, metric][key].add(str(value))
         for (row, _), labels in cells.items():
             found[row] |= {key: None for key, values in labels.items() if len(values) > 1 and key not in away}
-    return found
+    common = set.intersection(*(set(keys) for keys in found.values())) if len(found) > 1 else set()
+    named = [visible(key) for keys in list(found.values())[:1] for key in keys if key in common]
+    notes = {row: [visible(key) for key in keys if key not in common] for row, keys in found.items()}
+    return Varied(
+        f"values vary in {listed(named, _KEYS)} in every row" if named else "",
+        {row: [f"values vary in {listed(keys, _KEYS)}"] for row, keys in notes.items() if keys},
+    )
 
 
 def differing(columns: Sequence[Chosen], projection: Projection) -> list[str]:
@@ -69,7 +64,14 @@ def differing(columns: Sequence[Chosen], projection: Projection) -> list[str]:
     if len(columns) < 2 or any(column.ours for column in columns):
         return []
     away = projection.named | _EXPECTED
-    values = [_labels(column) for column in columns]
+    values: list[dict[str, set[str]]] = []
+    for column in columns:
+        own: dict[str, set[str]] = defaultdict(set)
+        settings = {key for record in _values(column) for key in record.factors}
+        for record in _values(column):
+            for key, value in record.labels.items():
+                own[key].add(str(value))
+        values.append({key: found for key, found in own.items() if key not in settings})
     common = [key for key in values[0] if all(key in own for own in values)]
     single = [
         key for key in common if key not in away and not is_fact(key) and all(len(own[key]) == 1 for own in values)
@@ -87,16 +89,6 @@ def _values(column: Chosen) -> list[Execution | Unsampled]:
     return [r for r in found if isinstance(r, (Execution, Unsampled)) and r.side == column.side]
 
 
-def _labels(column: Chosen) -> Mapping[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    settings: set[str] = set()
-    for record in _values(column):
-        settings |= record.factors.keys()
-        for key, value in record.labels.items():
-            found[key].add(str(value))
-    return {key: own for key, own in found.items() if key not in settings}
-
-
 _ONE = f"{one_measurement().status}: every ratio is 1, whatever was measured"
 _EARLY = (
     "measured with early stopping: intervals here treat the number of builds as fixed, so they cover somewhat less; "
@@ -106,61 +98,58 @@ _FAILURES = 10
 _NAMES = 20
 
 
-class Against(msgspec.Struct, frozen=True, eq=False):
-    """A column against the base."""
-
-    place: int
-    pair: Pair
-    found: Compared
-
-
-def _title(side: Against, chosen: Sequence[Chosen]) -> str:
+def _title(side: Compared, chosen: Sequence[Chosen]) -> str:
     """Name the column that a sentence about base and head is of, where these are not its words."""
     titles = [own.title for own in chosen]
-    return "" if titles == ["base", "head"] else f"{titles[side.place]}: "
+    return "" if titles == ["base", "head"] else f"{side.pair.head.title}: "
 
 
-def cautions(sides: Sequence[Against], chosen: Sequence[Chosen]) -> list[str]:
+def cautions(sides: Sequence[Compared], chosen: Sequence[Chosen]) -> list[str]:
     """Say what all changes rest on: first what is of single columns."""
     told: list[str] = []
     for side in sides:
-        one = [_ONE] if side.pair.twice or (side.found.same and len(sides) > 1) else []
-        told += [_title(side, chosen) + each for each in (*one, *(each.sentence() for each in side.found.cautions))]
-    if any(side.pair.apart and not side.found.alike for side in sides):
+        one = [_ONE] if side.pair.twice or (side.same and len(sides) > 1) else []
+        told += [_title(side, chosen) + each for each in (*one, *(each.sentence() for each in side.cautions))]
+    if any(side.pair.apart and not side.alike for side in sides):
         told.append(MeasuredSeparately().sentence())
     if any(side.pair.rounds is not None and not is_one_run(side.pair) for side in sides):
         told.append(_EARLY)
     return list(dict.fromkeys(told))
 
 
-def warnings(sides: Sequence[Against], chosen: Sequence[Chosen]) -> list[str]:
+def warnings(sides: Sequence[Compared], chosen: Sequence[Chosen]) -> list[str]:
     """Say what the evidence of each column warns about."""
-    told = [_title(side, chosen) + each.sentence() for side in sides for each in side.found.evidence.warnings]
+    told = [_title(side, chosen) + each.sentence() for side in sides for each in side.evidence.warnings]
     return list(dict.fromkeys(told))
 
 
-def rest(sides: Sequence[Against], chosen: Sequence[Chosen], base: int) -> list[str]:
+def rest(sides: Sequence[Compared], chosen: Sequence[Chosen]) -> list[str]:
     """Name what is not in the table: what cannot be compared, and what failed."""
-    found = [(side, each.sentence()) for side in sides for each in side.found.unlike]
+    found = [(side, each.sentence()) for side in sides for each in side.unlike]
     unlike = [clip(visible(_title(side, chosen) + said), 1000) for side, said in found]
-    lines = [*unlike, *_not_measured(chosen)]
+    unmeasured: dict[tuple[str, ...], str] = {}
+    for column in chosen:
+        if column.ours and (names := column.proved):
+            why = f"because base and head run {SameProgram.same}"
+            unmeasured[column.name, *names] = f"not measured by {visible(column.name)}, {why}: {named(names, _NAMES)}"
     failed: dict[str, None] = {}
     for side in sides:
-        own = side.found.evidence.failures
+        own = side.evidence.failures
         if _title(side, chosen):
-            for which, place in (("base", base), ("head", side.place)):
+            for which, column in side.pair.sides:
                 some = [msgspec.structs.replace(f, side=None) for f in own if f.side in (which, None)]
-                failed |= dict.fromkeys(f"{chosen[place].title}: {said}" for said in _failures(some))
+                failed |= dict.fromkeys(f"{column.title}: {said}" for said in _failures(some))
         else:
             failed |= dict.fromkeys(_failures(own))
     if not sides:
-        records = [located.record for own in chosen for located in own.records]
+        records = [located.record for column in chosen for located in column.records]
         own = [msgspec.structs.replace(r, side=None) for r in records if isinstance(r, Failure)]
         failed |= dict.fromkeys(_failures(own))
     said = list(failed)
     more = len(said) - _FAILURES
     return [
-        *lines,
+        *unlike,
+        *unmeasured.values(),
         *said[:_FAILURES],
         *([f"{more} more failures" if more > 1 else "1 more failure"] if more > 0 else []),
     ]
@@ -172,20 +161,9 @@ def _failures(found: Sequence[Failure]) -> Iterator[str]:
         yield failures.heading(group) + (f" ({where})" if where else "")
 
 
-def _not_measured(chosen: Sequence[Chosen]) -> list[str]:
-    found: dict[tuple[str, ...], str] = {}
-    for own in chosen:
-        names = own.proved if own.ours else []
-        if names:
-            said = named(list(names), _NAMES)
-            why = f"base and head run {SameProgram.same}"
-            found[own.name, *names] = f"not measured by {visible(own.name)}, because {why}: {said}"
-    return list(found.values())
-
-
-def nothing(table: Table, sides: Sequence[Against]) -> str:
+def nothing(table: Table, sides: Sequence[Compared]) -> str:
     """Say that there is nothing to compare."""
-    if sides and all(side.found.same for side in sides):
+    if sides and all(side.same for side in sides):
         return one_measurement().status
     rows = [row for block in table.blocks for row in block.rows]
     if any(change for row in rows for change in row.changes) or (len(table.columns) == 1 and rows):
@@ -194,7 +172,7 @@ def nothing(table: Table, sides: Sequence[Against]) -> str:
         return f"all benchmarks run {SameProgram.same}"
     if len(table.columns) == 1:
         return "no values"
-    if any(side.found.unlike for side in sides):
+    if any(side.unlike for side in sides):
         return "what base and head have in common is in other units or directions"
-    failed = any(side.found.evidence.failures for side in sides)
+    failed = any(side.evidence.failures for side in sides)
     return f"base and head have no benchmark in common{' that did not fail' if failed else ''}"

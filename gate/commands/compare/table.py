@@ -16,6 +16,10 @@ Shown = Literal["worse", "better", "same", "differs", "not shown", "identical", 
 """What an interval shows; "": there is none. "not shown": it does not exclude 1."""
 
 
+ALL = "all"
+"""The group of the geometric mean over all rows."""
+
+
 class Span(msgspec.Struct, frozen=True):
     """The smallest and the largest count of any row."""
 
@@ -130,9 +134,17 @@ _NUMBER = re.compile(r"\d+")
 
 def sorted_rows(table: Table, order: str) -> Table:
     """Put the rows of each block in order: of the file, of the size of the change, of the name or of base's value."""
-    if order == "file":
-        return table
-    return _with_rows(table, lambda block: sorted(block, key=_key(order, table.base)))
+
+    def key(row: Row) -> tuple[object, ...]:
+        if order == "name":
+            return (natural(f"{row.benchmark} {row.factors}"),)
+        if order == "value":
+            cell = row.cells[table.base] or next((cell for cell in row.cells if cell is not None), None)
+            return (math.inf if cell is None else cell.value,)
+        size = _largest(row)
+        return (0, -size) if math.isfinite(size) else (1, 0.0)
+
+    return table if order == "file" else _with_rows(table, lambda rows: sorted(rows, key=key))
 
 
 def hidden_below(table: Table, least: float | None) -> Table:
@@ -161,18 +173,3 @@ def _with_rows(table: Table, change: Callable[[list[Row]], list[Row]]) -> Table:
 def natural(name: str) -> str:
     """Write a name so that 9 is sorted before 10."""
     return _NUMBER.sub(lambda number: number[0].zfill(20), name)
-
-
-def _key(order: str, base: int) -> Callable[[Row], tuple[object, ...]]:
-    def by_name(row: Row) -> tuple[object, ...]:
-        return (natural(f"{row.benchmark} {row.factors}"),)
-
-    def by_value(row: Row) -> tuple[object, ...]:
-        cell = row.cells[base] or next((cell for cell in row.cells if cell is not None), None)
-        return (math.inf if cell is None else cell.value,)
-
-    def by_change(row: Row) -> tuple[object, ...]:
-        size = _largest(row)
-        return (0, -size) if math.isfinite(size) else (1, 0.0)
-
-    return {"name": by_name, "value": by_value, "change": by_change}[order]

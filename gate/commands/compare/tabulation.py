@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,30 +19,35 @@ from gate.commands.compare.estimate import (
     sample_of,
 )
 from gate.commands.compare.estimate import estimates as plain_estimates
-from gate.commands.compare.geomeans import Means, means_of, suite_of
 from gate.commands.compare.keys import Item, Key, require_known
-from gate.commands.compare.lines import Line, Lines, add_aggregates, add_alone, add_pair, lacking
-from gate.commands.compare.pairs import compared, names_of, pair_of
-from gate.commands.compare.surroundings import Against, cautions, differing, nothing, rest, varied, warnings
+from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
+from gate.commands.compare.rows import (
+    Line,
+    Lines,
+    Means,
+    add_aggregates,
+    add_alone,
+    add_pair,
+    lacking,
+    means_of,
+)
+from gate.commands.compare.surroundings import cautions, differing, nothing, rest, varied, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, natural
 from gate.config.rules import Policy
-from gate.config.types import Benchmark, Config, Interval
+from gate.config.types import Config, Interval
 from gate.decide.policy import policy_of
-from gate.evidence.aggregates import Figures, figure_warnings, figures_of, with_figures
+from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.factors import failed_at
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.model import (
-    SIDES,
     Better,
-    Case,
     Evidence,
     Execution,
     Finding,
     Overall,
     Report,
     Run,
-    Side,
     Unsampled,
     UserError,
 )
@@ -69,7 +74,7 @@ class _Made(msgspec.Struct, eq=False, kw_only=True):
     wanted: Wanted
     groups: _Groups
     lines: Lines = {}
-    sides: list[Against] = []
+    sides: list[Compared] = []
     means: dict[int, Sequence[Overall]] = {}
     rounds: dict[int, int | None] = {}
     chief: set[CaseId] = set()
@@ -84,7 +89,9 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
         UserError: rules that cannot be read, or files that contradict each other.
     """
     figures = figures_of(own.records for own in columns.found)
-    columns = msgspec.structs.replace(columns, found=[_with_figures(own, figures) for own in columns.found])
+    if figures:
+        found = [msgspec.structs.replace(own, records=with_figures(own.records, figures)) for own in columns.found]
+        columns = msgspec.structs.replace(columns, found=found)
     chosen = columns.found
     groups = _Groups(wanted.group, chosen)
     made = _Made(columns=columns, base=base, rules=rules, wanted=wanted, groups=groups)
@@ -93,7 +100,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
             _add(made, place)
     policy = rules_of(chosen[base].run, chosen[-1].run, rules, apart=True)
     for place, own in enumerate(chosen):
-        failed = failed_at(f for side in made.sides for f in side.found.evidence.failures)
+        failed = failed_at(f for side in made.sides for f in side.evidence.failures)
         left = [
             r for r in own.records if not failed(getattr(r.record, "benchmark", None), getattr(r.record, "factors", {}))
         ]
@@ -117,17 +124,13 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
             *(each.sentence() for each in figure_warnings(figures)),
         ],
         cautions=cautions(made.sides, chosen),
-        rest=rest(made.sides, chosen, base),
+        rest=rest(made.sides, chosen),
         warnings=warnings(made.sides, chosen),
         nothing="",
         confidences=reports.confidences(made.findings) if made.gate and made.findings else "",
         alone=made.gate is not None,
     )
     return msgspec.structs.replace(table, nothing=nothing(table, made.sides))
-
-
-def _with_figures(own: Chosen, figures: Figures) -> Chosen:
-    return msgspec.structs.replace(own, records=with_figures(own.records, figures)) if figures else own
 
 
 class _Groups:
@@ -145,16 +148,10 @@ class _Groups:
                     )
         require_known(keys, [Item(benchmark, labels) for (benchmark, _), labels in self.labels.items()], "--group")
 
-    def of_line(self, line: Line) -> str | None:
-        return self._of(line.key.benchmark, line.factors) if self.keys else suite_of(line)
-
-    def of_case(self, case: Case) -> str | None:
-        if self.keys:
-            return self._of(case.benchmark, case.factors)
-        first, slash, _ = case.benchmark.partition("/")
-        return first if slash else None
-
-    def _of(self, benchmark: str, factors: Mapping[str, Any]) -> str | None:
+    def of(self, benchmark: str, factors: Mapping[str, Any]) -> str | None:
+        if not self.keys:
+            first, slash, _ = benchmark.partition("/")
+            return first if slash else None
         labels = {**self.labels.get((benchmark, canonical(factors)), {}), **factors}
         values = [key.value(Item(benchmark, labels)) for key in self.keys]
         return " ".join(value for value in values if value is not None) or None
@@ -167,7 +164,7 @@ def _add(made: _Made, place: int) -> None:
     pair = pair_of(base, own)
     policy = rules_of(base.run, own.run, made.rules, apart=pair.apart or pair.twice)
     projection = made.columns.projection
-    plain = not (base.ours or own.ours) and all(is_plain(_executions_of(each), policy) for each in (base, own))
+    plain = not (base.ours or own.ours) and all(is_plain(each.records, policy) for each in (base, own))
     sampled = sample_of if plain else None
     found = compared(
         pair, policy.config, whole=projection.whole, select=projection.benchmarks, sampled=sampled,
@@ -175,8 +172,12 @@ def _add(made: _Made, place: int) -> None:
     )  # fmt: skip
     estimated = _estimates(found.evidence, policy, made.wanted.statistics, plain=plain)
     # with one build on a side no geometric mean has an interval
-    several = all(_builds(found.whole, side) > 1 for side in SIDES)
-    made.means[place] = _overall(found.whole, policy, made.groups) if several else []
+    builds = [[len(case.base.builds), len(case.head.builds)] for case in found.whole.cases]
+    made.means[place] = []
+    if builds and all(max(own) > 1 for own in zip(*builds, strict=True)):
+        from gate.commands.compare.intervals import overall
+
+        made.means[place] = overall(found.whole, policy, lambda case: made.groups.of(case.benchmark, case.factors))
     made.rounds[place] = pair.rounds
     if is_one_run(pair):
         made.gate = gate_of(pair, made.rules)
@@ -184,18 +185,14 @@ def _add(made: _Made, place: int) -> None:
         made.means[place] = overall_as_decided(made.means[place], made.gate)
         level = next((o for o in made.means[place] if o.level == "build"), None)
         made.rounds[place] = level.units if level is not None and pair.rounds is not None else pair.rounds
-    made.sides.append(Against(place, pair, found))
+    made.sides.append(found)
     made.chief |= found.chief
     made.findings += [each.finding for each in estimated if each.finding is not None]
     add_pair(made.lines, estimated, made.base, place, [each.title for each in chosen])
 
 
-def _executions_of(chosen: Chosen) -> list[Execution]:
-    return [located.record for located in chosen.records if isinstance(located.record, Execution)]
-
-
 def _alone(records: Sequence[Located], policy: Policy, statistics: Sequence[str]) -> list[Estimate]:
-    plain = is_plain([r.record for r in records if isinstance(r.record, Execution)], policy)
+    plain = is_plain(records, policy)
     sampled = sample_of if plain else None
     evidence = gather([Located(Run(), "", 0), *records], policy.config, one=True, studied=False, sampled=sampled)
     cases = [msgspec.structs.replace(case, decided=True) for case in evidence.cases]
@@ -211,48 +208,32 @@ def _estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str], *,
     return estimates(evidence, policy, statistics)
 
 
-def _overall(evidence: Evidence, policy: Policy, groups: _Groups) -> list[Overall]:
-    from gate.commands.compare.intervals import overall
-
-    return overall(evidence, policy, groups.of_case)
-
-
-def _builds(evidence: Evidence, side: Side) -> int:
-    return max((len((case.base if side == "base" else case.head).builds) for case in evidence.cases), default=0)
-
-
 def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> None:
     """Put rows in the order of the files; those of runs of perfgate as they are declared, else by name, 9 before 10."""
     order = [chosen[base], *(own for place, own in enumerate(chosen) if place != base)]
-    key = _declared(order, config) if all(own.ours for own in chosen) else _appeared(order)
+    if all(own.ours for own in chosen):
+        declared = (benchmark.name for benchmark in config.benchmark)
+        names = dict.fromkeys([*(name for own in order for name in names_of(own)), *declared])
+        place = {name: number for number, name in enumerate(names)}
+
+        def key(line: Line) -> tuple[object, ...]:
+            parts = line.key.benchmark.split("/")
+            owners = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
+            first = next((place[name] for name in owners if name in place), len(place))
+            return first, natural(line.key.benchmark), natural(line.key.factors)
+
+    else:
+        places: dict[tuple[str, str], int] = {}
+        for own in order:
+            for located in own.records:
+                record = located.record
+                if isinstance(record, (Execution, Unsampled)):
+                    places.setdefault((record.benchmark, canonical(record.factors)), len(places))
+
+        def key(line: Line) -> tuple[object, ...]:
+            return (places.get((line.key.benchmark, line.key.factors), len(places)),)
+
     made.lines = dict(sorted(made.lines.items(), key=lambda each: key(each[1])))
-
-
-def _declared(order: Sequence[Chosen], config: Config) -> Callable[[Line], tuple[object, ...]]:
-    declared = (benchmark.name for benchmark in config.benchmark)
-    names = dict.fromkeys([*(name for own in order for name in names_of(own)), *declared])
-    place = {name: number for number, name in enumerate(names)}
-
-    def key(line: Line) -> tuple[object, ...]:
-        parts = line.key.benchmark.split("/")
-        owners = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
-        return (
-            next((place[name] for name in owners if name in place), len(place)),
-            natural(line.key.benchmark),
-            natural(line.key.factors),
-        )
-
-    return key
-
-
-def _appeared(order: Sequence[Chosen]) -> Callable[[Line], tuple[object, ...]]:
-    places: dict[tuple[str, str], int] = {}
-    for own in order:
-        for located in own.records:
-            record = located.record
-            if isinstance(record, (Execution, Unsampled)):
-                places.setdefault((record.benchmark, canonical(record.factors)), len(places))
-    return lambda line: (places.get((line.key.benchmark, line.key.factors), len(places)),)
 
 
 def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -> list[Block]:
@@ -266,8 +247,18 @@ def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -
     for lines in found.values():
         key = lines[0].key
         decided = not all_ours or any(CaseId(line.key.benchmark, key.metric) in made.chief for line in lines)
-        rows = [_row(line, columns, base) for line in lines]
-        rows += means_of(lines, columns, base, Means(made.means, made.rounds), groups.of_line)
+        rows = [
+            Row(
+                kind="benchmark",
+                benchmark=line.key.benchmark,
+                factors=line.factors,
+                cells=[line.cells.get(place) for place in range(columns)],
+                changes=[None if place == base else line.changes.get(place) for place in range(columns)],
+                notes=line.notes,
+            )
+            for line in lines
+        ]
+        rows += means_of(lines, columns, base, Means(made.means, made.rounds), groups.of)
         own = Block(
             metric=key.metric, statistic=key.statistic, unit=key.unit, better=key.better, recorded=not decided,
             rows=rows,
@@ -276,21 +267,10 @@ def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -
     return sorted(blocks, key=lambda block: block.recorded)
 
 
-def _row(line: Line, columns: int, base: int) -> Row:
-    return Row(
-        kind="benchmark",
-        benchmark=line.key.benchmark,
-        factors=line.factors,
-        cells=[line.cells.get(place) for place in range(columns)],
-        changes=[None if place == base else line.changes.get(place) for place in range(columns)],
-        notes=line.notes,
-    )
-
-
 def _identical(each: Any, columns: int) -> Row:
-    changes: list[Change | None] = [None] * (columns - 1)
-    why = each.reason.sentence()
-    changes.append(Change(estimate=None, confidence=0.95, method="none", shown="identical", notes=(why,)))
+    why = (each.reason.sentence(),)
+    change = Change(estimate=None, confidence=0.95, method="none", shown="identical", notes=why)
+    changes = [*[None] * (columns - 1), change]
     return Row(kind="benchmark", benchmark=each.benchmark, factors={}, cells=[None] * columns, changes=changes)
 
 
@@ -354,33 +334,25 @@ def _name(benchmark: object) -> str:
 
 
 def _opened(config: Config, *, apart: bool) -> Config:
-    gate = config.gate
+    gate, replace = config.gate, msgspec.structs.replace
     interval: Interval = gate.interval if gate.interval != "fieller-moderated" else "auto"
     if apart and interval not in _UNPAIRED:
         interval = "fieller"
-    return msgspec.structs.replace(
-        config,
-        gate=msgspec.structs.replace(
-            gate,
-            threshold=Share(0.0),
-            implausible=Share(0.0),
-            floor=Quantity.parse("0"),
-            family="none",
-            min_builds=2,
-            # only whether an interval excludes 1 is asked
-            show="not-worse",
-            interval=interval,
-            # of two runs no round has both sides on one machine
-            sessions="random" if apart else gate.sessions,
-        ),
-        override=[],
-        accept=[],
-        benchmark=[_without_limits(benchmark) for benchmark in config.benchmark],
+    opened = replace(
+        gate,
+        threshold=Share(0.0),
+        implausible=Share(0.0),
+        floor=Quantity.parse("0"),
+        family="none",
+        min_builds=2,
+        # only whether an interval excludes 1 is asked
+        show="not-worse",
+        interval=interval,
+        # of two runs no round has both sides on one machine
+        sessions="random" if apart else gate.sessions,
     )
-
-
-def _without_limits(benchmark: Benchmark) -> Benchmark:
-    metrics = {
-        name: msgspec.structs.replace(rules, threshold=None, floor=None) for name, rules in benchmark.metric.items()
-    }
-    return msgspec.structs.replace(benchmark, metric=metrics)
+    benchmarks = [
+        replace(own, metric={name: replace(m, threshold=None, floor=None) for name, m in own.metric.items()})
+        for own in config.benchmark
+    ]
+    return replace(config, gate=opened, override=[], accept=[], benchmark=benchmarks)

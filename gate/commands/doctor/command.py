@@ -28,9 +28,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         if options.argv:
             raise MisuseError(f"{options.argv[0]}: a command needs --metrics: perfgate doctor --metrics -- COMMAND")
         require_measuring()
-        from gate.commands.doctor.doctor import DoctorOptions, run
+        from gate.commands.doctor import doctor
 
-        return run(DoctorOptions(options.strict, options.json), out)
+        return doctor.run(options.strict, options.json, out)
     if not options.argv:
         raise MisuseError("--metrics: needs a command: perfgate doctor --metrics -- COMMAND")
     if options.strict:
@@ -38,7 +38,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     require_measuring()
     from gate.commands.doctor import metrics
 
-    return metrics.run(metrics.MetricsOptions(command=options.argv, json=options.json), out, err)
+    return metrics.run(options.argv, options.json, out, err)
 
 
 COMMAND = Command(

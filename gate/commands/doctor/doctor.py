@@ -3,81 +3,56 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, TextIO
-
-import msgspec
+from typing import TextIO
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
+from gate.document.terminal import paint, screen
 from gate.memory.entries import HistoryError
 from gate.memory.store import path_of
 from gate.model import SCHEMA
+from gate.report.json import text_of
 from gate.report.outputs import require_writable, write
 from gate.units import plural
-from gate.words.grid import paint
-from gate.words.streams import colored
 from gate.writing.plain import pad, visible, wrap
 from harness.host.fitness import WAITS, Check, State, examine, unfit
 from harness.sandbox.sandbox import examined
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorOptions:
-    """strict: an unfit host ends with 5. json: a file, "-" for standard output instead of text."""
-
-    strict: bool
-    json: str | None
-
-
-def run(options: DoctorOptions, out: TextIO) -> int:
+def run(strict: bool, json: str | None, out: TextIO) -> int:
     """Examine the host and print what was found; 0, or 5 with strict when it is unfit.
+
+    Args:
+        json: a file, "-" for standard output instead of text.
 
     Raises:
         UserError: the JSON cannot be written.
     """
-    require_writable(OutputOptions({"json": options.json} if options.json is not None else {}))
-    checks = [*examine(_history()), _sandbox()]
-    if options.json == "-":
+    require_writable(OutputOptions({"json": json} if json is not None else {}))
+    history = None
+    with suppress(HistoryError):
+        history = path_of(None, None, os.environ)
+    sandbox = examined("auto")
+    why = "It keeps what is measured from everything but its own tree (docs/security.md)."
+    checks = [*examine(history), Check("sandbox", "ok" if sandbox.on else "warn", str(sandbox), why)]
+    if json == "-":
         out.write(render_json(checks))
     else:
-        width = min(shutil.get_terminal_size((100, 24)).columns, 140)
-        out.write(render(checks, color=colored(out), width=width))
-        if options.json is not None:
-            write(Path(options.json), render_json(checks))
-    return Exit.UNFIT if options.strict and unfit(checks) else 0
-
-
-def _sandbox() -> Check:
-    found = examined("auto")
-    why = "It keeps what is measured from everything but its own tree (docs/security.md)."
-    return Check("sandbox", "ok" if found.on else "warn", str(found), why)
-
-
-def _history() -> Path | None:
-    try:
-        return path_of(None, None, os.environ)
-    except HistoryError:
-        return None
+        shown = screen(out)
+        out.write(render(checks, color=shown.color, width=shown.width))
+        if json is not None:
+            write(Path(json), render_json(checks))
+    return Exit.UNFIT if strict and unfit(checks) else 0
 
 
 def render_json(checks: Sequence[Check]) -> str:
     """Write the checks as JSON, ending with a newline."""
-    verdict: Literal["fit", "unfit"] = "unfit" if unfit(checks) else "fit"
-    table = {"schema": SCHEMA, "verdict": verdict, "checks": [_plain(check) for check in checks]}
-    return msgspec.json.format(msgspec.json.encode(table), indent=2).decode() + "\n"
-
-
-def _plain(check: Check) -> dict[str, Any]:
-    # a path or the name of a process may hold bytes that are no text
-    return {name: _text(getattr(check, name)) for name in ("name", "state", "value", "why", "command")}
-
-
-def _text(value: str | None) -> str | None:
-    return None if value is None else value.encode("utf-8", "backslashreplace").decode()
+    keys = ("name", "state", "value", "why", "command")
+    plain = [{key: getattr(check, key) for key in keys} for check in checks]
+    return text_of({"schema": SCHEMA, "verdict": "unfit" if unfit(checks) else "fit", "checks": plain})
 
 
 _STYLES: dict[State, str] = {"bad": "1;31", "warn": "33", "unknown": "2", "ok": ""}
@@ -96,9 +71,15 @@ def render(checks: Sequence[Check], *, color: bool = False, width: int = 100) ->
     wide = max(width, _NARROWEST)
     names = max((len(check.name) for check in checks if check.state != "ok"), default=0)
     lines: list[str] = []
-    for state in _SHOWN:
-        for check in (check for check in checks if check.state == state):
-            lines += _row(check, names, wide, color=color) + _reasons(check, wide)
+    for check in sorted((c for c in checks if c.state in _SHOWN), key=lambda check: _SHOWN.index(check.state)):
+        state = paint(check.state, _STYLES[check.state] if color else "")
+        first = f"{state}{pad('', len(_INDENT) - len(check.state))}{pad(check.name, names)}  "
+        # as wide as it looks: a colour takes no columns
+        plain = pad("", len(_INDENT) + names + 2)
+        head, *rest = wrap(visible(check.value), wide, first=plain, rest=plain)
+        lines += [first + head[len(plain) :], *rest, *wrap(check.why, wide, first=_INDENT, rest=_INDENT)]
+        # never broken: it is there to be copied
+        lines += [*([f"{_INDENT}to change it: {check.command}"] if check.command else []), ""]
     lines += _brief(checks, "unknown", wide, color=color)
     lines += _brief(checks, "ok", wide, color=color)
     bad = bool(unfit(checks))
@@ -119,23 +100,6 @@ def verdict(checks: Sequence[Check]) -> str:
         able = "; commands that active time decides can be measured (`perfgate try` shows which)" if wall else ""
         return f"unfit{wall}: {', '.join(bad)}{able}" + (f"; {more}" if more else "")
     return f"fit with {more}" if more else "fit"
-
-
-def _row(check: Check, names: int, width: int, *, color: bool) -> list[str]:
-    state = paint(check.state, _STYLES[check.state]) if color else check.state
-    first = f"{state}{pad('', len(_INDENT) - len(check.state))}{pad(check.name, names)}  "
-    # as wide as it looks: a colour takes no columns
-    plain = pad("", len(_INDENT) + names + 2)
-    head, *rest = wrap(visible(check.value), width, first=plain, rest=plain)
-    return [first + head[len(plain) :], *rest]
-
-
-def _reasons(check: Check, width: int) -> list[str]:
-    lines = wrap(check.why, width, first=_INDENT, rest=_INDENT)
-    if check.command:
-        # never broken: it is there to be copied
-        lines.append(f"{_INDENT}to change it: {check.command}")
-    return [*lines, ""]
 
 
 def _brief(checks: Sequence[Check], state: State, width: int, *, color: bool) -> list[str]:

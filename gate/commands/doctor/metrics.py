@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import json as to_json
 import os
 import random
 import shlex
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,12 +16,12 @@ from gate.codes import Exit
 from gate.commands.doctor.metrics_summary import Found, Measured, advice, render, rows_of
 from gate.config.instruments import instrument_names, traits_of
 from gate.config.types import Benchmark
+from gate.document.terminal import screen
 from gate.model import Metric, UserError
 from gate.model.warnings.setup import limits
 from gate.report.outputs import write
 from gate.run.interruption import orderly
 from gate.units import Duration, format_duration, plural
-from gate.words.streams import colored
 from gate.writing.plain import visible
 from harness.instruments.declaration import Found as Usable
 from harness.instruments.declaration import declared
@@ -37,14 +36,6 @@ _START = 0.03
 _PATIENCE = 120.0
 _TWICE = 20.0
 _TIMEOUT = Duration(600)
-
-
-@dataclass(frozen=True, slots=True)
-class MetricsOptions:
-    """What `perfgate doctor --metrics` was asked. command: its words. json: a file, or "-" for standard output."""
-
-    command: tuple[str, ...]
-    json: Path | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,27 +102,26 @@ def _both(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
     return {"user+system": Metric(unit="s", values=[user + system for user, system in pairs])}
 
 
-def run(options: MetricsOptions, out: TextIO, err: TextIO) -> int:
+def run(command: tuple[str, ...], json: str | None, out: TextIO, err: TextIO) -> int:
     """Measure a command in the working directory by every instrument there is, and print a table and advice.
 
     Returns 0; 4 when the command fails; 128 + signal after an interruption.
 
+    Args:
+        command: its words.
+        json: a file, or "-" for standard output instead of text.
+
     Raises:
         UserError: the command is empty, or the JSON cannot be written.
     """
-    if not options.command or not options.command[0]:
+    if not command or not command[0]:
         raise UserError("--metrics: needs a command after --")
-    with orderly():
-        return _run(options, out, err)
-
-
-def _run(options: MetricsOptions, out: TextIO, err: TextIO) -> int:
-    benchmark = Benchmark(name="command", command=list(options.command), instrument="spawn", timeout=_TIMEOUT)
-    with tempfile.TemporaryDirectory(prefix="perfgate-") as scratch:
+    benchmark = Benchmark(name="command", command=list(command), instrument="spawn", timeout=_TIMEOUT)
+    with orderly(), tempfile.TemporaryDirectory(prefix="perfgate-") as scratch:
         session = _Session(benchmark, clean_environment(os.environ), Path(scratch))
         pilot = session.execute("spawn", Spawn(), 1, 0)
         if isinstance(pilot, _Failed):
-            err.write(f"perfgate: {visible(shlex.join(options.command))}: {pilot.why}\n")
+            err.write(f"perfgate: {visible(shlex.join(command))}: {pilot.why}\n")
             return Exit.ERROR
         # the first run warms caches up; it only tells how long the others take
         seconds, cpu = (session.values["spawn", metric][1][0][0] for metric in ("time", "user+system"))
@@ -140,11 +130,19 @@ def _run(options: MetricsOptions, out: TextIO, err: TextIO) -> int:
         _time(session, tools.timed, seconds, err)
         for name, instrument in tools.exact.items():
             _count(session, name, instrument, cpu * tools.slower[name], err)
-    rows = rows_of(session.measured())
-    if not rows:
-        err.write(f"perfgate: {visible(shlex.join(options.command))}: {session.absent['spawn']}\n")
-        return Exit.ERROR
-    _show(Found(options.command, rows, tools.versions, session.absent, tools.notes), options.json, out)
+        rows = rows_of(session.measured())
+        if not rows:
+            err.write(f"perfgate: {visible(shlex.join(command))}: {session.absent['spawn']}\n")
+            return Exit.ERROR
+        found = Found(command, rows, tools.versions, session.absent, tools.notes)
+        text = to_json.dumps(_document(found), indent=2, ensure_ascii=False) + "\n"
+        if json == "-":
+            out.write(text)
+            return 0
+        if json is not None:
+            write(Path(json), text)
+        shown = screen(out)
+        out.write(render(found, color=shown.color, width=shown.width))
     return 0
 
 
@@ -201,17 +199,6 @@ def _count(session: _Session, name: str, instrument: Instrument, expected: float
     first = session.execute(name, instrument, 1, 1, exact=True)
     if isinstance(first, Outcome) and first.seconds < _TWICE:
         session.execute(name, instrument, 1, 1, exact=True)
-
-
-def _show(found: Found, target: Path | str | None, out: TextIO) -> None:
-    text = json.dumps(_document(found), indent=2, ensure_ascii=False) + "\n" if target is not None else ""
-    if target is not None and str(target) == "-":
-        out.write(text)
-        return
-    if target is not None:
-        write(Path(target), text)
-    width = shutil.get_terminal_size((100, 24)).columns
-    out.write(render(found, color=colored(out), width=min(width, 140)))
 
 
 def _document(found: Found) -> dict[str, object]:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gate.document.terminal import Column, table
 from gate.model import Sample
 from gate.stats.levels import summarize
 from gate.units import format_number, format_share, format_value
-from gate.words.grid import Cell, Column, lay_out
 from gate.writing.plain import clip, visible, wrap
 
 CPU = ("task-clock", "user+system")
@@ -77,24 +77,18 @@ def rows_of(measured: Sequence[Measured]) -> tuple[Row, ...]:
 
 
 def _row(measured: Measured, wall: Measured | None, reference: Measured | None) -> Row:
-    mean = _mean(measured)
+    mean, rank = _mean(measured), None
     beside = reference if measured.metric == "time" else wall
-    is_itself = beside is measured
-    wall_mean = _mean(beside) if beside is not None else 0.0
+    wall_mean = _mean(beside) if beside is not None and beside is not measured else 0.0
     between, within, total = _spread(measured, mean)
+    if wall is not None and wall is not measured:
+        x, y = (_ranks([value for values in each.values for value in values]) for each in (measured, wall))
+        if len(x) == len(y) >= 3 and x.std() and y.std():
+            rank = float(np.corrcoef(x, y)[0, 1])
     return Row(
-        measured.instrument,
-        measured.metric,
-        measured.unit,
-        len(measured.values),
-        max(map(len, measured.values)),
-        mean,
-        between,
-        within,
-        total,
-        mean / wall_mean if measured.unit == "s" and wall_mean > 0 and not is_itself else None,
-        _rank(measured, wall) if wall is not None and wall is not measured else None,
-    )
+        measured.instrument, measured.metric, measured.unit, len(measured.values), max(map(len, measured.values)), mean,
+        between, within, total, mean / wall_mean if measured.unit == "s" and wall_mean > 0 else None, rank,
+    )  # fmt: skip
 
 
 def _mean(measured: Measured) -> float:
@@ -118,13 +112,6 @@ def _spread(measured: Measured, mean: float) -> tuple[float | None, float | None
     return between, within, math.hypot(within, between or 0.0)
 
 
-def _rank(measured: Measured, wall: Measured) -> float | None:
-    x, y = (_ranks([value for values in each.values for value in values]) for each in (measured, wall))
-    if len(x) != len(y) or len(x) < 3 or x.std() == 0 or y.std() == 0:
-        return None
-    return float(np.corrcoef(x, y)[0, 1])
-
-
 def _ranks(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Rank values from 0, equal ones by the mean of their ranks."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
@@ -137,30 +124,24 @@ def advice(rows: Sequence[Row]) -> list[str]:
     """Say which metric is least variable, what it leaves out, and whether the command waits or runs in parallel."""
     speed = [row for row in rows if row.metric in _SPEED and row.total is not None]
     lines = []
-    wall = min((row for row in speed if row.metric == "time"), key=_total, default=None)
-    least = min(speed, key=_total, default=None)
+    least, wall = (
+        min(rows, key=lambda row: row.total or 0.0, default=None)
+        for rows in (speed, [row for row in speed if row.metric == "time"])
+    )
     if least is not None and wall is not None:
-        lines.append(_least(least, wall))
+        time, shares = (wall.total or 0.0), [format_share(row.total or 0.0) for row in (least, wall)]
+        if time <= _AS_GOOD * (least.total or 0.0):
+            steady = f"time ({wall.instrument}) varies as little as anything else, {shares[1]} a value"
+            lines.append(f"Keep time: {steady}, and {_LEAVES_OUT['time']}.")
+        else:
+            steady = f"{least.metric} ({least.instrument}), {shares[0]} a value, against {shares[1]} of time"
+            lines.append(f"Least variable: {steady}; but {_LEAVES_OUT[least.metric]}.")
     lines += _waiting({row.metric: row for row in reversed(rows) if row.metric in CPU})
     lines.append(
         "These are few values: outliers occur in every metric (NIST TN 1855, section 3.8). "
         "`perfgate plan` shows how much a gate needs to measure."
     )
     return lines
-
-
-def _total(row: Row) -> float:
-    return row.total if row.total is not None else math.inf
-
-
-def _least(least: Row, wall: Row) -> str:
-    if _total(wall) <= _AS_GOOD * _total(least):
-        steady = f"time ({wall.instrument}) varies as little as anything else, {format_share(_total(wall))} a value"
-        return f"Keep time: {steady}, and {_LEAVES_OUT['time']}."
-    return (
-        f"Least variable: {least.metric} ({least.instrument}), {format_share(_total(least))} a value, against "
-        f"{format_share(_total(wall))} of time; but {_LEAVES_OUT[least.metric]}."
-    )
 
 
 def _waiting(cpu: Mapping[str, Row]) -> list[str]:
@@ -186,7 +167,6 @@ _HEAD = (
     Column("within", right=True),
     Column("against time"),
 )
-_LEGEND = "n: executions x iterations; between, within: the variation (CV) that executions add, and inside them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +186,7 @@ def render(found: Found, *, color: bool = False, width: int = 100) -> str:
     """Write a table of the metrics, what measured nothing and why, and advice; ends with a newline."""
     width = max(width, 40)
     lines = [clip(f"Metrics of {visible(shlex.join(found.command))}", width), ""]
-    table = [_cells(row) for row in found.rows]
-    grid = lay_out(_HEAD, table, width, style="1" if color else "")
-    lines += grid if grid is not None else _listed(table, width)
+    lines += table(_HEAD, [*map(_cells, found.rows)], width, style="1" if color else "")
     lines += [
         "",
         *wrap("n: executions x iterations; between, within: variation (CV) of executions and in them.", width),
@@ -221,42 +199,15 @@ def render(found: Found, *, color: bool = False, width: int = 100) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(row: Row) -> list[Cell]:
-    mean = format_value(row.mean, row.unit) if row.unit else _count(row.mean)
+def _cells(row: Row) -> list[str]:
+    against = [f"{row.ratio:.3f} of it"] if row.ratio is not None else []
+    against += [f"rank correlation {row.rank:.2f}"] if row.rank is not None else []
+    whole = f"{row.mean:.0f}" if row.mean == round(row.mean) else format_number(row.mean)
     return [
-        Cell(row.metric),
-        Cell(row.instrument),
-        Cell(f"{row.executions} x {row.iterations}"),
-        Cell(mean),
-        Cell(_share(row.between)),
-        Cell(_share(row.within)),
-        Cell(_against(row)),
-    ]
-
-
-def _count(mean: float) -> str:
-    return f"{mean:.0f}" if mean == round(mean) else format_number(mean)
-
-
-def _share(share: float | None) -> str:
-    return "-" if share is None else format_share(share)
-
-
-def _against(row: Row) -> str:
-    parts = []
-    if row.ratio is not None:
-        parts.append(f"{row.ratio:.3f} of it")
-    if row.rank is not None:
-        parts.append(f"rank correlation {row.rank:.2f}")
-    return ", ".join(parts) or "-"
-
-
-def _listed(table: Sequence[Sequence[Cell]], width: int) -> list[str]:
-    """Write each row as a paragraph, where the terminal is too narrow for a table."""
-    return [
-        line
-        for row in table
-        for line in wrap(
-            ", ".join(f"{column.title} {cell.text}" for column, cell in zip(_HEAD, row, strict=True)), width, rest="  "
-        )
+        row.metric,
+        row.instrument,
+        f"{row.executions} x {row.iterations}",
+        format_value(row.mean, row.unit) if row.unit else whole,
+        *("-" if share is None else format_share(share) for share in (row.between, row.within)),
+        ", ".join(against) or "-",
     ]

@@ -19,9 +19,9 @@ from gate.commands.init.detect.tree import Tree, read_tree
 from gate.config.namesake import tables_of_namesake, why_namesake
 from gate.config.parse import parse, parse_types
 from gate.config.source import project_source, read_source
+from gate.document.html import render_template
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import UserError
-from gate.report.templates import render_template
 from gate.run.trial import TrialTimes, tried
 from gate.writing.plain import visible
 from harness.errors import SourceError

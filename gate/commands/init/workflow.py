@@ -12,10 +12,10 @@ from typing import TextIO
 
 from gate.checkout import refuse_tracked, text_of
 from gate.commands.init.runner_needs import Needs, needs_of, with_steps
+from gate.document.html import templates
 from gate.github.publishing.request import slug_of
 from gate.model import UserError
 from gate.model.names import HISTORY_REF
-from gate.report.templates import templates
 from gate.writing.plain import visible
 from harness.source.git import Git, git_of
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Section, Table
-from gate.words.grid import Cell, Column, lay_out
+from gate.document.terminal import Cell, Column, lay_out
 from gate.writing.plain import wrap
 
 LINE = 140

@@ -11,13 +11,13 @@ import msgspec
 from gate.commands.try_.executions import Trying
 from gate.commands.try_.result import Built, Case, Fit, Note, Plans, RoundCost, Trial, Tried
 from gate.config.types import BuildTable, Config
+from gate.document.terminal import Cell, Column, lay_out, paint
 from gate.model import SCHEMA, Failure
 from gate.planning.text import POWER
 from gate.report.json import plain
 from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words.builds import say_why
 from gate.words.failures import title
-from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.reports import commit
 from gate.writing.amounts import as_configured
 from gate.writing.phrases import joined

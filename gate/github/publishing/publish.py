@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from urllib.parse import unquote
 
 from gate.decide.importance import ordered
+from gate.document.markdown import block, escape, link
 from gate.github import notice
 from gate.github.command_files import read_regular
 from gate.github.event import Event, may_write_history
@@ -27,7 +28,6 @@ from gate.model.outcomes import NothingToCompare
 from gate.model.warnings.measured import MissingAllowed
 from gate.report.links import Links
 from gate.report.markdown import comment, summary
-from gate.report.markdown.escape import block, escape, link
 from gate.words import failures, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gate.decide.importance import ordered
+from gate.document.markdown import Md, block, brief
 from gate.model import Finding, Report
-from gate.report.markdown.escape import Md, block, brief
 from gate.report.markdown.tables import Part
 from gate.writing.amounts import known
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import msgspec
 
 from gate.decide.importance import ordered, plain
+from gate.document.markdown import Md, escape, html_prose, prose, size
 from gate.model import Finding, Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.escape import Md, escape, html_prose, prose, size
 from gate.report.markdown.explanations import functions_table, why
 from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
 from gate.report.markdown.tables import Part
@@ -42,11 +42,13 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     common = parts.in_common(report, found)
     for room in _ROOMS:
         folded = _folded(report, links, found, shown_of(found, room.rows), groups, common)
-        values = {**opening(report, links, found, groups, room, common), "step": folded.step}
-        bare = size(write("comment.md.j2", values)) + _SAID
+        texts = [
+            *opening(report, links, found, groups, room, common),
+            f"**Next:** {step}" if (step := folded.step) else "",
+        ]
+        bare = size(write(texts, "comment")) + _SAID
         if bare <= limit:
-            fitted = parts.fit(folded.parts, limit - bare)
-            return write("comment.md.j2", values | {"parts": fitted.parts, "left_out": fitted.left_out})
+            return write(texts, "comment", parts.fit(folded.parts, limit - bare))
     return f"{report.verdict.capitalize()}\n"
 
 

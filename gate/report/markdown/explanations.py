@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from gate.document.markdown import Md, brief, code, escape, prose
 from gate.model import Report
-from gate.model.explanation import Candidate, Explanation
-from gate.report.markdown.escape import Md, brief, code, escape, prose
-from gate.report.markdown.tables import Part, Written
+from gate.model.explanation import Candidate, Explanation, Moved
+from gate.report.markdown.tables import Part, tabled
 from gate.words import explanations as words
 from gate.words.names import Names
 from gate.writing.phrases import more_are
@@ -37,23 +37,22 @@ def _line(candidate: Candidate, found: Explanation, width: int) -> str:
 
 def functions_table(report: Report, names: Names, share: float = 1.0) -> Part:
     """Write all functions that are listed, benchmark by benchmark, and what moved."""
-    rows: list[tuple[Explanation, Candidate | int]] = []
+    things: list[tuple[Explanation, Candidate | Moved]] = []
     for found in report.explanations:
-        rows += [(found, each) for each in (*found.candidates, *found.fewer)]
-        rows += [(found, number) for number in range(len(found.moved))]
-    title = "Functions behind the changes"
-    opening = "| benchmark | function | change | base → head | notes |\n|:--|:--|--:|:--|:--|\n"
-    return Part(title, "function", Written(rows, lambda each: _row(each, names)), share, opening)
+        things += [(found, each) for each in (*found.candidates, *found.fewer)]
+        things += [(found, each) for each in found.moved]
 
-
-def _row(row: tuple[Explanation, Candidate | int], names: Names) -> Md:
-    found, what = row
-    if isinstance(what, int):
-        cells: Sequence[str] = ("moved", "", "", brief(words.moved(found.moved[what], found.unit), 300))
-    else:
+    def rows(thing: tuple[Explanation, Candidate | Moved]) -> Iterator[Sequence[str]]:
+        found, what = thing
+        name = code(words.title(found, names))
+        if isinstance(what, Moved):
+            yield name, "moved", "", "", brief(words.moved(what, found.unit), 300)
+            return
         line = words.line(what, found)
         base, head = words.amount(what.cost.base, found.unit), words.amount(what.cost.head, found.unit)
         place = f"<br>{code(line.place)}" if line.place else ""
         notes = brief("; ".join(line.notes), 300)
-        cells = (Md(f"{code(line.name)}{place}"), escape(line.added), escape(f"{base} → {head}"), notes)
-    return Md(f"| {' | '.join((code(words.title(found, names)), *cells))} |")
+        yield name, f"{code(line.name)}{place}", escape(line.added), escape(f"{base} → {head}"), notes
+
+    head = ["benchmark", "function", ">change", "base → head", "notes"]
+    return tabled("Functions behind the changes", "function", head, things, rows, share)

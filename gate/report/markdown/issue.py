@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from gate.document.markdown import Md, code, short
 from gate.model import Report
 from gate.model.creep import CreepFacts
 from gate.report.links import Links
 from gate.report.markdown import comment
-from gate.report.markdown.escape import Md, code, short
 from gate.words import creep as words
 from gate.writing.plain import visible
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from gate.decide.importance import plain
+from gate.document.markdown import NAME, Md, brief, code, escape, link, prose, short
 from gate.model import Finding, Report
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import WEIGHTS
 from gate.report.links import Links
-from gate.report.markdown.escape import NAME, Md, brief, code, escape, link, prose, short
-from gate.report.markdown.tables import Marked, failed, findings_table
-from gate.report.templates import render_template
+from gate.report.markdown.tables import Fitted, Marked, failed, findings_table
 from gate.words import bars, creep, reports, views
 from gate.words.failures import FailureGroup
 from gate.words.marks import emoji_of_report
@@ -53,23 +51,38 @@ def opening(
     groups: Sequence[FailureGroup],
     room: Room,
     common: Marked,
-) -> dict[str, Any]:
-    """Return what the templates show at first sight: the line of verdict, failures, rows, a caption.
+) -> list[str]:
+    """Write what is shown at first sight: the line of verdict, failures, rows, a caption.
 
     found: the findings, those that matter most first. groups: the failures, those that say the same together.
     """
-    return {
-        "line": _line(report, links, room.text),
-        "failed": [failed(group, common.names, room.text) for group in groups[: room.failures]],
-        "failures_left_out": max(0, len(groups) - room.failures),
-        "table": findings_table("", found[: shown_of(found, room.rows)], common),
-        "caption": _caption(report, links, common),
-        "creep": prose(creep.line(report)) or None,
-        "suspects": _suspects(report, common.names),
-        "unnamed": prose(creep.suspected(report.creep)) if report.creep is not None else None,
-        "parts": [],
-        "left_out": [],
-    }
+    left = len(groups) - room.failures
+    failures = [failed(group, common.names, room.text) for group in groups[: room.failures]]
+    table = findings_table("", found[: shown_of(found, room.rows)], common)
+    crept, suspects = prose(creep.line(report)), _suspects(report, common.names)
+    unnamed = prose(creep.suspected(report.creep)) if report.creep is not None else ""
+    return [
+        _line(report, links, room.text),
+        "\n".join([*failures, *([f"- and {left} more"] if left > 0 else [])]) if groups else "",
+        table.text if table.items else "",
+        f"<sub>{_caption(report, links, common)}</sub>",
+        f"Creep check {crept}." if crept else "",
+        "\n\n".join(["**Suspects**", "\n".join(suspects)]) if suspects else "",
+        f"{unnamed}." if unnamed else "",
+    ]
+
+
+def write(texts: Iterable[str], document: str, fitted: Fitted | None = None) -> str:
+    """Write a comment or a summary: its paragraphs, and the parts that are folded; what has no text takes no room."""
+    found = [text for text in texts if text]
+    if fitted is not None:
+        left = ", ".join(fitted.left_out)
+        why = f"Left out here, because a {document} has a limited length"
+        found += [f"{why}: {left}. The report has all."] if left else []
+        found += [
+            f"<details><summary>{escape(part.title)}</summary>\n\n{part.text}\n\n</details>" for part in fitted.parts
+        ]
+    return "\n\n".join(found).strip("\n") + "\n"
 
 
 def _line(report: Report, links: Links | None, width: int) -> Md:
@@ -99,11 +112,6 @@ def _caption(report: Report, links: Links | None, common: Marked) -> Md:
 def shown_of(found: Sequence[Finding], rows: int) -> int:
     """Count the rows to show: a short table is shown whole, of a long one only what changed, which comes first."""
     return len(found) if len(found) <= rows else min(rows, sum(not plain(f) for f in found))
-
-
-def write(template: str, values: dict[str, Any]) -> str:
-    """Render one of the Markdown templates; what is not Markdown yet is escaped."""
-    return render_template(template, values, html=False, finalize=escape).strip("\n") + "\n"
 
 
 def _suspects(report: Report, names: Names) -> list[Md]:

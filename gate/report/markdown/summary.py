@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gate.decide.importance import ordered, plain
+from gate.document.markdown import escape, prose, size
 from gate.model import Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.escape import escape, prose, size
 from gate.report.markdown.explanations import functions_table, why
 from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
 from gate.words import reports, sameness
@@ -33,19 +33,18 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     told = [f for f in found if not plain(f) or notes(f)]
     common, shown = parts.in_common(report, found), shown_of(found, _ROOM.rows)
     warned = weigh(report.warnings, _MOST)
-    values = {
-        **opening(report, links, found, groups, _ROOM, common),
-        "step": prose(said) if (said := next_step(report, links, pull=False)) else None,
-        "notes": [
-            escape(text)
-            for text in (reports.could_have_shown(report), sameness.not_measured(report), reports.basis(found[:shown]))
-            if text
-        ],
-        "compared": compared(report),
-        "why": why(report, 3, _WIDTH, common.names),
-        "warnings": parts.bullets(warned.shown, _WIDTH),
-        "new": new(report, common.names, 20),
-    }
+    said = next_step(report, links, pull=False)
+    minded = (reports.could_have_shown(report), sameness.not_measured(report), reports.basis(found[:shown]))
+    warnings, only_head = parts.bullets(warned.shown, _WIDTH), new(report, common.names, 20)
+    texts = [
+        *opening(report, links, found, groups, _ROOM, common),
+        f"**Next:** {prose(said)}" if said else "",
+        *(f"{escape(text)}." for text in minded if text),
+        compared(report),
+        "\n".join(why(report, 3, _WIDTH, common.names)),
+        "\n".join(["**Warnings**", "", *warnings]) if warnings else "",
+        f"New in head, not compared: {only_head}" if only_head else "",
+    ]
     sections = [
         parts.reasons(told, common.names, share=0.5),
         accept(report, share=0.2),
@@ -60,5 +59,4 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
         parts.rules(report, share=0.8),
         parts.host(report),
     ]
-    fitted = parts.fit(sections, limit - _SAID - size(write("summary.md.j2", values)))
-    return write("summary.md.j2", values | {"parts": fitted.parts, "left_out": fitted.left_out})
+    return write(texts, "summary", parts.fit(sections, limit - _SAID - size(write(texts, "summary"))))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from gate.document.markdown import NAME, Md, block, brief, code, escape, row, short, size
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE
-from gate.report.markdown.escape import NAME, Md, block, brief, code, escape, short, size
 from gate.units import plural
 from gate.words import bars, cost, failures, marks, notes, numbers, reports, sameness, views
 from gate.words import findings as finding_words
@@ -75,32 +75,23 @@ def fit(parts: Sequence[Part], room: int) -> Fitted:
     kept: list[list[Md]] = [[] for _ in parts]
     for limited in (True, False):
         for part, items in zip(parts, kept, strict=True):
-            room -= _add(part, items, part.share * room if limited else room)
+            limit = part.share * room if limited else room
+            used = 0 if items else _FRAME + size(part.title) + size(part.opening)
+            start = len(items)
+            while len(items) < len(part.items):
+                item = part.items[len(items)]
+                used += size(item) + len(part.between)
+                if used > limit:
+                    used -= size(item) + len(part.between)
+                    break
+                items.append(item)
+            room -= used if len(items) > start else 0
+    shown = []
+    for part, items in zip(parts, kept, strict=True):
+        cut = Md(f"{escape(part.title)} (the first {len(items)})") if len(part.items) > len(items) else part.title
+        shown += [msgspec.structs.replace(part, items=items, title=cut)] if items else []
     left = [(len(part.items) - len(items), part.noun) for part, items in zip(parts, kept, strict=True)]
-    return Fitted(
-        [_cut(part, items) for part, items in zip(parts, kept, strict=True) if items],
-        [plural(more, noun) for more, noun in left if more],
-    )
-
-
-def _add(part: Part, items: list[Md], limit: float) -> int:
-    """Add the next items of a part that the limit allows; return the bytes they take."""
-    used = 0 if items else _FRAME + size(part.title) + size(part.opening)
-    start = len(items)
-    while len(items) < len(part.items):
-        item = part.items[len(items)]
-        wanted = size(item) + len(part.between)
-        if used + wanted > limit:
-            break
-        used += wanted
-        items.append(item)
-    return used if len(items) > start else 0
-
-
-def _cut(part: Part, items: list[Md]) -> Part:
-    left_out = len(part.items) > len(items)
-    title = Md(f"{escape(part.title)} (the first {len(items)})") if left_out else part.title
-    return msgspec.structs.replace(part, items=items, title=title)
+    return Fitted(shown, [plural(more, noun) for more, noun in left if more])
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -128,15 +119,42 @@ def in_common(report: Report, findings: Sequence[Finding]) -> Marked:
     )
 
 
+def tabled(
+    title: str,
+    noun: str,
+    head: Sequence[str],
+    things: Sequence[Any],
+    rows: Callable[[Any], Iterable[Sequence[str]]],
+    share: float = 1.0,
+) -> Part:
+    """Write a table, of which each thing has its rows; a title that begins with ">" is that of numbers."""
+    lines = "|".join("--:" if each.startswith(">") else ":--" for each in head)
+    opening = f"{row(*(each.removeprefix('>') for each in head))}\n|{lines}|\n"
+    return Part(
+        title, noun, Written(things, lambda each: Md("\n".join(row(*cells) for cells in rows(each)))), share, opening
+    )
+
+
 def findings_table(title: str, findings: Sequence[Finding], common: Marked, share: float = 1.0) -> Part:
     """Write findings as a table, each with a bar of its interval against the threshold."""
-    ends = bars.ends(common.scale, _BAR, NO_BREAK)
     confidence = reports.confidence(findings)
-    titles = ["benchmark", f"`{ends}`", reports.titled(confidence)]
-    titles += [*([] if common.threshold else ["threshold"]), "base → head"]
-    opening = f"{_row(*titles)}\n|{':--|' * len(titles)}\n"
-    return Part(
-        title, "finding", Written(findings, lambda each: _finding_row(each, common, confidence)), share, opening
+
+    def rows(finding: Finding) -> Iterator[Sequence[str]]:
+        # a phone shows the first two columns
+        verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
+        quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
+        name = f"{marks.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
+        yield (
+            f"{name}<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
+            f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
+            _change(finding, finding.ratio, confidence),
+            *([] if common.threshold else [escape(numbers.threshold(finding))]),
+            _values(finding),
+        )
+
+    head = ["benchmark", f"`{bars.ends(common.scale, _BAR, NO_BREAK)}`", reports.titled(confidence)]
+    return tabled(
+        title, "finding", [*head, *([] if common.threshold else ["threshold"]), "base → head"], findings, rows, share
     )
 
 
@@ -145,80 +163,44 @@ def more_findings(found: Sequence[Finding], shown: int) -> str:
     return plural(len(found) - shown, "more finding" if shown else "finding")
 
 
-def _finding_row(finding: Finding, common: Marked, confidence: float | None) -> Md:
-    # a phone shows the first two columns
-    verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
-    quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
-    return _row(
-        f"{marks.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
-        f"<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
-        f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
-        Md(numbers.in_points(finding, _change(finding.ratio, confidence))),
-        *([] if common.threshold else [escape(numbers.threshold(finding))]),
-        _values(finding),
-    )
-
-
 def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
     """Write the change of each finding on each machine as a table, where each machine is judged by itself."""
     found = [each for each in findings if each.sessions]
-    title = reports.titled(next((at.ratio.confidence for f in found for at in f.sessions), None))
-    opening = f"| benchmark | machine | {title} | rounds |\n|:--|:--|:--|--:|\n"
+    change = reports.titled(next((at.ratio.confidence for f in found for at in f.sessions), None))
+
+    def rows(finding: Finding) -> Iterator[Sequence[str]]:
+        name = f"{named(finding, names)} {_quantity(finding, finding.statistic)}"
+        for at in finding.sessions:
+            yield name, code(machine(at.session, at.host)), _change(finding, at.ratio), escape(str(at.rounds))
+
     title = f"Each machine by itself: {plural(len(found), 'finding')}"
-    return Part(title, "finding by machine", Written(found, lambda each: _machine_rows(each, names)), share, opening)
-
-
-def _machine_rows(finding: Finding, names: Names) -> Md:
-    return Md(
-        "\n".join(
-            _row(
-                f"{named(finding, names)} {_quantity(finding, finding.statistic)}",
-                code(machine(at.session, at.host)),
-                Md(numbers.in_points(finding, _change(at.ratio))),
-                escape(str(at.rounds)),
-            )
-            for at in finding.sessions
-        )
-    )
+    return tabled(title, "finding by machine", ["benchmark", "machine", change, ">rounds"], found, rows, share)
 
 
 def recorded_table(recorded: Sequence[Recorded], names: Names, share: float = 1.0) -> Part:
     """Write the metrics that are shown and not decided as a table."""
-    opening = (
-        f"| benchmark | metric | {reports.titled(reports.confidence(recorded))} | base → head |\n|:--|:--|:--|:--|\n"
-    )
+
+    def rows(case: Recorded) -> Iterator[Sequence[str]]:
+        yield named(case, names), brief(views.metric_name(case.metric), 40), _change(case, case.ratio), _values(case)
+
+    head = ["benchmark", "metric", reports.titled(reports.confidence(recorded)), "base → head"]
     title = f"{plural(len(recorded), 'metric')} recorded, not decided"
-    return Part(title, "recorded metric", Written(recorded, lambda each: _recorded_row(each, names)), share, opening)
-
-
-def _recorded_row(case: Recorded, names: Names) -> Md:
-    change = Md(numbers.in_points(case, _change(case.ratio)))
-    return _row(named(case, names), brief(views.metric_name(case.metric), 40), change, _values(case))
+    return tabled(title, "recorded metric", head, recorded, rows, share)
 
 
 def views_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
     """Write the views that did not decide as a table, with why another one did."""
     found = [each for each in findings if each.beside]
+
+    def rows(finding: Finding) -> Iterator[Sequence[str]]:
+        name = f"{named(finding, names)}<br>{escape(views.clause(finding))}"
+        for each in finding.beside:
+            called = f"{escape(views.called(each, finding))}<br>{escape(numbers.verdict_of(each))}"
+            yield name, called, _change(each, each.ratio), _values(each)
+
     title = f"Other views, which did not decide: {plural(len(found), 'benchmark')}"
-    opening = "| benchmark | other view | change (interval) | base → head |\n|:--|:--|:--|:--|\n"
-    return Part(title, "benchmark with other views", Written(found, lambda f: _view_rows(f, names)), share, opening)
-
-
-def _view_rows(finding: Finding, names: Names) -> Md:
-    rows = [
-        _row(
-            f"{named(finding, names)}<br>{escape(views.clause(finding))}",
-            f"{escape(views.called(each, finding))}<br>{escape(numbers.verdict_of(each))}",
-            Md(numbers.in_points(each, _change(each.ratio))),
-            _values(each),
-        )
-        for each in finding.beside
-    ]
-    return Md("\n".join(rows))
-
-
-def _row(*cells: str) -> Md:
-    return Md(f"| {' | '.join(cells)} |")
+    head = ["benchmark", "other view", "change (interval)", "base → head"]
+    return tabled(title, "benchmark with other views", head, found, rows, share)
 
 
 def named(case: Finding | Recorded, names: Names) -> Md:
@@ -239,10 +221,10 @@ def _quantity(case: Finding | Recorded, statistic: str, *, better: bool = True) 
     return Md(f"{brief(case.metric, 40)}&nbsp;{shown}{note}")
 
 
-def _change(ratio: RatioInterval, column: float | None = None) -> Md:
+def _change(case: Finding | Recorded, ratio: RatioInterval, column: float | None = None) -> Md:
     """Write a change with its interval; column: the confidence that its title names."""
     said = numbers.interval(ratio) if column is None else numbers.interval_in(ratio, column)
-    return Md(f"{escape(numbers.change(ratio))} ({unbroken(said)})")
+    return Md(numbers.in_points(case, f"{escape(numbers.change(ratio))} ({unbroken(said)})"))
 
 
 def _values(case: Finding | Recorded) -> Md:

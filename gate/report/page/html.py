@@ -1,21 +1,40 @@
-"""Report -> one self-contained HTML file."""
+"""Report -> one self-contained HTML file: what the first screen says, and everything that its sections hold."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
-from gate.decide.importance import tallies
-from gate.model import Failure, Report, outcomes
+from gate.decide.importance import MOST, ordered, tallies
+from gate.document.html import Fact, prose, render_template
+from gate.model import VERDICTS, Commit, Finding, Report, outcomes
+from gate.model.case import case_id
+from gate.model.warnings.hosts import HostWarning
 from gate.report.measurements import Material
-from gate.report.templates import render_template
+from gate.report.page.embedded import again_of, data_of, embedded_report, script_hash, whose_rules
+from gate.report.page.findings import NAME, difference, rows_of, shared_notes, sort_key, thresholds
+from gate.report.page.forest import MARKS, forest_of
+from gate.report.page.measured import builds_of, spans
+from gate.report.page.pictures import flame_of, pictures_of, readings
+from gate.report.page.values import SHARES_WIDTH, level_rows, share_bars
 from gate.units import format_confidence, format_number, plural
-from gate.words import failures, marks, numbers, reports, sameness, verdict_line, views
+from gate.words import cost, creep, explanations, failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
+from gate.words.failures import grouped
+from gate.words.names import Names
 from gate.writing import amounts
 from gate.writing.amounts import known
+from gate.writing.phrases import listed, machine, named
 from gate.writing.plain import clip, last_lines, visible
 
 _OUTPUT = 400
+_LISTED = 20
+_HOST = {
+    "hostname": "host, hashed", "boot_id": "boot, hashed", "cores": "processors", "affinity": "processors allowed",
+    "cpu": "processor",
+}  # fmt: skip
 
 
 def render(report: Report, material: Material | None = None) -> str:
@@ -23,47 +42,198 @@ def render(report: Report, material: Material | None = None) -> str:
 
     material: what is at hand beside the report; None: nothing, so that there are no pictures of values.
     """
-    # with the template engine and what the page is made of, which no other format needs
-    from gate.report.page.document import page_of
-    from gate.report.page.embedded import script_hash
-    from gate.report.page.findings import NAME
-    from gate.report.page.forest import MARKS
-    from gate.report.page.variance import SHARES_WIDTH
-
+    confidence = reports.confidence(report.findings)
     values: dict[str, Any] = {
+        "page": page_of(report, material or Material()),
+        "report": report,
         "title": verdict_line.text(report),
         "line": verdict_line.verdict_line(report),
         "mark": marks.of_report(report),
-        "page": page_of(report, material or Material()),
-        "report": report,
         "tallies": tallies(report),
         "neutral": isinstance(report.summary, outcomes.NothingToCompare),
         "shapes": marks.SHAPES,
         "same": reports.uniform(finding_words.quantity(f) for f in report.findings),
         "better": reports.uniform(f.better for f in report.findings),
         "clauses": views.clauses(report.findings),
-        "confidence": reports.confidence(report.findings),
+        "confidence": confidence,
         "confidences": reports.basis(report.findings),
+        "shown_interval": lambda f: numbers.in_points(f, numbers.interval_in(f.ratio, confidence)),
         "script_hash": script_hash(),
         "words": reports,
         "written": numbers,
+        "explained": explanations,
         "amounts": amounts,
         "plural": plural,
         "finding_words": finding_words,
         "failures": failures,
         "sameness": sameness,
+        "views": views,
+        "machine": machine,
         "visible": visible,
-        "name_width": NAME,
-        "short": lambda text: clip(visible(text), NAME),
-        "output": _last_output,
         "known": known,
+        "difference": difference,
+        "level_rows": level_rows,
+        "share_bars": share_bars,
+        "sort_key": sort_key,
+        "name_width": NAME,
+        "short": _short,
+        "output": lambda failure: "\n".join(last_lines(failure.stderr, _OUTPUT)),
         "number": format_number,
         "level": format_confidence,
         "marks": MARKS,
+        "verdicts": VERDICTS,
         "shares_width": SHARES_WIDTH,
     }
     return render_template("report.html.j2", values, html=True).lstrip()
 
 
-def _last_output(failure: Failure) -> str:
-    return "\n".join(last_lines(failure.stderr, _OUTPUT))
+def page_of(report: Report, material: Material) -> SimpleNamespace:
+    """Bring a report and what is at hand beside it into what the template arranges."""
+    found = ordered(report.findings)
+    forest = forest_of(found)
+    shown = pictures_of(found, material.cases, report.curves)
+    data = data_of(material.attachments)
+    again = again_of(report, data, material.options)
+    names = Names(report)
+    keys = {case_id(finding) for finding in found}
+    rows = rows_of(report, names, found, forest, shown, material.cases, again)
+    of = {id(row.finding): row for row in rows}
+    whys = [
+        (f"why-{number}", why, flame_of(why, explanations.title(why, names), f"why-{number}"))
+        for number, why in enumerate(report.explanations, 1)
+    ]
+    confidence = report.policy.gate.get("confidence")
+    left, right = (reports.uniform(amounts.direction(f, ratio) for f in found) or "" for ratio in (0.5, 2.0))
+    return SimpleNamespace(
+        names=names,
+        facts=_facts(report, found, names),
+        level=amounts.format_percent(1 - confidence) if isinstance(confidence, float) else "the error level",
+        next=prose(reports.next_step(report)) or None,
+        groups=grouped(report.failures, by_output=True),
+        forest=forest,
+        threshold=reports.uniform(map(numbers.threshold, found)) or "",
+        # what a change to the left and to the right on the axis is called; empty: not the same for all rows
+        ways=(left, right),
+        has_median=any(f.statistic == "p50" for f in found),
+        readings=readings(figure for each in shown for figure in each.figures),
+        rows=rows,
+        # what is said once of several findings, and of which
+        shared=[(each.text, [of[id(f)] for f in each.of]) for each in shared_notes(found).values()],
+        whys=whys,
+        trees=list(dict.fromkeys(text for _, _, flame in whys if flame is not None for text in flame.reading)),
+        unprofiled=[prose(explanations.unprofiled(each, names)) for each in report.unprofiled],
+        without_values=any(f.ratio.method != "exact" for f in found) and not material.cases,
+        loose_curves=[curve for curve in report.curves if case_id(curve) not in keys],
+        overall=_overall(report),
+        run=_run(report),
+        plan=_plan(report),
+        cost=cost.parts(report.run.cost),
+        advice=[prose(line) for line in material.advice],
+        environment=_environment((report.run.settings or {}).get("env")),
+        builds=builds_of(report.run.builds),
+        host=[
+            Fact(_HOST.get(key) or _short(key), clip(reports.setting(key, value), 500))
+            for key, value in (report.run.host or {}).items()
+        ],
+        host_warnings=[visible(each.sentence()) for each in report.warnings if isinstance(each, HostWarning)],
+        spans=spans(report.run.states),
+        methods=list(dict.fromkeys(finding_words.finding_method(f) for f in found)),
+        data=data,
+        embedded=embedded_report(report),
+        created=_moment(report.run.created),
+        again=again,
+        whose=whose_rules(report.policy),
+        # no commit gives uncommitted changes again
+        uncommitted=any(side is not None and bool(side.dirty) for side in (report.run.base, report.run.head)),
+        most=MOST,
+    )
+
+
+# --- the first screen -------------------------------------------------------------------------------------------------
+
+
+def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]:
+    facts = [_commit("base", report.run.base), _commit("head", report.run.head)]
+    if report.creep is not None:
+        facts.append(Fact("creep check", creep.line(report)))
+        facts += [
+            Fact(f"suspect of {names.benchmark(case.benchmark, NAME)}", creep.suspect(one))
+            for case, found in creep.suspects(report.creep)
+            for one in found
+        ]
+    facts.append(Fact("measured", reports.measured(report)))
+    if found:
+        facts.append(Fact("threshold", thresholds(found)))
+    return facts
+
+
+def _commit(name: str, side: Commit | None) -> Fact:
+    if side is None or not (side.ref or side.sha or side.dirty):
+        return Fact(name, "unknown")
+    ref, sha = side.ref or "", side.sha or ""
+    note = "with uncommitted changes" if side.dirty else ""
+    # a ref that is the commit itself says it twice
+    shown = "" if sha and sha.startswith(ref) else clip(visible(ref), NAME)
+    return Fact(name, ", ".join(part for part in (shown, note) if part), clip(visible(sha[:12]), NAME))
+
+
+# --- the sections -----------------------------------------------------------------------------------------------------
+
+
+def _overall(report: Report) -> list[Fact]:
+    facts = []
+    for item in report.overall:
+        text = finding_words.overall(item)
+        if report.run.looks is not None and item.units < report.run.rounds.done:
+            text += ", over the rounds that all of them have"
+        without = f", without {named(item.dropped, _LISTED)}" if item.dropped else ""
+        facts.append(Fact(_short(finding_words.overall_name(item)), text + without))
+    return facts
+
+
+def _run(report: Report) -> list[Fact]:
+    run = report.run
+    known = (("run", run.id), ("created", run.created), ("perfgate", run.perfgate), ("seed", run.seed))
+    facts = [Fact(name, clip(visible(str(value)), 200)) for name, value in known if value is not None]
+    for name, side in (("base", run.base), ("head", run.head)):
+        if side is not None and side.sha:
+            facts.append(Fact(f"{name}, commit", "", clip(visible(side.sha), NAME)))
+    facts += [Fact("chosen", clip(visible(run.chosen), 1000))] if run.chosen else []
+    return [*facts, *([Fact("sandbox", str(run.sandbox))] if run.sandbox else [])]
+
+
+def _plan(report: Report) -> list[Fact]:
+    facts = [Fact("measured", reports.measured(report))]
+    plan = (report.run.settings or {}).get("plan")
+    if isinstance(plan, Mapping) and plan:
+        facts.append(Fact("plan", clip(reports.settings(plan), 1000)))
+    for name, text in (("looks", reports.looks(report)), ("memory", reports.memory(report))):
+        facts += [Fact(name, text)] if text else []
+    build = (report.run.settings or {}).get("build")
+    if isinstance(build, Mapping) and build:
+        facts.append(Fact("build", clip(reports.settings({k: v for k, v in build.items() if v not in ([], ())}), 2000)))
+    return facts
+
+
+def _environment(env: Any) -> str:
+    """Say which names the programs saw of the caller's environment, and what was set for them."""
+    if not isinstance(env, Mapping):
+        return ""
+    passed, added = env.get("pass"), env.get("set")
+    words = []
+    if isinstance(passed, Sequence) and not isinstance(passed, str) and passed:
+        words.append(f"passed: {listed([_short(str(name)) for name in passed], _LISTED)}")
+    if isinstance(added, Mapping) and added:
+        each = [f"{_short(str(name))}={_short(str(value))}" for name, value in added.items()]
+        words.append(f"set: {listed(each, _LISTED)}")
+    return "; ".join(words) or "nothing passed or set beyond what every program gets"
+
+
+def _moment(created: str | None) -> str:
+    """Write a time for people: "2026-11-20 09:00 UTC"; what is none as it is."""
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):[\d.]+Z", created or "", re.ASCII)
+    return f"{found[1]} {found[2]} UTC" if found else _short(created or "")
+
+
+def _short(text: str) -> str:
+    return clip(visible(text), NAME)

@@ -6,28 +6,16 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import msgspec
-from markupsafe import Markup
 from msgspec import structs
 
 from gate.decide.importance import MOST
+from gate.document.document import Figure
 from gate.model import Case, Finding, QuantileCurve
 from gate.model.case import CaseId, case_id, shown
 from gate.model.explanation import Explanation
-from gate.plots.picture import Picture
 from gate.writing.plain import visible
 
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)
-
-
-class Figure(msgspec.Struct, frozen=True):
-    """A picture in the page: what it is of, for its scroll region; its SVG, the page's only markup from code."""
-
-    kind: str
-    name: str
-    svg: Markup
-    caption: str
-    reading: tuple[str, ...] = ()
-    """How to read such a picture, for all of its kind at once."""
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -47,7 +35,7 @@ def flame_of(found: Explanation, title: str, prefix: str) -> Figure | None:
     from gate.plots.flame import flame_graph
 
     picture = flame_graph(found, title, prefix)
-    return None if picture is None else _figure("flame", "Call tree", picture)
+    return None if picture is None else picture.figure("flame", "Call tree")
 
 
 def pictures_of(found: Sequence[Finding], cases: Sequence[Case], curves: Sequence[QuantileCurve]) -> list[Shown]:
@@ -84,12 +72,22 @@ def readings(figures: Iterable[Figure]) -> list[tuple[str, str]]:
 def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, prefix: str) -> Shown:
     if finding.ratio.method == "exact" or (case is not None and case.exact):
         return Shown(note="Exact numbers have no spread, so there is nothing to draw.")
-    named = _legible(finding)
-    figures = [] if case is None else _of_values(_legible(case), named, prefix)
+    from gate.plots.effects import effects
+    from gate.plots.series import series
+    from gate.plots.values import values
+
+    named, drawn = _legible(finding), []
+    if case is not None:
+        own = _legible(case)
+        drawn = [
+            ("values", "Values by build and execution", values(own, named, f"{prefix}-values")),
+            ("series", "Values in order of execution", series(own, f"{prefix}-series", named)),
+        ]
     if curve is not None:
-        figures += _of_effects(_legible(curve), named, prefix)
+        drawn.append(("effects", "Change by quantile", effects(_legible(curve), named, f"{prefix}-effects")))
+    figures = tuple(picture.figure(kind, name) for kind, name, picture in drawn if picture is not None)
     missing = "Its values have no spread that a picture could show." if case is not None and not figures else ""
-    return Shown(tuple(figures), note=missing)
+    return Shown(figures, note=missing)
 
 
 def _legible(found: _Named) -> _Named:
@@ -99,26 +97,3 @@ def _legible(found: _Named) -> _Named:
     if not isinstance(found, QuantileCurve):
         names["unit"] = visible(found.unit)
     return structs.replace(found, **names)
-
-
-def _of_values(case: Case, finding: Finding, prefix: str) -> list[Figure]:
-    from gate.plots.series import series
-    from gate.plots.values import values
-
-    drawn = [
-        ("values", "Values by build and execution", values(case, finding, f"{prefix}-values")),
-        ("series", "Values in order of execution", series(case, f"{prefix}-series", finding)),
-    ]
-    return [_figure(kind, name, p) for kind, name, p in drawn if p is not None]
-
-
-def _of_effects(curve: QuantileCurve, finding: Finding, prefix: str) -> list[Figure]:
-    from gate.plots.effects import effects
-
-    picture = effects(curve, finding, f"{prefix}-effects")
-    return [] if picture is None else [_figure("effects", "Change by quantile", picture)]
-
-
-def _figure(kind: str, name: str, picture: Picture) -> Figure:
-    # the plots escape every name that they write
-    return Figure(kind, name, Markup(picture.svg), picture.caption, picture.reading)  # noqa: S704

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gate.document.terminal import paint
 from gate.model import Report
 from gate.model.explanation import Candidate, Explanation
 from gate.words import explanations as words
-from gate.words.grid import paint
 from gate.words.names import Names
 from gate.writing.phrases import more_are
 from gate.writing.plain import wrap

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from gate.decide.importance import plain
+from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint
 from gate.model import Finding
 from gate.words import bars, notes, numbers, reports, views
 from gate.words import findings as finding_words
-from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.marks import SHAPES, STYLES
 from gate.words.names import Names
-from gate.writing.phrases import joined, more_are
+from gate.writing.phrases import joined
 from gate.writing.plain import distinct, visible, wrap
 
 _NOTES = 40
@@ -39,135 +39,106 @@ _FORMS = (
 _OPTIONAL = ("base", "head", "threshold", "bar")
 
 
-class FindingsTable:
-    """One table: which findings are told of in sentences (their reasons need no footnote), and how it is to look."""
+def findings_table(
+    found: Sequence[Finding], told: Sequence[Finding], screen: Screen, every: bool, names: Names
+) -> tuple[list[str], list[str]]:
+    """Lay out the findings, at least one; and write the notes that the rows refer to, and which confidence they have.
 
-    def __init__(self, told: Sequence[Finding], color: bool, width: int, every: bool, names: Names) -> None:
-        """Set up the table; every: all notes, also those for experts."""
-        self._told = {id(finding) for finding in told}
-        self._color = color
-        self._names = names
-        self._width = width
-        self._every = every
-        self._shared: dict[Hashable, notes.Shared] = {}
-        self._notes = Footnotes(None if every else _NOTES)
-        self._scale = bars.Scale(-1.0, 1.0)
-        self._confidence: float | None = None
-        self._legend = ""
-        self._shown = ""
-        self._views: list[str] = []
-        self._drawn = False
+    told: those told of in sentences, whose reasons need no footnote. every: all notes, also those for experts.
+    """
+    width, color = screen.width, screen.color
+    in_sentences = {id(finding) for finding in told}
+    numbered = Notes(None if every else _NOTES)
+    styles: dict[str, str] = {**STYLES} if color else {}
+    scale, confidence = bars.scale(found), reports.confidence(found)
+    same_better = reports.uniform(f.better for f in found)
+    # what all rows share stands above the table: it has to fit 80 columns
+    above = {
+        "metric": reports.uniform(finding_words.quantity(f) for f in found),
+        "threshold": reports.uniform(numbers.threshold(f) for f in found),
+        "factors": None if any(f.factors for f in found) else "none",
+    }
+    absent = {name for name, shared in above.items() if shared}
 
-    def lines(self, found: Sequence[Finding]) -> list[str]:
-        """Lay out the findings, at least one."""
-        same_metric = reports.uniform(finding_words.quantity(f) for f in found)
-        same_better = reports.uniform(f.better for f in found)
-        # what all rows share stands above the table: it has to fit 80 columns
-        threshold = reports.uniform(numbers.threshold(f) for f in found)
-        self._scale = bars.scale(found)
-        absent = {name for name, shared in (("metric", same_metric), ("threshold", threshold)) if shared}
-        if not any(f.factors for f in found):
-            absent.add("factors")
-        self._confidence = reports.confidence(found)
-        self._legend = reports.confidences(found)
-        self._shown = reports.no_sign(found)
-        sharper = [f for f in found if f.view is not None and f.view.why == "sharper"]
-        self._views = [] if all(id(f) in self._told for f in sharper) else views.clauses(sharper)
-        self._views += views.meanings(found)
-        self._shared = notes.shared(found, notes.why) | notes.shared(found, self._minded)
-        rows = [self._row(f, mark_better=not same_better) for f in found]
-        direction = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
-        shared = [text for text in (same_metric, direction, f"threshold {threshold}" if threshold else "") if text]
-        return [*self._wrap(", ".join(shared)), *self._laid_out(found, rows, absent, reports.titled(self._confidence))]
+    rows, drawn = _rows(found, in_sentences, absent, every, names), False
+    better = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
+    limit = f"threshold {above['threshold']}" if above["threshold"] else ""
+    lines = wrap(", ".join(filter(None, (above["metric"], better, limit))), width)
+    for form in _FORMS:
+        shown = [name for name in form.columns if name not in absent]
+        titles = {"case": "benchmark", "change": reports.titled(confidence)}
+        titles["bar"] = bars.ends(scale, form.bar) if form.bar else ""
+        head = [Column(titles.get(n, n), right=n in ("base", "head", "threshold")) for n in shown]
+        drawings = [Cell(bars.bar(f, scale, form.bar) if form.bar else "") for f in found]
+        cells = [[({**own, "bar": bar})[name] for name in shown] for own, bar in zip(rows, drawings, strict=True)]
+        laid = lay_out(
+            head, cells, width, style="1" if color else "", narrowest=form.narrowest, notes=numbered, styles=styles
+        )
+        if laid is not None:
+            drawn = bool(form.bar)
+            missing = [name for name in _OPTIONAL if name not in (*shown, *absent)]
+            lines += [*laid, *(wrap(f"(a wider terminal also shows {joined(missing)})", width) if missing else [])]
+            break
+    else:
+        # a block a finding, where no table fits
+        for name, own in zip(distinct([own["case"].text for own in rows], 2 * width), rows, strict=True):
+            verdict = own["verdict"]
+            text = f"{own['base'].text} to {own['head'].text}, {own['change'].text}"
+            text += f", threshold {own['threshold'].text}" if "threshold" not in absent else ""
+            painted = paint(verdict.text, styles.get(verdict.tone, ""))
+            lines += [*wrap(name, width, rest="  "), f"  {painted}{numbered.marks(verdict.notes)}"]
+            lines += wrap(text, width, first="  ", rest="    ")
+    legend = reports.confidences(found)
+    below = ["", *wrap(f"{reports.capitalized(legend)}.", width)] if legend else []
+    below += ["", *below] if drawn and not below else []
+    below += wrap(bars.legend(), width) if drawn else []
+    sharper = [f for f in found if f.view is not None and f.view.why == "sharper"]
+    clauses = [] if all(id(f) in in_sentences for f in sharper) else views.clauses(sharper)
+    for text in filter(None, (reports.no_sign(found), *clauses, *views.meanings(found))):
+        below += wrap(f"{reports.capitalized(text)}.", width)
+    below += [""] if numbered.texts and not below else []
+    below += numbered.lines(width, "in report.json and report.html")
+    return lines, [paint(line, "2" if color else "") for line in below]
 
-    def _laid_out(
-        self, found: Sequence[Finding], rows: Sequence[dict[str, Cell]], absent: set[str], title: str
-    ) -> list[str]:
-        bold = "1" if self._color else ""
-        for form in _FORMS:
-            names = [name for name in form.columns if name not in absent]
-            ends = bars.ends(self._scale, form.bar) if form.bar else ""
-            head = [_column(name, {"change": title, "bar": ends}) for name in names]
-            drawn = [Cell(bars.bar(f, self._scale, form.bar) if form.bar else "") for f in found]
-            whole = [row | {"bar": bar} for row, bar in zip(rows, drawn, strict=True)]
-            cells = [[self._case(row, absent) if name == "case" else row[name] for name in names] for row in whole]
-            lines = lay_out(head, cells, self._width, style=bold, narrowest=form.narrowest)
-            if lines is not None:
-                self._drawn = bool(form.bar)
-                missing = [name for name in _OPTIONAL if name not in (*names, *absent)]
-                more = f"(a wider terminal also shows {joined(missing)})"
-                return lines + (self._wrap(more) if missing else [])
-        names = distinct([self._case(row, absent).text for row in rows], 2 * self._width)
-        return [line for name, row in zip(names, rows, strict=True) for line in self._stacked(name, row, absent)]
 
-    def _row(self, finding: Finding, *, mark_better: bool) -> dict[str, Cell]:
-        arrow = " ↑" if mark_better and finding.better == "higher" else ""
-        like = numbers.larger(finding)
-        style = STYLES[finding.verdict] if self._color else ""
-        change = f"{numbers.change(finding.ratio)} ({numbers.interval_in(finding.ratio, self._confidence)})"
-        verdict = f"{SHAPES[finding.verdict]} {numbers.verdict_of(finding)}"
-        return {
-            "benchmark": Cell(visible(finding.benchmark)),
-            "metric": Cell(self._names.quantity(finding) + arrow),
-            "factors": Cell(self._names.settings(finding)),
-            "base": Cell(numbers.value(finding.base, finding.unit, like)),
-            "head": Cell(numbers.value(finding.head, finding.unit, like)),
-            "change": Cell(numbers.in_points(finding, change)),
-            "threshold": Cell(numbers.threshold(finding)),
-            "verdict": Cell(verdict, note=self._notes.marks(self._texts(finding)), style=style),
-        }
+def _rows(
+    found: Sequence[Finding], in_sentences: set[int], absent: set[str], every: bool, names: Names
+) -> list[dict[str, Cell]]:
+    """Write all that a row may show; in_sentences: ids of findings; absent: what stands above the table."""
+    confidence, same_better = reports.confidence(found), reports.uniform(f.better for f in found)
 
-    def _texts(self, finding: Finding) -> list[str]:
-        said = id(finding) in self._told
-        explained = plain(finding) or (said and not self._every)
-        why = [] if explained else notes.why(finding)
-        if not any(note.kind in self._shared for note in why):
+    def minded(finding: Finding) -> list[notes.Note]:
+        return notes.notes(finding, every=every)
+
+    shared = notes.shared(found, notes.why) | notes.shared(found, minded)
+
+    def footnotes(finding: Finding) -> tuple[str, ...]:
+        said = id(finding) in in_sentences
+        why = [] if plain(finding) or (said and not every) else notes.why(finding)
+        if not any(note.kind in shared for note in why):
             # a row by itself: what follows is in the details
             why = [notes.Note(note.kind, visible(finding.reason.sentence())) for note in why]
-        told = [*why, *self._minded(finding)]
         # that a view varies less is said of all at once
         apart = finding.view is not None and finding.view.why != "sharper" and not said
-        by_view = [views.clause(finding)] if apart else []
-        return by_view + [self._shared[note.kind].text if note.kind in self._shared else note.text for note in told]
+        texts = [shared[n.kind].text if n.kind in shared else n.text for n in (*why, *minded(finding))]
+        return (*([views.clause(finding)] if apart else []), *texts)
 
-    def _minded(self, finding: Finding) -> list[notes.Note]:
-        return notes.notes(finding, every=self._every)
+    def row(finding: Finding) -> dict[str, Cell]:
+        arrow = " ↑" if not same_better and finding.better == "higher" else ""
+        like = numbers.larger(finding)
+        change = f"{numbers.change(finding.ratio)} ({numbers.interval_in(finding.ratio, confidence)})"
+        texts = {
+            "benchmark": visible(finding.benchmark),
+            "metric": names.quantity(finding) + arrow,
+            "factors": names.settings(finding),
+            "base": numbers.value(finding.base, finding.unit, like),
+            "head": numbers.value(finding.head, finding.unit, like),
+            "change": numbers.in_points(finding, change),
+            "threshold": numbers.threshold(finding),
+        }
+        texts["case"] = " ".join(texts[n] for n in ("benchmark", "metric", "factors") if n not in absent and texts[n])
+        verdict = f"{SHAPES[finding.verdict]} {numbers.verdict_of(finding)}"
+        cells = {name: Cell(text) for name, text in texts.items()}
+        return cells | {"verdict": Cell(verdict, notes=footnotes(finding), tone=finding.verdict)}
 
-    def _case(self, row: Mapping[str, Cell], absent: set[str]) -> Cell:
-        names = ("benchmark", "metric", "factors")
-        return Cell(" ".join(row[name].text for name in names if name not in absent and row[name].text))
-
-    def _stacked(self, name: str, row: Mapping[str, Cell], absent: set[str]) -> list[str]:
-        """A block a finding, for a terminal too narrow for any table."""
-        verdict = row["verdict"]
-        text = f"{row['base'].text} to {row['head'].text}, {row['change'].text}"
-        text += f", threshold {row['threshold'].text}" if "threshold" not in absent else ""
-        return [
-            *self._wrap(name, rest="  "),
-            f"  {paint(verdict.text, verdict.style)}{verdict.note}",
-            *self._wrap(text, first="  ", rest="    "),
-        ]
-
-    def footnotes(self) -> list[str]:
-        """Write which confidence the intervals have, and the notes that the rows refer to."""
-        lines = ["", *self._wrap(f"{reports.capitalized(self._legend)}.")] if self._legend else []
-        if self._drawn:
-            lines += [*([] if lines else [""]), *self._wrap(bars.legend())]
-        lines += self._wrap(f"{reports.capitalized(self._shown)}.") if self._shown else []
-        for clause in self._views:
-            lines += self._wrap(f"{reports.capitalized(clause)}.")
-        lines += [""] if self._notes.texts and not lines else []
-        for text, number in self._notes.texts.items():
-            mark = superscript(number)
-            lines += self._wrap(text, first=f"{mark} ", rest=" " * (len(mark) + 1))
-        if self._notes.left_out:
-            lines += self._wrap(f"{more_are(self._notes.left_out, 'note')} in report.json and report.html.")
-        return [paint(line, "2" if self._color else "") for line in lines]
-
-    def _wrap(self, text: str, *, first: str = "", rest: str = "") -> list[str]:
-        return wrap(text, self._width, first=first, rest=rest)
-
-
-def _column(name: str, titles: dict[str, str]) -> Column:
-    title = ({"case": "benchmark"} | titles).get(name, name)
-    return Column(title, right=name in ("base", "head", "threshold"))
+    return [row(finding) for finding in found]

@@ -6,18 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gate.decide.importance import ordered, plain
+from gate.document.terminal import Column, Screen, paint, table
 from gate.model import VERDICTS, Finding, Recorded, Report
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.explanations import explanation_lines
-from gate.report.text.findings import FindingsTable
-from gate.report.text.machines import lines_by_machine
+from gate.report.text.findings import findings_table
 from gate.words import cost, creep, failures, marks, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
-from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.names import Names
-from gate.writing.phrases import more_are, named
-from gate.writing.plain import clip, distinct, last_lines, visible, wrap
+from gate.writing.phrases import machine, more_are, named
+from gate.writing.plain import clip, last_lines, visible, wrap
 
 _TOLD = 5
 _TOLD_OF_ALL = 20
@@ -84,8 +83,8 @@ class _Text:
     def dim(self, lines: Sequence[str]) -> list[str]:
         return [paint(line, "2" if self.color else "") for line in lines]
 
-    def left_out(self, count: int) -> list[str]:
-        text = f"{more_are(count)} in report.json and report.html."
+    def left_out(self, count: int, noun: str = "") -> list[str]:
+        text = f"{more_are(count, noun)} in report.json and report.html."
         return self.wrap(text, first="  ", rest="  ") if count else []
 
     def top(self) -> list[str]:
@@ -169,8 +168,11 @@ class _Text:
         listed = changed if self.every else changed[:_CHANGED]
         hidden = len(unchanged) if len(unchanged) > _UNCHANGED and not self.every else 0
         shown = listed if hidden else listed + unchanged
-        table = FindingsTable(self.told, self.color, self.width, self.every, self.names)
-        lines = table.lines(shown) if shown else []
+        lines: list[str] = []
+        below: list[str] = []
+        if shown:
+            screen = Screen(self.color, self.width, self.width)
+            lines, below = findings_table(shown, self.told, screen, self.every, self.names)
         if len(listed) < len(changed):
             left = len(changed) - len(listed)
             be = "is" if left == 1 else "are"
@@ -178,7 +180,7 @@ class _Text:
         if hidden:
             count = f"{hidden} more are" if shown else f"{hidden} are"
             lines += self.wrap(f"{count} {self.quiet(unchanged)}: report.json and report.html list them.")
-        return [*lines, *table.footnotes()]
+        return [*lines, *below]
 
     def quiet(self, found: Sequence[Finding]) -> str:
         """Name what the findings that are not listed are."""
@@ -201,8 +203,21 @@ class _Text:
     def machines(self) -> list[str]:
         """Write the change on each machine, where each is judged by itself; of many findings of the first ones."""
         found = sorted((f for f in ordered(self.report.findings) if f.sessions), key=_is_quiet)
-        most = None if self.every else _BY_MACHINE
-        return lines_by_machine(found, most, self.width, self.bold, self.names) if found else []
+        if not found:
+            return []
+        shown = found if self.every else found[:_BY_MACHINE]
+        same_metric = reports.uniform(finding_words.quantity(each) for each in found) is not None
+        title = reports.titled(next((at.ratio.confidence for each in shown for at in each.sessions), None))
+        rows = []
+        for finding in shown:
+            name = self.names.label(finding) + ("" if same_metric else f" {finding_words.quantity(finding)}")
+            for number, at in enumerate(finding.sessions):
+                change = numbers.in_points(finding, f"{numbers.change(at.ratio)} ({numbers.interval(at.ratio)})")
+                # the name once: what follows below it is of the same finding
+                rows.append(["" if number else name, machine(at.session, at.host), str(at.rounds), change])
+        head = [Column("benchmark"), Column("machine"), Column("rounds", right=True), Column(title)]
+        lines = [f"  {line}" for line in table(head, rows, self.width - 2, style=self.bold)]
+        return [self.title("each machine by itself"), *lines, *self.left_out(len(found) - len(shown), "finding")]
 
     def other_views(self) -> list[str]:
         """Write the views of benchmarks that did not decide, of all that are not told of in sentences."""
@@ -264,28 +279,20 @@ class _Text:
         head = [Column("benchmark"), Column("metric"), Column("base", right=True), Column("head", right=True)]
         head.append(Column(reports.titled(reports.confidence(shown))))
         rows = [self.recorded_row(case) for case in shown]
-        lines = lay_out(head, rows, self.width - 2, style=self.bold)
-        if lines is None:
-            short = distinct([row[0].text for row in rows], self.width - 2)
-            lines = [line for name, row in zip(short, rows, strict=True) for line in self.recorded_stacked(name, row)]
+        lines = table(head, rows, self.width - 2, style=self.bold)
         lines = [self.title("recorded, not decided"), *(f"  {line}" for line in lines)]
         return lines + self.left_out(len(found) - len(shown))
 
-    def recorded_row(self, case: Recorded) -> list[Cell]:
+    def recorded_row(self, case: Recorded) -> list[str]:
         name = ", ".join(text for text in (visible(case.benchmark), finding_words.factors(case)) if text)
         like = numbers.larger(case)
         return [
-            Cell(name),
-            Cell(self.names.quantity(case)),
-            Cell(numbers.value(case.base, case.unit, like)),
-            Cell(numbers.value(case.head, case.unit, like)),
-            Cell(numbers.in_points(case, f"{numbers.change(case.ratio)} ({numbers.interval(case.ratio)})")),
+            name,
+            self.names.quantity(case),
+            numbers.value(case.base, case.unit, like),
+            numbers.value(case.head, case.unit, like),
+            numbers.in_points(case, f"{numbers.change(case.ratio)} ({numbers.interval(case.ratio)})"),
         ]
-
-    def recorded_stacked(self, name: str, row: Sequence[Cell]) -> list[str]:
-        metric, base, head, change = (cell.text for cell in row[1:])
-        text = f"{metric}: {base} to {head}, {change}"
-        return [name, *wrap(text, self.width - 2, first="  ", rest="    ")]
 
     def warnings(self) -> list[str]:
         found = notes.once(self.report.warnings)

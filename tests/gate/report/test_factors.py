@@ -9,7 +9,7 @@ from gate.model import Build, Failure
 from gate.report import junit
 from gate.report.markdown import comment, summary
 from gate.report.page import html
-from gate.report.page.builds import builds_of
+from gate.report.page.measured import builds_of
 from gate.report.text import terminal
 from gate.words import failures
 from gate.words.failures import grouped
@@ -56,7 +56,7 @@ def test_builds_with_settings_stand_apart() -> None:
         for side in ("head", "base")
     ]
     found = builds_of(builds)
-    assert [(row.name, row.side) for row in found.rows[:4]] == [
+    assert [row[:2] for row in found.rows[:4]] == [
         ("0, opt=O2", "base"), ("0, opt=O2", "head"), ("0, opt=O3", "base"), ("0, opt=O3", "head"),
     ]  # fmt: skip
     assert [said.partition(":")[0] for said in found.said] == ["app at opt=O2", "app at opt=O3"]

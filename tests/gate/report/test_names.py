@@ -8,12 +8,12 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
+from gate.document.html import broken
 from gate.model import Failure, Report
 from gate.report import junit
 from gate.report.markdown import comment, summary
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.templates import broken
 from gate.report.text import terminal
 from gate.words import verdict_line
 from gate.words.names import Names, NameSet

@@ -35,7 +35,7 @@ from tests.gate.report import examples
 from tests.support.lines import builds
 from tests.support.lines import text as lines_of
 
-NO_SENTENCES = {"gate.words.numbers", "gate.words.grid", "gate.words.streams", "gate.words.marks"}
+NO_SENTENCES = {"gate.words.numbers", "gate.document.terminal", "gate.words.streams", "gate.words.marks"}
 """The modules that write numbers, lay out lines, and mark verdicts."""
 
 

@@ -16,7 +16,7 @@ from gate.report.markdown import comment, summary
 from gate.report.markdown.opening import weigh
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.page.document import page_of
+from gate.report.page.html import page_of
 from gate.report.text import terminal as plain_text
 from tests.gate.model.test_sentences import WARNINGS
 from tests.gate.report import examples

@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from importlib import import_module
-from typing import Protocol, TextIO
-
-import msgspec
+from typing import Protocol
 
 from gate.commands.compare.table import Table
-from gate.words.streams import colored, is_terminal
-
-_WIDEST = 140
-
-
-class Screen(msgspec.Struct, frozen=True):
-    """What shows a comparison."""
-
-    color: bool
-    width: int
-    """Of text."""
-    room: int | None
-    """Of tables: the width of the terminal; None: there is none, and names are whole."""
-
-
-def screen(out: TextIO) -> Screen:
-    """Return what shows what is written to a stream."""
-    width = shutil.get_terminal_size((100, 24)).columns
-    return Screen(colored(out), min(width, _WIDEST), width if is_terminal(out) else None)
+from gate.document.terminal import Screen
 
 
 class Render(Protocol):

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from gate.commands.compare.formats import Screen
-from gate.commands.compare.table import Block, Cell, Change, Row, Table
+from gate.commands.compare.table import Block, Row, Table
+from gate.document.terminal import Screen
 from gate.report.csv import cell
 from gate.writing.amounts import known
 
@@ -45,23 +45,16 @@ def _row(block: Block, row: Row, table: Table) -> Iterator[Sequence[object]]:
             continue
         base = table.columns[table.base].title if change is not None else None
         notes = "; ".join([*row.notes, *(own.notes if own else ()), *(change.notes if change else ())]) or None
-        said = (block.statistic or None, factors, column.title)
-        yield (*names, *said, *_cell(own), base, *_change(change, mean=mean), notes)
-
-
-def _cell(own: Cell | None) -> Sequence[object]:
-    if own is None:
-        return (None,) * 7
-    counts = (own.builds or None, own.executions or None, own.values or None)
-    return *(_number(value) for value in (own.value, own.low, own.high, own.sd)), *counts
-
-
-def _change(change: Change | None, *, mean: bool) -> Sequence[object]:
-    if change is None:
-        return (None,) * 5
-    shown = None if mean else change.shown or "no interval"
-    ends = (_number(value) for value in (change.estimate, change.low, change.high))
-    return *ends, change.confidence if change.shown != "identical" else None, shown
+        values: Sequence[object] = (None,) * 7
+        if own is not None:
+            numbers = (_number(value) for value in (own.value, own.low, own.high, own.sd))
+            values = (*numbers, own.builds or None, own.executions or None, own.values or None)
+        changed: Sequence[object] = (None,) * 5
+        if change is not None:
+            ends = (_number(value) for value in (change.estimate, change.low, change.high))
+            shown = None if mean else change.shown or "no interval"
+            changed = (*ends, change.confidence if change.shown != "identical" else None, shown)
+        yield (*names, block.statistic or None, factors, column.title, *values, base, *changed, notes)
 
 
 def _number(value: float | None) -> float | None:

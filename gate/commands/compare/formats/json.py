@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import msgspec
 
-from gate.commands.compare.formats import Screen
-from gate.commands.compare.table import Block, Cell, Change, Row, Table
+from gate.commands.compare.table import Block, Change, Row, Table
+from gate.document.terminal import Screen
+from gate.report.json import text_of
 
 SCHEMA = 1
 
@@ -19,13 +19,7 @@ def render(table: Table, _: Screen) -> str:
     found = {
         "schema": SCHEMA,
         "base": titles[table.base],
-        "columns": [
-            {
-                "title": column.title, "name": column.name, "side": column.side, "commit": column.commit,
-                "created": column.created, "host": column.host, "counts": column.counts,
-            }
-            for column in table.columns
-        ],
+        "columns": table.columns,
         "rows": [_row(block, row, titles) for block in table.blocks for row in block.rows],
         "identical": [row.benchmark for row in table.identical],
         "told": table.told,
@@ -35,11 +29,11 @@ def render(table: Table, _: Screen) -> str:
         "nothing": table.nothing or None,
         "warnings": table.warnings,
     }  # fmt: skip
-    text = msgspec.json.encode(_finite(msgspec.to_builtins(found)))
-    return msgspec.json.format(text, indent=2).decode() + "\n"
+    return text_of(found)
 
 
 def _row(block: Block, row: Row, titles: list[str]) -> dict[str, Any]:
+    changes = zip(titles, row.changes, strict=True)
     return {
         "row": row.kind,
         "benchmark": row.benchmark,
@@ -49,33 +43,12 @@ def _row(block: Block, row: Row, titles: list[str]) -> dict[str, Any]:
         "unit": block.unit,
         "better": block.better,
         "recorded": block.recorded,
-        "cells": {title: _cell(cell) for title, cell in zip(titles, row.cells, strict=True)},
-        "changes": {title: _change(c) for title, c in zip(titles, row.changes, strict=True) if c is not None},
-        "notes": list(row.notes),
+        "cells": dict(zip(titles, row.cells, strict=True)),
+        "changes": {title: _change(change) for title, change in changes if change is not None},
+        "notes": row.notes,
     }
 
 
-def _cell(cell: Cell | None) -> dict[str, Any] | None:
-    if cell is None:
-        return None
-    return {
-        "value": cell.value, "low": cell.low, "high": cell.high, "sd": cell.sd, "builds": cell.builds,
-        "executions": cell.executions, "values": cell.values, "aggregate": cell.aggregate, "notes": list(cell.notes),
-    }  # fmt: skip
-
-
 def _change(change: Change) -> dict[str, Any]:
-    return {
-        "ratio": change.estimate, "low": change.low, "high": change.high, "kind": change.kind,
-        "confidence": change.confidence, "method": change.method, "shown": change.shown or "no interval",
-        "notes": list(change.notes),
-    }  # fmt: skip
-
-
-def _finite(value: Any) -> Any:
-    """Write what is no finite number as null."""
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    fields = msgspec.structs.asdict(change)
+    return {"ratio": fields.pop("estimate")} | fields | {"shown": change.shown or "no interval"}

@@ -21,9 +21,9 @@ from gate.commands.study.plots.one_way import one_way
 from gate.commands.study.plots.residuals import residuals
 from gate.commands.study.plots.series import Boot, boots, series
 from gate.commands.study.plots.violins import histogram, violins
+from gate.document.document import Figure
 from gate.model.study import Abridged, Blocks, Factor, OneWay, Response, Setting, Varies
 from gate.plots.picture import Picture
-from gate.report.page.pictures import Figure
 
 if TYPE_CHECKING:
     import numpy.typing as npt

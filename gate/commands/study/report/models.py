@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from gate.commands.study.report import words as say
 from gate.commands.study.report.tables import View, headings
+from gate.document.terminal import Column
 from gate.model.study import (
     Abridged,
     Effect,
@@ -16,7 +17,6 @@ from gate.model.study import (
 )
 from gate.units import format_confidence, format_number
 from gate.words.effects import alias_sets, named, percentile, settings_text
-from gate.words.grid import Column
 from gate.writing.amounts import format_p
 
 

@@ -14,11 +14,11 @@ from gate.commands.study.report import tables as views
 from gate.commands.study.report import words as say
 from gate.commands.study.report.figures import Drawer, by_metric
 from gate.commands.study.report.tables import View
+from gate.document.document import Figure
+from gate.document.html import Fact, render_template
 from gate.model.study import OneWay, Response, StudyReport
 from gate.report.measurements import Attachment
 from gate.report.page.embedded import Data, data_of
-from gate.report.page.pictures import Figure
-from gate.report.templates import Fact, render_template
 from gate.units import agree, format_confidence, format_share, plural
 from gate.words import failures
 from gate.words.reports import capitalized, commit

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gate.commands.study.report import words as say
+from gate.document.terminal import Column
 from gate.model.study import (
     OneWay,
     PercentRow,
@@ -14,7 +15,6 @@ from gate.model.study import (
 )
 from gate.units import format_confidence, format_number, format_share
 from gate.words.effects import percentile, settings_text
-from gate.words.grid import Column
 from gate.writing.amounts import format_p
 
 _SCHED = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from gate.commands.study.report import models
 from gate.commands.study.report import words as say
+from gate.document.terminal import Cell, Column, lay_out, paint
 from gate.model.study import LinearModel, Response, StudyReport
 from gate.units import format_share, plural
 from gate.words.effects import percentile, settings_text
 from gate.words.failures import sentence
-from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.reports import capitalized
 from gate.writing.plain import clip, visible, wrap
 

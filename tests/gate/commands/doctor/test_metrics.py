@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gate.commands.doctor import metrics
-from gate.commands.doctor.metrics import MetricsOptions, plan
+from gate.commands.doctor.metrics import plan
 from gate.commands.doctor.metrics_summary import Found, Measured, Row, advice, render, rows_of
 from gate.model import UserError
 from gate.model.warnings.setup import ToolUnusable
@@ -33,9 +33,9 @@ def only_spawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ran(*command: str, json: str | Path | None = None) -> tuple[int, str, str]:
+def ran(*command: str, json: str | None = None) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
-    return metrics.run(MetricsOptions(command, json), out, err), out.getvalue(), err.getvalue()
+    return metrics.run(command, json, out, err), out.getvalue(), err.getvalue()
 
 
 def test_variation_between_and_within_executions() -> None:
@@ -144,7 +144,7 @@ def test_json(only_spawn: Path) -> None:
     assert (code, told["schema"], told["command"]) == (0, 1, ["true"])
     assert told["instruments"]["perf_stat"] == {"version": None, "absent": "no perf here", "note": None}
     assert {each["metric"] for each in told["metrics"]} >= {"time", "user+system"}
-    assert ran("true", json=only_spawn / "m.json")[1].startswith("Metrics of true\n")
+    assert ran("true", json=str(only_spawn / "m.json"))[1].startswith("Metrics of true\n")
     assert json.loads((only_spawn / "m.json").read_text())["schema"] == 1
 
 

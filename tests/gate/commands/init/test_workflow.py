@@ -17,9 +17,9 @@ from gate.commands.init import command, init
 from gate.commands.init.command import Options
 from gate.commands.init.detect import result
 from gate.commands.init.workflow import DEFAULT_ACTION, KINDS, WorkflowOptions, run
+from gate.document.html import templates
 from gate.github.publishing.request import id_of, slug_of
 from gate.model import UserError
-from gate.report.templates import templates
 
 WORKFLOWS = Path(".github/workflows")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

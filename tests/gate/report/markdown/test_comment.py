@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from gate.document.markdown import block, code, escape, link, prose, short, size
 from gate.model import Failure, Report
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
@@ -13,7 +14,6 @@ from gate.model.warnings.setup import NothingRemembered, RulesChanged
 from gate.report.links import Links
 from gate.report.markdown import comment as markdown
 from gate.report.markdown import summary
-from gate.report.markdown.escape import block, code, escape, link, prose, short, size
 from gate.report.markdown.opening import weigh
 from tests.gate.report import examples, gfm
 from tests.support.seeds import some

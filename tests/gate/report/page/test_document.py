@@ -9,11 +9,10 @@ from gate.model import Build, Case, Finding, HostState, QuantileCurve, QuantileE
 from gate.model.evidence import Sample
 from gate.report.measurements import Material
 from gate.report.page import html
-from gate.report.page.builds import builds_of
-from gate.report.page.document import page_of
 from gate.report.page.findings import command_of, draws, thresholds
-from gate.report.page.host import spans
-from gate.report.page.variance import SHARES_WIDTH, level_rows, share_bars
+from gate.report.page.html import page_of
+from gate.report.page.measured import builds_of, spans
+from gate.report.page.values import SHARES_WIDTH, level_rows, share_bars
 from tests.gate.report import examples
 
 BUILDS, EXECUTIONS, ITERATIONS = 3, 2, 4
@@ -150,16 +149,16 @@ def test_the_shares_of_the_levels_fill_the_bar() -> None:
     assert (base.side, head.side) == ("base", "head")
     # 15% and 85% of one value, over 25 executions and 250 iterations
     assert base.words == "build 0%, execution 64%, iteration 36%"
-    assert sum(part.width for part in base.segments) == pytest.approx(SHARES_WIDTH, abs=0.2)
-    assert [part.level for part in base.segments] == ["build", "execution", "iteration"]
+    assert sum(width for _, _, width in base.segments) == pytest.approx(SHARES_WIDTH, abs=0.2)
+    assert [level for level, *_ in base.segments] == ["build", "execution", "iteration"]
 
 
 def test_unknown_variances_have_no_shares() -> None:
     found = examples.withheld()
     assert share_bars(found) == []
-    (row,) = level_rows(found)
-    assert row.head is not None
-    assert (row.head.t2, row.head.of_value, row.head.of_mean) == ("unknown",) * 3
+    ((_, head),) = level_rows(found)["head"]
+    assert head is not None
+    assert head[2:5] == ["unknown"] * 3
 
 
 def build(side: str, number: int, digest: str, path: str = "app") -> Build:
@@ -186,9 +185,9 @@ def test_hashes_tell_what_differs(base: str, head: str, said: str) -> None:
 
 def test_builds_stand_in_their_order_base_first() -> None:
     rows = builds_of([build("head", 1, "a"), build("head", 0, "a"), build("base", 1, "b")]).rows
-    assert [(row.side, row.name) for row in rows] == [("head", "0"), ("base", "1"), ("head", "1")]
-    assert rows[0].artifacts[0].whole == "sha256:a"
-    assert rows[0].seconds == "1.5 s"
+    assert [row[:2] for row in rows] == [("0", "head"), ("1", "base"), ("1", "head")]
+    assert rows[0][3] == "1.5 s"
+    assert 'title="sha256:a"' in rows[0][4]
 
 
 def states(begin: dict[str, Any], end: dict[str, Any], session: int = 0) -> list[HostState]:
@@ -202,8 +201,7 @@ def test_only_what_differs_between_the_states_is_told() -> None:
     begin = {"boot_id": "b", "load": 0.5, "pressure_io": 1_000_000, "governor": "powersave", "swap_in": 4, "uptime": 1}
     end = begin | {"load": 2.0, "pressure_io": 4_000_000, "governor": "performance", "uptime": 60}
     (span,) = spans(states(begin, end))
-    told = [(change.what, change.begin, change.end, change.grown) for change in span.changes]
-    assert told == [
+    assert span.changes == [
         ("load (1 minute)", "0.50", "2.00", ""),
         ("waiting for a disk", "1.0 s", "4.0 s", "3.0 s"),
         ("governor", "powersave", "performance", ""),
@@ -213,13 +211,13 @@ def test_only_what_differs_between_the_states_is_told() -> None:
 
 def test_counters_of_a_rebooted_machine_did_not_grow() -> None:
     (span,) = spans(states({"boot_id": "a", "swap_in": 1}, {"boot_id": "b", "swap_in": 900}))
-    assert [(change.what, change.grown) for change in span.changes] == [("swapped in", ""), ("boot", "")]
+    assert [(what, grown) for what, _, _, grown in span.changes] == [("swapped in", ""), ("boot", "")]
 
 
 def test_steal_is_a_share_of_the_processors_time() -> None:
     ticks = {"cpu_total": 1000, "cpu_steal": 0}
     (span,) = spans(states(ticks, {"cpu_total": 2000, "cpu_steal": 50}))
-    assert [change.grown for change in span.changes] == ["5.0% of the processors' time"]
+    assert [change[-1] for change in span.changes] == ["5.0% of the processors' time"]
 
 
 def test_each_session_has_its_own_span() -> None:
@@ -229,7 +227,7 @@ def test_each_session_has_its_own_span() -> None:
 
 def test_what_is_no_state_is_shown_as_it_is() -> None:
     (span,) = spans(states({"load": [1, 2], "<b>": "x\n"}, {"load": [2, 3], "<b>": None}))
-    assert [(change.what, change.begin, change.end) for change in span.changes] == [
+    assert [change[:3] for change in span.changes] == [
         ("<b>", "x\\n", "unknown"),
         ("load", "1, 2", "2, 3"),
     ]

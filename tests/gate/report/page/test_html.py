@@ -12,10 +12,10 @@ from html.parser import HTMLParser
 import msgspec
 import pytest
 
+from gate.document.html import templates
 from gate.model.warnings.base import Said
 from gate.report.measurements import Attachment, Material
 from gate.report.page import html
-from gate.report.templates import templates
 from gate.words import findings as finding_words
 from tests.gate.report import examples
 from tests.support.seeds import some

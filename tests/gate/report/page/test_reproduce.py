@@ -10,9 +10,8 @@ import pytest
 from gate.model import Commit, Report, Whose
 from gate.report.measurements import Attachment, Material
 from gate.report.page import html
-from gate.report.page.document import page_of
-from gate.report.page.embedded import data_of
-from gate.report.page.reproduce import Again, again_of, whose_rules
+from gate.report.page.embedded import Again, again_of, data_of, whose_rules
+from gate.report.page.html import page_of
 from tests.gate.report import examples
 
 LINES = b'{"type":"run"}\n'

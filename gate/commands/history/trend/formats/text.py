@@ -6,8 +6,8 @@ import numpy as np
 
 from gate.commands.history.trend import words
 from gate.commands.history.trend.formats import Screen
+from gate.document.terminal import Cell, Column, lay_out, paint
 from gate.history.trend import CaseTrend, Trend
-from gate.words.grid import Cell, Column, lay_out, paint
 from gate.writing.phrases import more_are
 from gate.writing.plain import distinct, wrap
 

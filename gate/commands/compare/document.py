@@ -1,4 +1,4 @@
-"""The table as words: titles, cells and changes, safe on one line and not yet escaped for any markup."""
+"""The table as a document: titles, cells, changes and what stands around them."""
 
 from __future__ import annotations
 
@@ -7,74 +7,59 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from gate.commands.compare.geomeans import ALL
-from gate.commands.compare.table import Block, Cell, Change, Column, Row, Table
+from gate.commands.compare.table import ALL, Block, Cell, Change, Column, Row, Shown, Table
+from gate.document import document as doc
 from gate.model import RatioInterval
 from gate.model.case import pairs
-from gate.units import format_number, format_share, plural, shown_unit, whole_of
+from gate.units import agree, format_number, format_share, plural, shown_unit, whole_of
 from gate.words import numbers, reports, views
 from gate.writing import amounts
 from gate.writing.amounts import known
 from gate.writing.plain import clip, visible
 
-NARROWEST = 14
-"""Columns that a name keeps of a table."""
 _SPAN = 1000.0
 """The largest value of a block over its smallest, up to which both read well in one unit."""
 _WIDEST = 10
 """The share of a value from which its interval is called ">1000%"."""
 _METRIC = 60
 _NAMED = {"p50": "p50 (median)", "min": "minimum", "max": "maximum", "value": "(as given)"}
+_TONES: dict[Shown, doc.Tone] = {"worse": "worse", "better": "better", "differs": "differs"}
+_MARKS = {"not shown": "~ ", "same": "= "}
 
 
-class Value(msgspec.Struct, frozen=True):
-    """A value with what is known of its spread: "101.5" or "101.5 ms", "±" and "0.5%"."""
-
-    text: str
-    mark: str
-    """± before the half-width of an interval, σ before a standard deviation, "" before nothing."""
-    half: str
-    notes: tuple[str, ...]
-
-
-class Told(msgspec.Struct, frozen=True):
-    """A change, and what it shows."""
-
-    text: str
-    shown: str
-    notes: tuple[str, ...]
-
-
-class Line(msgspec.Struct, frozen=True):
-    """One row."""
-
-    name: str
-    is_mean: bool
-    """A geometric mean, which is no benchmark."""
-    values: list[Value | None]
-    changes: list[Told | None]
-    notes: tuple[str, ...]
-    row: Row
-
-
-class Written(msgspec.Struct, frozen=True):
-    """One block in one unit."""
-
-    title: str
-    short: str
-    """The title without what is said of the changes."""
-    change: str
-    """The title of the columns of changes."""
-    lines: list[Line]
-    block: Block
+def document_of(table: Table, *, pictures: bool = False) -> doc.Document:
+    """Write a comparison; pictures: with one of the intervals of each block."""
+    titles, reading = [visible(column.title) for column in table.columns], legend(table)
+    hidden = (
+        f"{plural(table.hidden, 'row')} changed less than --min-change and {agree(table.hidden, 'is', 'are')} hidden"
+    )
+    sections: list[list[doc.Part]] = [
+        [
+            doc.Facts([(title, source(column)) for title, column in zip(titles, table.columns, strict=True)]),
+            doc.Items(table.told, "told"),
+            doc.Items(table.cautions, "caution"),
+        ],
+        [doc.Said(f"nothing to compare: {table.nothing}" if table.nothing else "")],
+    ]
+    for number, block in enumerate(table.blocks, 1):
+        sections.append([_block(block, table, reading, f"block-{number}" if pictures else "")])
+    sections += [
+        [doc.Footnotes()],
+        [doc.Items([*([hidden] if table.hidden else []), *table.rest], "rest")],
+        [doc.Items(table.warnings, "warning")],
+    ]
+    others = titles[1] if len(titles) == 2 else f"{len(titles) - 1} others"
+    of = titles[0 if len(titles) == 2 else table.base]
+    return doc.Document(
+        tool="perfgate compare",
+        title=f"Results of {titles[0]}" if len(titles) == 1 else f"Comparison of {of} and {others}",
+        sections=sections,
+        elsewhere="in --format json",
+        footer="Written by perfgate compare, which has no threshold and no verdict; `perfgate check` decides.",
+    )
 
 
-def written(table: Table) -> list[Written]:
-    """Write all blocks."""
-    return [_block(block, table) for block in table.blocks]
-
-
-def _block(block: Block, table: Table) -> Written:
+def _block(block: Block, table: Table, reading: str, prefix: str) -> doc.Table:
     scaled = _common(block)
     confidences = [
         amounts.format_percent(change.confidence)
@@ -89,7 +74,32 @@ def _block(block: Block, table: Table) -> Written:
         base = clip(visible(table.columns[table.base].title), 40)
         title += f"; changes against {base}{f' with {interval}s' if interval else ''}"
     change = "change" if many or not interval else f"change ({interval})"
-    return Written(title, short, change, [_line(row, block.unit, scaled) for row in block.rows], block)
+    head = [doc.Column("benchmark")]
+    for place, column in enumerate(table.columns):
+        name, is_base = visible(column.title), place == table.base
+        head.append(doc.Column(name, right=True, fixed=is_base))
+        if not is_base:
+            head.append(doc.Column(change, follows=True, label=f"{name}: {change}" if many else change))
+    rows = [_row(row, block.unit, scaled, table.base) for row in block.rows]
+    figure = _figure(block, rows, table, title, prefix) if prefix else None
+    return doc.Table(title, short, head, rows, reading, figure)
+
+
+def _figure(block: Block, rows: Sequence[doc.Row], table: Table, title: str, prefix: str) -> doc.Figure | None:
+    from gate.plots.changes import Drawn, DrawnRow, changes
+
+    def drawn(change: Change | None) -> Drawn | None:
+        if change is None:
+            return None
+        bounded = change.kind == "bounded" and change.method != "exact"
+        low, high = (change.low, change.high) if bounded else (None, None)
+        return Drawn(change.estimate, low, high, change.shown in _TONES)
+
+    named = zip(rows, block.rows, strict=True)
+    lines = [DrawnRow(row.cells[0].text, [drawn(own.changes[place]) for place in table.others]) for row, own in named]
+    columns = [visible(table.columns[place].title) for place in table.others]
+    picture = changes(lines, columns, visible(table.columns[table.base].title), prefix)
+    return None if picture is None else picture.figure("forest", title)
 
 
 def _title(block: Block, scaled: _Scaled | None) -> str:
@@ -123,29 +133,22 @@ def _common(block: Block) -> _Scaled | None:
     return _Scaled(scale, "" if name == "count" else clip(visible(name), 12), whole)
 
 
-def _line(row: Row, unit: str, scaled: _Scaled | None) -> Line:
-    settings = visible(pairs(row.factors)) if row.factors else ""
-    mean = row.kind == "geomean"
-    if mean:
+def _row(row: Row, unit: str, scaled: _Scaled | None, base: int) -> doc.Row:
+    settings = f" ({visible(pairs(row.factors))})" if row.factors else ""
+    name = f"{visible(row.benchmark)}{settings}"
+    if row.kind == "geomean":
         name = "geomean" if row.benchmark == ALL else f"geomean of {visible(row.benchmark)}"
-    else:
-        name = f"{visible(row.benchmark)}{f' ({settings})' if settings else ''}"
-    sizes = [abs(cell.value) for cell in row.cells if cell is not None and known(cell.value)]
-    like = max(sizes, default=1.0)
-    return Line(
-        name=name,
-        is_mean=mean,
-        values=[None if cell is None else _value(cell, unit, scaled, like) for cell in row.cells],
-        changes=[None if change is None else _told(change) for change in row.changes],
-        notes=tuple(map(visible, row.notes)),
-        row=row,
-    )
-
-
-def _value(cell: Cell, unit: str, scaled: _Scaled | None, like: float) -> Value:
-    text = _amount(cell.value, scaled) if scaled else amounts.amount(cell.value, unit, like)
-    mark, half = _spread(cell)
-    return Value(text, mark, half, tuple(map(visible, cell.notes)))
+    like = max((abs(c.value) for c in row.cells if c is not None and known(c.value)), default=1.0)
+    cells = [doc.Cell(name, notes=tuple(map(visible, row.notes)))]
+    for place, (cell, change) in enumerate(zip(row.cells, row.changes, strict=True)):
+        if cell is None:
+            cells.append(doc.Cell(""))
+        else:
+            text = _amount(cell.value, scaled) if scaled else amounts.amount(cell.value, unit, like)
+            cells.append(doc.Cell(text, _spread(cell), tuple(map(visible, cell.notes))))
+        if place != base:
+            cells.append(doc.Cell("") if change is None else _changed(change))
+    return doc.Row(cells, row.kind == "geomean")
 
 
 def _amount(value: float, scaled: _Scaled) -> str:
@@ -155,45 +158,38 @@ def _amount(value: float, scaled: _Scaled) -> str:
     return f"{number:,.0f}" if scaled.whole and float(number).is_integer() else format_number(number)
 
 
-def _spread(cell: Cell) -> tuple[str, str]:
+def _spread(cell: Cell) -> str:
     """Write the half-width of a value's own interval, or else the spread of the values within the one build."""
     if known(cell.low) and known(cell.high) and known(cell.value):
         distance = max(cell.high - cell.value, cell.value - cell.low)
         if distance <= 0:
-            return "±", "0%"
+            return "± 0%"
         if not cell.value:
-            return "", ""
+            return ""
         share = distance / abs(cell.value)
         # two builds that differ by much give bounds of many digits
-        return "±", format_share(share) if share < _WIDEST else f">{_WIDEST * 100}%"
+        return f"± {format_share(share)}" if share < _WIDEST else f"± >{_WIDEST * 100}%"
     if known(cell.sd) and known(cell.value) and cell.value:
-        return "σ", "0%" if cell.sd == 0 else format_share(cell.sd / abs(cell.value))
-    return "", ""
+        return "σ 0%" if cell.sd == 0 else f"σ {format_share(cell.sd / abs(cell.value))}"
+    return ""
 
 
-def interval_of(change: Change) -> RatioInterval:
-    """Give the interval of a change as reports have it."""
-    return RatioInterval(
+def _changed(change: Change) -> doc.Cell:
+    notes = tuple(map(visible, change.notes))
+    if change.shown in ("both 0", "identical"):
+        return doc.Cell(change.shown, notes=notes)
+    ratio = RatioInterval(
         estimate=change.estimate, low=change.low, high=change.high, confidence=change.confidence,
         method=change.method, df=None, kind=change.kind,
     )  # fmt: skip
-
-
-def _told(change: Change) -> Told:
-    notes = tuple(map(visible, change.notes))
-    if change.shown == "both 0":
-        return Told(change.shown, "", notes)
-    if change.shown == "identical":
-        return Told("identical", "", notes)
-    ratio = interval_of(change)
     estimate = numbers.change(ratio) if known(change.estimate) else "no ratio"
     if change.kind == "withheld":
-        return Told(estimate, "", notes)
+        return doc.Cell(estimate, notes=notes)
     interval = numbers.interval(ratio)
     if change.shown == "same" and change.method == "exact":
-        return Told(f"= ({interval})", change.shown, notes)
-    mark = {"not shown": "~ ", "same": "= "}.get(change.shown, "")
-    return Told(f"{mark}{estimate} ({interval})", change.shown, notes)
+        return doc.Cell(f"= ({interval})", notes=notes)
+    text = f"{_MARKS.get(change.shown, '')}{estimate} ({interval})"
+    return doc.Cell(text, notes=notes, tone=_TONES.get(change.shown, ""))
 
 
 # --- what stands around the blocks ------------------------------------------------------------------------------------
@@ -224,7 +220,7 @@ def legend(table: Table) -> str:
     rows = [row for block in table.blocks for row in block.rows if row.kind == "benchmark"]
     changes = [change for row in rows for change in row.changes if change is not None]
     cells = [cell for row in rows for cell in row.cells if cell is not None]
-    marks = {_spread(cell)[0] for cell in cells}
+    marks = {_spread(cell)[:1] for cell in cells}
     with_intervals = [c for c in changes if c.shown and c.method != "exact"]
     parts = list(_marks(marks, with_intervals, changes, table))
     if not parts:
@@ -249,11 +245,3 @@ def _marks(marks: set[str], with_intervals: Sequence[Change], changes: Sequence[
         yield "σ: standard deviation of the values of the one build, which says nothing of other builds"
     if with_intervals:
         yield "~: no change is shown"
-
-
-def hidden(table: Table) -> str:
-    """Say how many rows --min-change leaves out; "" where there are none."""
-    if not table.hidden:
-        return ""
-    verb = "is" if table.hidden == 1 else "are"
-    return f"{plural(table.hidden, 'row')} changed less than --min-change and {verb} hidden"

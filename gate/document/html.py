@@ -1,4 +1,4 @@
-"""Renders the package's templates, and the facts that they list; jinja2 is imported only when one is rendered."""
+"""Pages by the package's templates, and documents as pages; jinja2 is imported only when one is rendered."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gate.document.document import Document
+from gate.document.terminal import Notes
+from gate.writing.phrases import more_are
 from gate.writing.plain import visible
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 
 _HERE = Path(__file__).parents[1]
+_NOTES = 200
 
 
 def templates() -> Path:
@@ -47,9 +51,22 @@ def _environment(html: bool, finalize: Callable[[Any], Any] | None) -> jinja2.En
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        extensions=["jinja2.ext.do"],
     )
-    made.globals["broken"] = broken
+    made.globals |= {"broken": broken, "prose": prose, "more_are": more_are}
+    made.filters["prose"] = prose
     return made
+
+
+def render(document: Document) -> str:
+    """Write a document as a page of its own, ending with a newline."""
+    values = {"document": document, "notes": Notes(_NOTES)}
+    return render_template("document.html.j2", values, html=True, finalize=_shown).lstrip()
+
+
+def _shown(value: Any) -> Any:
+    """Make what does not print visible in all text but our own markup; names come from files."""
+    return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 @dataclass(frozen=True, slots=True)

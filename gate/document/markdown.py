@@ -1,11 +1,15 @@
-"""Text from elsewhere made safe for GitHub's Markdown: names, sentences, output of programs, addresses."""
+"""Text from elsewhere made safe for GitHub's Markdown (names, sentences, output, addresses), and documents in it."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from urllib.parse import quote
 
+from gate.document.document import Cell, Document, Facts, Footnotes, Items, Part, Said, Table
+from gate.document.terminal import Notes
+from gate.writing.phrases import more_are
 from gate.writing.plain import clip, visible
 
 NAME = 80
@@ -108,3 +112,68 @@ def link(words: str, address: str | None) -> Md | None:
         return None
     safe = quote(address, safe="%:/?#@!&'+,;=~", errors="replace").replace("&", "&amp;")
     return Md(f"[{escape(words)}]({safe})")
+
+
+# --- a whole document -------------------------------------------------------------------------------------------------
+
+_NOTES, _WARNINGS = 40, 20
+_TITLE, _CELL, _MEAN, _TEXT = 40, 80, 200, 1000
+"""Columns of a title, a cell, the name of a mean, a sentence."""
+
+
+def row(*cells: str) -> Md:
+    """Write a row of a table."""
+    return Md(f"| {' | '.join(cells)} |")
+
+
+def render(document: Document) -> str:
+    """Write a document as GitHub shows it: a table each, footnotes as a list, ending with a newline."""
+    notes = Notes(_NOTES)
+    parts = (_part(part, document, notes) for section in document.sections for part in section)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _part(part: Part, document: Document, notes: Notes) -> str:
+    match part:
+        case Facts():
+            return "  \n".join(f"**{brief(name, _TITLE)}** {brief(text, _TEXT)}" for name, text in part.rows)
+        case Said():
+            return brief(part.text, _TEXT)
+        case Table():
+            return "\n".join(_table(part, notes))
+        case Footnotes():
+            listed = "\n".join(f"{number}. {brief(text, _TEXT)}" for text, number in notes.texts.items())
+            more = f"{more_are(notes.left_out, 'note')} {document.elsewhere}." if notes.left_out else ""
+            tables = [each for section in document.sections for each in section if isinstance(each, Table)]
+            read = dict.fromkeys(brief(each.reading, _TEXT) for each in tables)
+            return "\n\n".join(text for text in (listed, more, *read) if text)
+        case Items() if part.role == "caution":
+            return "\n>\n".join(f"> {prose(short(text, _TEXT))}" for text in part.texts)
+        case Items():
+            shown = part.texts[:_WARNINGS] if part.role == "warning" else part.texts
+            lines = [f"- {brief(text, _TEXT)}" for text in shown]
+            left = len(part.texts) - len(shown)
+            lines += [f"- {more_are(left)} {document.elsewhere}."] if left else []
+            return "\n".join([*(["Warnings:", ""] if part.role == "warning" and lines else []), *lines])
+
+
+def _table(table: Table, notes: Notes) -> Iterator[str]:
+    yield f"#### {brief(table.title, _TEXT)}"
+    yield ""
+    yield row(*(brief(column.title, _TITLE) for column in table.head))
+    yield row(*("---:" if column.right else "---" for column in table.head))
+    for each in table.rows:
+        name, *cells = each.cells
+        shown = f"**{brief(name.text, _MEAN)}**" if each.is_mean else code(name.text, len(name.text))
+        yield row(shown + _marks(name, notes), *(_cell(cell, notes) for cell in cells))
+
+
+def _cell(cell: Cell, notes: Notes) -> str:
+    text = brief(cell.text, _CELL)
+    strong = f"**{text}**" if cell.tone else text
+    return f"{strong}{f' {cell.spread}' if cell.spread else ''}{_marks(cell, notes)}"
+
+
+def _marks(cell: Cell, notes: Notes) -> str:
+    found = ", ".join(map(str, notes.numbers(cell.notes)))
+    return f" <sup>{found}</sup>" if found else ""

@@ -1,0 +1,329 @@
+"""Columns -> rows: each column against the base, what only some have, aggregates of other tools, geometric means."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gate.commands.compare.columns import Chosen
+from gate.commands.compare.estimate import EXTREMES, Estimate
+from gate.commands.compare.table import ALL, Cell, Change, Row, Shown
+from gate.directions import told_or_known
+from gate.evidence.records import Located
+from gate.model import SIDES, Better, Execution, Overall, Unsampled, Verdict, reasons
+from gate.model.case import MEAN, canonical, pairs
+from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
+from gate.units import format_confidence, plural, ratio_of, to_base
+from gate.words import views
+from gate.writing.amounts import known
+from gate.writing.phrases import named
+from gate.writing.plain import visible
+
+NOT_SAID = "value"
+"""The statistic of an aggregate of which the file does not say what it is."""
+
+
+class RowKey(NamedTuple):
+    """What makes a row: all of it is the same in each of its columns."""
+
+    benchmark: str
+    factors: str
+    metric: str
+    statistic: str
+    unit: str
+    better: Better | None
+
+
+def _aggregates(records: Sequence[Located]) -> dict[RowKey, tuple[Cell, dict[str, Any]]]:
+    """Give the aggregates of a column, with their settings."""
+    found: dict[RowKey, list[Unsampled]] = defaultdict(list)
+    for located in records:
+        one = located.record
+        if isinstance(one, Unsampled):
+            unit, _ = to_base(one.unit)
+            better = told_or_known(one.better, one.metric, unit)
+            name = "p50" if one.statistic == "median" else one.statistic
+            found[RowKey(one.benchmark, canonical(one.factors), one.metric, name, unit, better)].append(one)
+    return {key: (_aggregate(own), dict(own[0].factors)) for key, own in found.items()}
+
+
+def _aggregate(lines: Sequence[Unsampled]) -> Cell:
+    scales = [to_base(line.unit)[1] for line in lines]
+    values = [line.value * scale for line, scale in zip(lines, scales, strict=True)]
+    first, low, high, sd = lines[0], None, None, None
+    note = f"the mean of {len(lines)} aggregates of another tool, without the values behind them"
+    if len(lines) == 1:
+        note = "an aggregate of another tool, without the values behind it"
+        sd = None if first.sd is None else first.sd * scales[0]
+        if first.low is not None and first.high is not None:
+            low, high = first.low * scales[0], first.high * scales[0]
+            own = f"{format_confidence(first.confidence)} interval" if first.confidence else "interval"
+            note = f"an aggregate of another tool with its own {own}, without the values behind it"
+    return Cell(
+        value=math.fsum(values) / len(values),
+        low=low,
+        high=high,
+        sd=sd,
+        builds=len({(line.session, line.build) for line in lines}),
+        executions=len(lines),
+        values=sum(line.count or 0 for line in lines),
+        aggregate=True,
+        notes=(note,),
+    )
+
+
+_SHOWN: dict[Verdict, Shown] = {
+    "regression": "worse", "accepted": "worse", "improvement": "better", "unchanged": "same",
+}  # fmt: skip
+_OF_INTERVALS = (BuildsUnlike, BuildsCut, FewExecutions)
+"""Warnings about quantiles that matter where there is an interval."""
+_NO_VALUES = "an aggregate has no values, so the change has no interval"
+_NO_RATIO = "the base is 0, so there is no ratio"
+_EXTREME = "an extreme has no interval"
+
+
+class Line(msgspec.Struct, eq=False):
+    """A row while it is made."""
+
+    key: RowKey
+    factors: dict[str, Any]
+    cells: dict[int, Cell]
+    changes: dict[int, Change]
+    notes: tuple[str, ...] = ()
+
+
+Lines = dict[RowKey, Line]
+
+
+def line_of(lines: Lines, key: RowKey, factors: Mapping[str, Any]) -> Line:
+    """Return the row of a key, a new one where there is none yet."""
+    if key not in lines:
+        lines[key] = Line(key, dict(factors), {}, {})
+    return lines[key]
+
+
+def add_pair(lines: Lines, found: Sequence[Estimate], base: int, place: int, titles: Sequence[str]) -> None:
+    """Add the estimates of a column against the base; titles: of all columns."""
+    for each in found:
+        line = line_of(lines, _key(each), each.case.factors)
+        line.cells.setdefault(base, each.base)
+        line.cells[place] = each.head
+        few = [titles[p] for p in (base, place) if line.cells[p].builds == 1]
+        line.changes[place] = _change(each, line.cells[base], line.cells[place], few)
+
+
+def add_alone(lines: Lines, found: Sequence[Estimate], place: int) -> None:
+    """Add what a column has and the base lacks, or the other way round: its values, compared with nothing."""
+    for each in found:
+        line_of(lines, _key(each), each.case.factors).cells[place] = each.head
+
+
+def lacking(lines: Lines, chosen: Chosen, place: int) -> list[Located]:
+    """Give the executions of a column whose values are in no row yet, each as of base and as of head."""
+    have = {(k.benchmark, k.factors, k.metric) for k, line in lines.items() if place in line.cells}
+    found = []
+    for located in chosen.records:
+        e = located.record
+        if isinstance(e, Execution) and e.side == chosen.side:
+            metrics = {n: m for n, m in e.metrics.items() if (e.benchmark, canonical(e.factors), n) not in have}
+            if metrics:
+                found.append((msgspec.structs.replace(e, metrics=metrics), located))
+    return [
+        Located(msgspec.structs.replace(e, side=side), located.path, located.line)
+        for side in SIDES
+        for e, located in found
+    ]
+
+
+def add_aggregates(
+    lines: Lines, columns: Sequence[Chosen], base: int, confidence: float, statistics: Sequence[str]
+) -> None:
+    """Add what other tools gave without values, where a column has no values of its own.
+
+    Args:
+        statistics: the wanted ones; (): all. What a tool does not call by a name is always wanted.
+    """
+    cells = [_aggregates(chosen.records) for chosen in columns]
+    added: list[Line] = []
+    for place, own in enumerate(cells):
+        for key, (cell, factors) in own.items():
+            if statistics and key.statistic not in (*statistics, NOT_SAID):
+                continue
+            line = line_of(lines, key, factors)
+            if place not in line.cells:
+                line.cells[place] = cell
+                added.append(line)
+    for line in added:
+        first = line.cells.get(base)
+        for place, cell in line.cells.items():
+            if place != base and first is not None and place not in line.changes:
+                estimate = ratio_of(line.key.metric, line.key.unit, first.value, cell.value)
+                line.changes[place] = Change(
+                    estimate=estimate, confidence=confidence, method="none", notes=(_NO_VALUES,)
+                )
+
+
+def _key(each: Estimate) -> RowKey:
+    case = each.case
+    return RowKey(case.benchmark, canonical(case.factors), case.metric, each.statistic, case.unit, case.better)
+
+
+def _change(each: Estimate, base: Cell, cell: Cell, few: Sequence[str]) -> Change:
+    """Write a change; few: the columns of one build, by their titles."""
+    ratio = ratio_of(each.case.metric, each.case.unit, base.value, cell.value)
+    changes: dict[str, Any] = {}
+    if each.statistic in EXTREMES:
+        found = Change(estimate=ratio, confidence=each.ratio.confidence, method="none", notes=(_EXTREME,))
+    else:
+        found = _with_interval(each)
+        if found.kind != "withheld":
+            return found
+        if base.value == 0 and found.estimate is None:
+            # a gate may have a floor for such a case, a comparison has none
+            both = cell.value == 0
+            changes = {"method": "exact", "shown": "both 0" if both else "", "notes": () if both else (_NO_RATIO,)}
+        elif base.builds == cell.builds == 1 and found.estimate is not None and base.value > 0:
+            changes = {"estimate": ratio}
+    if few and isinstance(each.reason, (reasons.OneUnit, reasons.FewValues)):
+        # first that there is one build, where that is why there is no interval: more values would not help
+        of = "a side" if len(few) == 2 else f"of {visible(few[0])}"
+        said = f"one build {of}: no interval, since the variation between builds is unknown"
+        kept = [w.sentence() for w in each.warnings if not w.for_experts and not isinstance(w, _OF_INTERVALS)]
+        changes["notes"] = (said, *kept)
+    return msgspec.structs.replace(found, **changes)
+
+
+def _with_interval(each: Estimate) -> Change:
+    ratio = each.ratio
+    shown: Shown = "" if ratio.kind == "withheld" else _SHOWN.get(each.verdict, "not shown")
+    if each.case.better is None and shown in ("worse", "better"):
+        shown = "differs"
+    reason = [] if ratio.kind == "bounded" else [each.reason.sentence()]
+    # where the gate decides a run, the row of the view that decided says so
+    by = views.clause(each.finding) if each.finding is not None else ""
+    reason += [f"the gate decides {by}"] if by else []
+    return Change(
+        estimate=ratio.estimate if known(ratio.estimate) else None,
+        low=ratio.low if known(ratio.low) else None,
+        high=ratio.high if known(ratio.high) else None,
+        kind=ratio.kind,
+        confidence=float(f"{ratio.confidence:.12g}"),
+        method=ratio.method,
+        shown=shown,
+        notes=(*reason, *(warning.sentence() for warning in each.warnings if not warning.for_experts)),
+    )
+
+
+# --- geometric means --------------------------------------------------------------------------------------------------
+
+_VISIBLE = 0.01
+"""Difference of two changes, as logarithms, that a reader would wonder at."""
+_APART = "the change is over the logarithms of builds, in which a few slow builds count less than in the values"
+GroupOf = Callable[[str, Mapping[str, Any]], str | None]
+"""Of a benchmark and its settings the group."""
+
+
+class Means(msgspec.Struct, frozen=True):
+    """The geometric means with an interval, of each column against the base, and what is to be said of them."""
+
+    found: Mapping[int, Sequence[Overall]]
+    rounds: Mapping[int, int | None]
+    """The rounds that they are over, where that is not all of them."""
+
+
+def means_of(lines: Sequence[Line], columns: int, base: int, means: Means, group_of: GroupOf) -> list[Row]:
+    """Summarize the rows of one metric and statistic; the mean over all stands last, below those of its parts."""
+    groups: dict[str, list[Line]] = {}
+    for line in lines:
+        group = group_of(line.key.benchmark, line.factors)
+        if group is not None:
+            groups.setdefault(group, []).append(line)
+    # a group of all rows says nothing that the mean over all does not
+    parts = {name: own for name, own in groups.items() if 1 < len(own) < len(lines)}
+    found = [_mean_row(name, own, columns, base, means) for name, own in parts.items()]
+    if len(lines) > 1:
+        found.append(_mean_row(ALL, lines, columns, base, means))
+    return [row for row in found if row is not None]
+
+
+def _mean_row(group: str, lines: Sequence[Line], columns: int, base: int, means: Means) -> Row | None:
+    places = range(columns)
+    dropped = {name for place in places if (own := _mean(group, lines, place, means)) for name in own.dropped}
+
+    def has_all(line: Line) -> bool:
+        cells = [line.cells.get(place) for place in places]
+        return _named(line) not in dropped and all(c is not None and known(c.value) and c.value > 0 for c in cells)
+
+    everywhere = [line for line in lines if has_all(line)]
+    cells: list[Cell | None] = [None] * columns
+    if len(everywhere) > 1:
+        logs = [[math.log(line.cells[place].value) for line in everywhere] for place in places]
+        cells = [Cell(value=math.exp(math.fsum(own) / len(own))) for own in logs]
+    changes = [None if place == base else _mean_change(group, lines, place, means) for place in places]
+    if not any(cells) and not any(changes):
+        return None
+    notes: tuple[str, ...] = ()
+    if 1 < len(everywhere) < len(lines) and not dropped:
+        notes = (f"values are of the {plural(len(everywhere), 'row')} that all columns have",)
+    if any(_is_apart(cells[base], cells[place], changes[place]) for place in places):
+        notes = (*notes, _APART)
+    return Row(kind="geomean", benchmark=group, factors={}, cells=cells, changes=changes, notes=notes)
+
+
+def _is_apart(base: Cell | None, cell: Cell | None, change: Change | None) -> bool:
+    """Return whether a change over builds is visibly another one than that of the values beside it."""
+    if base is None or cell is None or change is None or not change.estimate:
+        return False
+    return abs(math.log(cell.value / base.value) - math.log(change.estimate)) > _VISIBLE
+
+
+def _mean(group: str, lines: Sequence[Line], place: int, means: Means) -> Overall | None:
+    """Return the mean with an interval of a column, where there is one."""
+    key = lines[0].key
+    if key.statistic != MEAN:
+        return None
+    found = (o for o in means.found.get(place, ()) if (o.group, o.metric) == (group, key.metric))
+    return next((o for o in found if o.ratio.kind == "bounded"), None)
+
+
+def _named(line: Line) -> str:
+    return f"{line.key.benchmark}{f' ({pairs(line.factors)})' if line.factors else ''}"
+
+
+def _mean_change(group: str, lines: Sequence[Line], place: int, means: Means) -> Change | None:
+    counted = [line for line in lines if (change := line.changes.get(place)) and change.estimate]
+    if len(counted) < 2:
+        return None
+    logs = [math.log(line.changes[place].estimate or 1) for line in counted]
+    estimate = math.exp(math.fsum(logs) / len(logs))
+    first = counted[0].changes[place]
+    if all(line.changes[place].method == "exact" for line in counted):
+        return Change(
+            estimate=estimate, low=estimate, high=estimate, kind="bounded", confidence=first.confidence,
+            method="exact", shown="same" if estimate == 1 else "", notes=_without(lines, counted),
+        )  # fmt: skip
+    own, better = _mean(group, lines, place, means), lines[0].key.better
+    # of rows without an interval the mean has none either: what spread there is, is rounding
+    if own is None or all(line.changes[place].kind == "withheld" for line in counted):
+        return Change(estimate=estimate, confidence=first.confidence, method="none", notes=_without(lines, counted))
+    ratio, rounds = own.ratio, means.rounds.get(place)
+    notes = [] if rounds is None else [f"over the first {plural(rounds, 'round')}, which all rows have"]
+    if own.dropped:
+        notes = [f"of {plural(own.cases, 'row')}, without {named(own.dropped, 5)}"]
+    shown: Shown = "not shown"
+    if ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high:
+        shown = "differs" if better is None else "worse" if (ratio.low > 1) == (better == "lower") else "better"
+    return Change(
+        estimate=ratio.estimate if known(ratio.estimate) else estimate, low=ratio.low, high=ratio.high,
+        kind=ratio.kind, confidence=float(f"{ratio.confidence:.12g}"), method=ratio.method, shown=shown,
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _without(lines: Sequence[Line], counted: Sequence[Line]) -> tuple[str, ...]:
+    left = [_named(line) for line in lines if line not in counted]
+    return (f"of {plural(len(counted), 'row')}, without {named(left, 5)}",) if left else ()

@@ -1,0 +1,116 @@
+"""A document: facts, lists, tables and figures in sections, safe on one line and not yet escaped for any markup."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import msgspec
+
+from gate.model import Verdict
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+Tone = Literal["worse", "better", "differs", Verdict, ""]
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column's title and how it is aligned."""
+
+    title: str
+    right: bool = False
+    fixed: bool = False
+    """Stands in each part of a table that is too wide for one."""
+    follows: bool = False
+    """Belongs to the column before it, and stands below that where there is no room beside it."""
+    label: str = ""
+    """What a phone writes before a cell, if not the title."""
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """A text in a table."""
+
+    text: str
+    spread: str = ""
+    """What stands behind it, a mark and a number: "± 0.5%"; the marks of a column stand below each other."""
+    notes: tuple[str, ...] = ()
+    """Footnotes."""
+    tone: Tone = ""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A row, whose first cell names it."""
+
+    cells: list[Cell]
+    is_mean: bool = False
+    """It sums up the others."""
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """A picture in a page: what it is of, for its scroll region; its SVG, the page's only markup from code."""
+
+    kind: str
+    name: str
+    svg: Markup
+    caption: str
+    reading: tuple[str, ...] = ()
+    """How to read such a picture, for all of its kind at once."""
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """Names, and what there is to say of each."""
+
+    kind: ClassVar[str] = "facts"
+    rows: list[tuple[str, str]]
+
+
+class Items(msgspec.Struct, frozen=True):
+    """Sentences of one kind; `code` in a caution is ours, in the others it may be part of a name."""
+
+    kind: ClassVar[str] = "items"
+    texts: list[str]
+    role: Literal["told", "caution", "rest", "warning"]
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A sentence by itself, the verdict of a document."""
+
+    kind: ClassVar[str] = "said"
+    text: str
+
+
+class Table(msgspec.Struct, frozen=True):
+    """A table with its title, and a picture of it."""
+
+    kind: ClassVar[str] = "table"
+    title: str
+    short: str
+    """The title in a list of tables."""
+    head: list[Column]
+    rows: list[Row]
+    reading: str = ""
+    """How to read its marks."""
+    figure: Figure | None = None
+
+
+class Footnotes(msgspec.Struct, frozen=True):
+    """The place of the footnotes of the tables above, and of how to read these."""
+
+    kind: ClassVar[str] = "footnotes"
+
+
+Part = Facts | Items | Said | Table | Footnotes
+
+
+class Document(msgspec.Struct, frozen=True):
+    """What a command says."""
+
+    tool: str
+    """The command."""
+    title: str
+    sections: list[list[Part]]
+    """Each stands by itself; parts without content take no room."""
+    elsewhere: str
+    """Where all of it is: "in --format json"."""
+    footer: str
+    """Of a page: what to know of the command."""

@@ -1,0 +1,296 @@
+"""A document for a terminal: columns as wide as they need to be, footnotes with raised numbers, lines of a width."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO
+
+import msgspec
+
+from gate.document.document import Cell as Cell  # whoever lays out a table finds its parts here
+from gate.document.document import Column as Column
+from gate.document.document import Document, Facts, Footnotes, Items, Part, Row, Said, Table
+from gate.words.names import NameSet
+from gate.words.streams import colored, is_terminal
+from gate.words.streams import paint as paint
+from gate.writing.phrases import more_are
+from gate.writing.plain import clip, columns, distinct, pad, visible, wrap
+
+_GAP = "  "
+_WIDEST = 140
+_ENDLESS = 1_000_000
+_TITLE = 30
+_NARROWEST = 14
+"""Columns that a name keeps of a table."""
+_NOTES = 40
+_WARNINGS = 20
+_STYLES = {"worse": "31", "better": "36"}
+
+
+class Screen(msgspec.Struct, frozen=True):
+    """What shows a text."""
+
+    color: bool
+    width: int
+    """Of text."""
+    room: int | None
+    """Of tables: the width of the terminal; None: there is none, and names are whole."""
+
+
+def screen(out: TextIO) -> Screen:
+    """Return what shows what is written to a stream."""
+    width = shutil.get_terminal_size((100, 24)).columns
+    return Screen(colored(out), min(width, _WIDEST), width if is_terminal(out) else None)
+
+
+# --- footnotes --------------------------------------------------------------------------------------------------------
+
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class Notes:
+    """Texts numbered from 1 in the order of use; what is over the limit (None: there is none) is counted."""
+
+    def __init__(self, limit: int | None) -> None:
+        """Begin without any."""
+        self.texts: dict[str, int] = {}
+        self._left: set[str] = set()
+        self._limit = limit
+
+    @property
+    def left_out(self) -> int:
+        """Count the texts over the limit."""
+        return len(self._left)
+
+    def numbers(self, texts: Iterable[str]) -> list[int]:
+        """Give the numbers of texts, without those that are over the limit."""
+        return [number for number in map(self._number, texts) if number]
+
+    def marks(self, texts: Iterable[str]) -> str:
+        """Give the marks of texts as they stand behind a cell: " ¹ ²"."""
+        return "".join(f" {str(number).translate(_SUPERSCRIPT)}" for number in self.numbers(texts))
+
+    def lines(self, width: int, elsewhere: str) -> list[str]:
+        """Write all texts below a table; elsewhere: where those over the limit are."""
+        lines = []
+        for text, number in self.texts.items():
+            mark = str(number).translate(_SUPERSCRIPT)
+            lines += wrap(text, width, first=f"{mark} ", rest=" " * (len(mark) + 1))
+        more = f"{more_are(self.left_out, 'note')} {elsewhere}."
+        return lines + (wrap(more, width) if self.left_out else [])
+
+    def _number(self, text: str) -> int:
+        if text not in self.texts and self._limit is not None and len(self.texts) >= self._limit:
+            self._left.add(text)
+            return 0
+        return self.texts.setdefault(text, len(self.texts) + 1)
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+class _Drawn(msgspec.Struct, frozen=True):
+    """A cell as it looks: style is the SGR code of its text, behind which the note stands."""
+
+    text: str
+    note: str = ""
+    style: str = ""
+
+
+def lay_out(
+    head: Sequence[Column],
+    rows: Sequence[Sequence[Cell | str]],
+    width: int,
+    *,
+    style: str = "",
+    narrowest: int = _NARROWEST,
+    notes: Notes | None = None,
+    styles: dict[str, str] | None = None,
+) -> list[str] | None:
+    """Lay out a table, shortening the first column if need be; None when it does not fit the width.
+
+    Args:
+        style: the SGR code of the titles.
+        narrowest: what the first column keeps.
+        notes: number the footnotes of its cells; those of the first column come first.
+        styles: the SGR codes of tones.
+    """
+    table = _drawn(rows, notes, styles or {})
+    widths = [
+        max([columns(column.title), *(columns(row[i].text + row[i].note) for row in table)])
+        for i, column in enumerate(head)
+    ]
+    over = sum(widths) + len(_GAP) * (len(widths) - 1) - width
+    if over > 0:
+        if widths[0] - over < min(narrowest, widths[0]):
+            return None
+        widths[0] -= over
+        # what is shortened is the first column
+        names = distinct(
+            [row[0].text for row in table], widths[0] - max((columns(r[0].note) for r in table), default=0)
+        )
+        table = [[msgspec.structs.replace(row[0], text=n), *row[1:]] for row, n in zip(table, names, strict=True)]
+    titles = [_Drawn(column.title, style=style) for column in head]
+    lines = []
+    for row in (titles, *table):
+        cells = []
+        for column, room, cell in zip(head, widths, row, strict=True):
+            text = clip(cell.text, room - columns(cell.note))
+            blanks = pad("", room - columns(text + cell.note))
+            shown = paint(text, cell.style) + cell.note
+            cells.append(blanks + shown if column.right else shown + blanks)
+        lines.append(_GAP.join(cells).rstrip())
+    return lines
+
+
+def _drawn(rows: Sequence[Sequence[Cell | str]], notes: Notes | None, styles: dict[str, str]) -> list[list[_Drawn]]:
+    """Write what stands behind the text of each cell: its spread below that of others, and the marks of its notes."""
+    cells = [[Cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    first = [notes.marks(row[0].notes) if notes is not None else "" for row in cells]
+    halves = [max(columns(cell.spread.partition(" ")[2]) for cell in column) for column in zip(*cells, strict=True)]
+    table = []
+    for row, mark in zip(cells, first, strict=True):
+        drawn = [_Drawn(row[0].text, mark)]
+        for cell, half in zip(row[1:], halves[1:], strict=True):
+            note = notes.marks(cell.notes) if notes is not None else ""
+            # the number itself stands below the others
+            blanks = " " * (half + 3) if cell.text and half and not cell.spread else ""
+            drawn.append(_Drawn(_with_spread(cell, half), note + blanks, styles.get(cell.tone, "")))
+        table.append(drawn)
+    return table
+
+
+def _with_spread(cell: Cell, half: int = 0) -> str:
+    """Write "101.5 ± 0.5%", the share padded so that the signs of a column stand below each other."""
+    mark, _, share = cell.spread.partition(" ")
+    return f"{cell.text} {mark} {pad(share, half, right=True)}" if mark else cell.text
+
+
+def stacked(head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Write a paragraph a row where a table is too wide: numbers with their titles, words by themselves."""
+    lines = []
+    for name, row in zip(distinct([row[0] for row in rows], 2 * width), rows, strict=True):
+        lines += wrap(name, width, rest=_GAP) if name else []
+        cells = (f"{c.title} {text}" if c.right else text for c, text in zip(head[1:], row[1:], strict=True) if text)
+        lines += wrap(", ".join(cells), width, first=_GAP, rest=2 * _GAP)
+    return lines
+
+
+def table(head: Sequence[Column], rows: Sequence[Sequence[str]], width: int, *, style: str = "") -> list[str]:
+    """Lay out a table of texts, or where it does not fit a paragraph a row; style: the SGR code of the titles."""
+    found = lay_out(head, rows, width, style=style)
+    return stacked(head, rows, width) if found is None else found
+
+
+# --- a whole document -------------------------------------------------------------------------------------------------
+
+
+def render(document: Document, screen: Screen) -> str:
+    """Write a document, ending with a newline; in a terminal only single words go beyond its width."""
+    text, lines = _Text(document, screen), list[str]()
+    for section in document.sections:
+        own = [line for part in section for line in text.part(part)]
+        lines += [*([""] if lines and own else []), *own]
+    return "\n".join(lines) + "\n"
+
+
+class _Text:
+    """One rendering: the document, and how it is to look."""
+
+    def __init__(self, document: Document, screen: Screen) -> None:
+        self.elsewhere = document.elsewhere
+        self.width = max(screen.width, 20)
+        self.room = _ENDLESS if screen.room is None else max(screen.room, 20)
+        self.bold, self.caution = ("1", "33") if screen.color else ("", "")
+        self.styles = _STYLES if screen.color else {}
+        self.notes = Notes(_NOTES)
+        tables = [part for section in document.sections for part in section if isinstance(part, Table)]
+        self.names = NameSet(row.cells[0].text for each in tables for row in each.rows)
+        self.readings = dict.fromkeys(each.reading for each in tables if each.reading)
+
+    def part(self, part: Part) -> list[str]:
+        match part:
+            case Facts():
+                titles = distinct([name for name, _ in part.rows], _TITLE)
+                width = max(map(columns, titles), default=0)
+                return [
+                    line
+                    for title, (_, text) in zip(titles, part.rows, strict=True)
+                    for line in self.whole(text, first=f"{pad(title, width)}  ", rest=" " * (width + 2))
+                ]
+            case Items():
+                return list(self.items(part))
+            case Said():
+                return wrap(part.text, self.width) if part.text else []
+            case Table():
+                return [*(paint(line, self.bold) for line in wrap(part.title, self.width)), *self.table(part)]
+            case Footnotes():
+                read = [line for text in self.readings for line in wrap(text, self.width)]
+                return self.notes.lines(self.width, self.elsewhere) + read
+
+    def items(self, items: Items) -> Iterator[str]:
+        texts = [visible(text) for text in items.texts]
+        if items.role == "warning" and texts:
+            yield paint("warnings", self.bold)
+            for text in texts[:_WARNINGS]:
+                yield from wrap(text, self.width, first="  - ", rest="    ")
+            if more := len(texts) - min(len(texts), _WARNINGS):
+                yield from wrap(f"{more_are(more)} {self.elsewhere}.", self.width, first="  ", rest="  ")
+            return
+        for text in texts:
+            if items.role == "caution":
+                yield from (paint(line, self.caution) for line in wrap(text, self.width, first="! ", rest="  "))
+            else:
+                yield from self.whole(text) if items.role == "told" else wrap(text, self.width, rest="  ")
+
+    def whole(self, text: str, *, first: str = "", rest: str = "") -> list[str]:
+        """Wrap a text in a terminal only: elsewhere the names of files in it stay whole."""
+        return wrap(text, self.width if self.room < _ENDLESS else _ENDLESS, first=first, rest=rest)
+
+    def table(self, table: Table) -> list[str]:
+        """Lay out a table; columns that do not fit beside each other stand in parts, each with those that are fixed."""
+        groups: list[list[int]] = []
+        for place, column in enumerate(table.head[1:], 1):
+            if column.follows:
+                groups[-1].append(place)
+            else:
+                groups.append([place])
+        fixed = [place for group in groups if table.head[group[0]].fixed for place in group]
+        others = [group for group in groups if not table.head[group[0]].fixed] or [[]]
+        for count in range(len(others), 0, -1):
+            chunks = [others[at : at + count] for at in range(0, len(others), count)]
+            parts = [self.laid_out(table, sorted([*fixed, *(p for group in c for p in group)])) for c in chunks]
+            if all(part is not None for part in parts):
+                return [line for part in parts for line in ("", *(part or []))][1:]
+        return [line for row in table.rows for line in self.stacked(table.head, row, groups)]
+
+    def laid_out(self, table: Table, places: Sequence[int]) -> list[str] | None:
+        """Lay out some columns beside the names; None: they do not fit."""
+        titles = distinct([column.title for column in table.head], _TITLE)
+        head = [msgspec.structs.replace(table.head[place], title=titles[place]) for place in (0, *places)]
+        rows = [[row.cells[place] for place in (0, *places)] for row in table.rows]
+        if self.room < _ENDLESS:
+            cells = [
+                [column.title for column in head],
+                *([d.text + d.note for d in r] for r in _drawn(rows, self.notes, {})),
+            ]
+            beside = sum(len(_GAP) + max(map(columns, own)) for own in list(zip(*cells, strict=True))[1:])
+            room = max(self.room - beside, _NARROWEST)
+            names = [self.names.short(row[0].text, room) for row in rows]
+            rows = [[msgspec.structs.replace(row[0], text=n), *row[1:]] for row, n in zip(rows, names, strict=True)]
+        return lay_out(head, rows, self.room, style=self.bold, notes=self.notes, styles=self.styles)
+
+    def stacked(self, head: Sequence[Column], row: Row, groups: Sequence[Sequence[int]]) -> Iterator[str]:
+        """A block a row, for a terminal too narrow for the table."""
+        name = self.names.short(row.cells[0].text, 2 * (self.width - 2)) + self.notes.marks(row.cells[0].notes)
+        yield from wrap(name, self.width, rest="  ")
+        titles = distinct([column.title for column in head], _TITLE)
+        for first, *rest in (group for group in groups if any(row.cells[place].text for place in group)):
+            cell = row.cells[first]
+            text = f" {_with_spread(cell)}{self.notes.marks(cell.notes)}" if cell.text else ""
+            yield from wrap(f"{titles[first]}{text}", self.width, first="  ", rest="    ")
+            for cell in (row.cells[place] for place in rest if row.cells[place].text):
+                # painted line by line, so that a code never spans a break
+                own = wrap(cell.text + self.notes.marks(cell.notes), self.width, first="    ", rest="      ")
+                yield from (paint(line, self.styles.get(cell.tone, "")) for line in own)
