@@ -22,6 +22,8 @@ from gate.decide.detectable import detectable
 from gate.decide.looks import walk
 from gate.decide.measurements import Decided, decide_by, looking
 from gate.decide.policy import policy_at
+from gate.document.document import Column
+from gate.document.terminal import table
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.model import SCHEMA, Report, UserError
 from gate.report.outputs import require_writable, write
@@ -31,7 +33,6 @@ from gate.run.project import Project, open_itself, with_head
 from gate.run.refusal import refuse_unsafe
 from gate.units import format_share, plural
 from gate.words.failures import title
-from gate.words.grid import Cell, Column, lay_out
 from gate.writing.phrases import listed
 from gate.writing.plain import visible, wrap
 from harness.errors import SourceError
@@ -310,10 +311,9 @@ def _said(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bool)
     columns = [Column("benchmark"), *(Column(f"{_TITLES[each.name]}") for each in done), Column("finds", right=True)]
     rows = []
     for name in names:
-        cells = [Cell(_cell(each, name)) for each in done]
-        size = Cell(format_share(sizes[name]) if name in sizes else "")
-        rows.append([Cell(visible(name)), *cells, size])
-    lines = [headline, "", *(lay_out(columns, rows, _WIDTH) or []), ""]
+        cells = [_cell(each, name) for each in done]
+        rows.append([visible(name), *cells, format_share(sizes[name]) if name in sizes else ""])
+    lines = [headline, "", *table(columns, rows, _WIDTH), ""]
     for each in tried:
         text = f"{each.what}: must be {_WANTED[each.name]}" if each.why is None else f"not tried, {each.why}"
         lines += wrap(visible(f"{_TITLES[each.name]:<15}{text}"), _WIDTH, rest=" " * 15)
