@@ -189,7 +189,9 @@ def _read(path: Path) -> bytes:
 def _planted(project: Project, rules: RulesOptions, patch: bytes) -> Project:
     head = project.sources.head
     revision = patched(project.repository, head.revision, patch)
-    return with_head(project, Source(msgspec.structs.replace(head.commit, dirty=True), revision), rules, ())
+    return with_head(
+        project, Source(msgspec.structs.replace(head.commit, dirty=True), revision), rules, rules.benchmarks
+    )
 
 
 def _slower(drill: _Drill, patch: bytes | None) -> tuple[Exercise, dict[str, float]]:
@@ -219,7 +221,12 @@ def _harmless(drill: _Drill) -> Exercise:
         if found is None:
             return project
         edited.append(found[1])
-        return with_head(project, Source(msgspec.structs.replace(head.commit, dirty=True), found[0]), drill.rules, ())
+        return with_head(
+            project,
+            Source(msgspec.structs.replace(head.commit, dirty=True), found[0]),
+            drill.rules,
+            drill.rules.benchmarks,
+        )
 
     with open_itself(drill.options.head, drill.rules) as project:
         change(project)
@@ -265,7 +272,7 @@ def _of_base(drill: _Drill, config: Config, patch: bytes | None) -> Exercise:
         base, head = planted.sources.base, planted.sources.head
         own = planted.settings.sides["head"]
         revision, built = edits.with_artifacts_of(project.repository, base.revision, head.revision, own)
-        whole = with_head(project, Source(head.commit, revision), drill.rules, ())
+        whole = with_head(project, Source(head.commit, revision), drill.rules, drill.rules.benchmarks)
         return _with_head(whole, lambda _: built)
 
     decided, folder = drill.measured("artifacts", change)
