@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gate.memory.entries import Costs
 from gate.model.case import canonical
 from gate.stats import planning
+from gate.store.memory import Costs
 from gate.writing.phrases import listed
 
 

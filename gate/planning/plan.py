@@ -14,7 +14,6 @@ from gate.config.types import Builds, Config
 from gate.config.types import Plan as PlanTable
 from gate.decide.design import CORRELATIONS, choose
 from gate.decide.estimates import BOOTSTRAP_BUILDS
-from gate.memory.entries import Costs as Spent
 from gate.model import Memory, UserError
 from gate.model.case import MEAN
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
@@ -25,6 +24,7 @@ from gate.stats.cheapest import cheapest
 from gate.stats.plan_types import Aim, Choice, Limits, Plan, PlannedCase, Terms, seconds
 from gate.stats.planning import Counts, build_variance, half_width, optimum, without_shared
 from gate.stats.power import detection, minimum_detectable_change, noncentrality
+from gate.store.memory import Costs as Spent
 from gate.units import Duration, Share, format_duration, format_share
 
 _TRIES = 3

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gate.memory.store import History
+from gate.store.memory import Sessions
 from tests.support.project import CONFIG as SHORT
 from tests.support.project import Project
 
@@ -43,7 +43,7 @@ def test_a_calibration_is_used_by_the_next_check(project: Project, tmp_path: Pat
     assert done.stdout.startswith("Calibrated: the noise of 1 benchmark on this host, from 10 rounds\n")
     assert "0 of 2 gates of 5 rounds failed though nothing changed: at most 84% would" in " ".join(done.stdout.split())
     assert "1%: 0 of 2, 20%: 2 of 2 found" in " ".join(done.stdout.split())
-    assert (state / "perfgate/history.sqlite").exists()
+    assert (state / "perfgate/history").exists()
     assert project.git("status", "--porcelain") == ""
     # where both sides are laid out alike, what a calibration has found tells only plans
     done = project.perfgate("check", PERFGATE_HISTORY="", XDG_STATE_HOME=str(state))
@@ -62,8 +62,8 @@ def test_a_calibration_is_used_by_the_next_check(project: Project, tmp_path: Pat
     if finding["memory"]["used"]:  # one run of ten is too noisy for its memory, by chance
         assert finding["ratio"]["method"] == "fieller-moderated"
     # a check of the default branch is remembered too
-    with History.open(state / "perfgate/history.sqlite") as history:
-        kinds = [entry.session.kind for entry in history.of_host(report["run"]["host"]["fingerprint"])]
+    entries = Sessions(state / "perfgate/history").of_host(report["run"]["host"]["fingerprint"])
+    kinds = [entry.session.kind for entry in entries]
     assert sorted(kinds) == ["calibration", "check", "check"]
 
 

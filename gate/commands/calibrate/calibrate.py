@@ -19,10 +19,6 @@ from gate.commands.calibrate.result import Calibration, Session, news, session_o
 from gate.config.rules import most_builds
 from gate.config.types import Config
 from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.memory import entries
-from gate.memory.entries import HistoryError
-from gate.memory.sessions import setups_of
-from gate.memory.store import History
 from gate.model import Run, UserError
 from gate.model.warnings import typed
 from gate.report.outputs import require_writable, targets, write
@@ -35,6 +31,9 @@ from gate.run.memory import barred, history_path, project_name
 from gate.run.preview import expected, write_preview
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
+from gate.store import memory as entries
+from gate.store.learning import setups_of
+from gate.store.memory import HistoryError, Sessions
 from gate.units import Duration, plural
 from gate.words.failures import title
 from gate.words.reports import commit
@@ -109,7 +108,7 @@ def _history(options: CalibrateOptions, project: Project, err: TextIO) -> Path |
     path = history_path(options.history, project)
     remember_outputs(project.repository, [path])
     # found out now, not after an hour of measuring
-    History.open(path).close()
+    Sessions(path).require()
     return path
 
 
@@ -208,10 +207,10 @@ def _keep(session: Session, project: str, path: Path) -> Calibration:
         host=found.host,
         commit=found.commit.sha if found.commit else None,
     )
-    with History.open(path) as history:
-        # false where a resumed run is concluded again: then it is there already
-        history.add(kept, session.learned)
-        here = history.of_host(kept.fingerprint)
+    history = Sessions(path)
+    # false where a resumed run is concluded again: then it is there already
+    history.add(kept, session.learned)
+    here = history.of_host(kept.fingerprint)
     now = datetime.datetime.now(tz=datetime.UTC)
     return msgspec.structs.replace(with_worth(found, here, project, now), history=str(path))
 

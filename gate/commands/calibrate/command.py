@@ -41,7 +41,7 @@ class MeasuringOptions:
     )
     strict: bool = switch(STRICT)
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
-    history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
+    history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

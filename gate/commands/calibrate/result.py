@@ -16,8 +16,6 @@ from gate.config.types import Config
 from gate.decide.views import asked_of
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.memory.entries import Costs, Entry, Learned, Setup
-from gate.memory.sessions import learn
 from gate.model import Commit, Failure, Layouts, Record, Remembered, Round, Run
 from gate.model.case import CaseId, OfCase, case_id
 from gate.model.warnings import AnyWarning
@@ -26,6 +24,8 @@ from gate.model.warnings.setup import FewBuilds
 from gate.run.memory import findings_of
 from gate.stats.prior import NU_UNKNOWN, Prior, nu_of, prior_of
 from gate.stats.proportion import Proportion
+from gate.store.learning import learn
+from gate.store.memory import Costs, Entry, Learned, Setup
 
 SCHEMA = 1
 SESSIONS_WANTED = 3

@@ -13,10 +13,9 @@ import msgspec
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
-from gate.memory.entries import HistoryError
-from gate.memory.store import path_of
 from gate.model import SCHEMA
 from gate.report.outputs import require_writable, write
+from gate.store.memory import HistoryError, folder_of
 from gate.units import plural
 from gate.words.grid import paint
 from gate.words.streams import colored
@@ -59,7 +58,7 @@ def _sandbox() -> Check:
 
 def _history() -> Path | None:
     try:
-        return path_of(None, None, os.environ)
+        return folder_of(None, None, os.environ)
     except HistoryError:
         return None
 

@@ -13,10 +13,10 @@ from gate.commands.history.place import here, opened
 from gate.decide.measurements import decide_inputs
 from gate.decide.nothing_to_compare import nothing_to_compare
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
-from gate.history.record import UNKNOWN, commits_of, descends, describe, record_of
-from gate.history.store import Added, Reading, encode
 from gate.model import UserError
 from gate.model.history import HistoryRecord
+from gate.store.recording import UNKNOWN, commits_of, descends, describe, record_of
+from gate.store.records import Added, Reading, encode
 from gate.units import agree, plural
 from gate.writing.plain import visible
 

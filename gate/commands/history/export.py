@@ -15,11 +15,11 @@ import msgspec
 from gate.codes import Exit, MisuseError
 from gate.commands.history.options import ExportOptions
 from gate.commands.history.place import opened
-from gate.history.store import when
 from gate.model import LEVELS, SIDES, Level, Side, UserError
 from gate.model.history import Change, HistoryRecord, Measured
 from gate.report.csv import cell
 from gate.stats.ratio import t_quantile
+from gate.store.records import when
 from gate.units import plural
 from gate.writing.plain import visible
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from gate.cli import values
 from gate.cli.options import argument, group, option, repeated, switch
@@ -17,11 +16,9 @@ KEEP = 5000
 class StoreOptions:
     """Where the history is: a ref of the repository around the working directory, or a folder."""
 
-    ref: str | None = option(
-        f"git ref that holds the history (default: {HISTORY_REF})", metavar="REF", exclusive="store"
-    )
-    folder: Path | None = option(
-        "folder that holds the history, instead of a ref", metavar="DIR", parse=Path, exclusive="store"
+    history: str | None = option(
+        f"git ref or folder of the history (default: gate.history, then $PERFGATE_HISTORY, then {HISTORY_REF})",
+        metavar="REF|DIR",
     )
 
 

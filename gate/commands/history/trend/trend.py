@@ -15,12 +15,12 @@ from gate.codes import Exit
 from gate.commands.history.options import TrendOptions
 from gate.commands.history.place import here, opened
 from gate.commands.history.trend.formats import Screen, renderer
-from gate.history.chain import Chain, chained
-from gate.history.series import followed, series
-from gate.history.store import when
-from gate.history.trend import Trend, trend
 from gate.model import UserError
 from gate.report.outputs import write
+from gate.store.chain import Chain, chained
+from gate.store.records import when
+from gate.store.series import followed, series
+from gate.store.trend import Trend, trend
 from gate.words.streams import colored
 from gate.writing.plain import visible
 

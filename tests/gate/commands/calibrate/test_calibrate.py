@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,13 @@ from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
 from gate.decide import decide
-from gate.memory.entries import Entry, HistoryError
-from gate.memory.entries import Session as Kept
-from gate.memory.sessions import setups_of
-from gate.memory.store import History
 from gate.model import Case, Commit, Evidence, Record, Report, Run, UserError
 from gate.model.warnings.setup import FewBuilds
 from gate.run import project as run_project
 from gate.stats.subsample import of_builds
+from gate.store.learning import setups_of
+from gate.store.memory import Entry, HistoryError, Sessions
+from gate.store.memory import Session as Kept
 from tests.support.lines import builds, located
 from tests.support.project import SHELL_CONFIG as SHORT
 from tests.support.project import Project
@@ -276,7 +276,7 @@ def test_the_text_says_all_of_it() -> None:
         in common
     )
     kept = structs.replace(kept, layouts="independent")
-    shown = text(structs.replace(kept, history="/state/history.sqlite"))
+    shown = text(structs.replace(kept, history="/state/history"))
     assert "\x1b" not in shown
     plain = " ".join(shown.split())
     for words in (
@@ -289,7 +289,7 @@ def test_the_text_says_all_of_it() -> None:
         "1 session, 4.6 degrees of freedom (at most 20); 2 more calibrations on other days would raise this to about 8 to 20",
         "0 of 4 gates of 5 rounds failed though nothing changed: at most 60% would",
         "1%: 0 of 8, 5%: 4 of 8 found, with a threshold of 3%. Synthetic: ",
-        "in /state/history.sqlite as 20261120T090000Z-abcdef",
+        "in /state/history as 20261120T090000Z-abcdef",
     ):
         assert words in plain
     assert max(len(line) for line in shown.splitlines()) <= 100
@@ -402,10 +402,9 @@ def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> 
     assert out.startswith("Calibrated: the noise of 1 benchmark on this host, from 5 rounds\n")
     assert "against itself: 1 benchmark x 5 builds x 2 executions x 4 iterations a side" in err
     assert "1 h 00 min" in err  # 4 x the budget of a check
-    history = tmp_path / "home/.local/state/perfgate/history.sqlite"
-    with History.open(history) as opened:
-        found = json.loads((tmp_path / "out.json").read_text())
-        (entry,) = opened.of_host(found["host"]["fingerprint"])
+    history = tmp_path / "home/.local/state/perfgate/history"
+    found = json.loads((tmp_path / "out.json").read_text())
+    (entry,) = Sessions(history).of_host(found["host"]["fingerprint"])
     assert entry.session.id == found["session"]
     assert entry.session.kind == "calibration"
     assert entry.session.commit == project.sha()
@@ -423,8 +422,7 @@ def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> 
     # the session of a resumed run is the same one
     code, out, _ = ran(resume=True, quiet=True)
     assert (code, out) == (0, "Calibrated: the noise of 1 benchmark on this host, from 5 rounds\n")
-    with History.open(history) as opened:
-        assert len(opened.of_host(found["host"]["fingerprint"])) == 1
+    assert len(Sessions(history).of_host(found["host"]["fingerprint"])) == 1
 
 
 @measures
@@ -476,7 +474,7 @@ def test_a_history_that_fails_afterwards_keeps_the_measurements(
         raise HistoryError("h: the disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr(History, "add", refuse)
+        patched.setattr(Sessions, "add", refuse)
         code, out, err = ran(builds=2, history=tmp_path / "h")
     assert code == 4
     assert "h: the disk is full; the measurements are kept" in err
@@ -506,11 +504,11 @@ def test_a_dry_run_measures_nothing(project: Project, tmp_path: Path) -> None:
 
 @measures
 def test_a_history_in_the_checkout_is_no_change_of_heads(project: Project) -> None:
-    project.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "noise.sqlite"'))
+    project.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "noise"'))
     project.commit()
     code, _, err = ran(builds=2, quiet=True)
     assert code == 0, err
-    assert (project.top / "noise.sqlite").exists()
+    assert (project.top / "noise").exists()
     assert not looked(None).sources.head.commit.dirty
 
 
@@ -520,7 +518,7 @@ def test_it_goes_on_where_it_was_interrupted(project: Project, tmp_path: Path) -
     file = project.top / ".perfgate/calibration/measurements.jsonl"
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(lines[: len(lines) // 2]))
-    (tmp_path / "h").unlink()
+    shutil.rmtree(tmp_path / "h")
     code, out, _ = ran(builds=3, history=tmp_path / "h", resume=True)
     assert code == 0
     assert "3 rounds of" in out

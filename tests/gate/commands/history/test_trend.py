@@ -24,7 +24,7 @@ FORMATS = ("json", "csv", "markdown", "html")
 
 def run(folder: Path, *argv: str) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
-    return main(("history", "trend", "--folder", str(folder), *argv), out, err), out.getvalue(), err.getvalue()
+    return main(("history", "trend", "--history", str(folder), *argv), out, err), out.getvalue(), err.getvalue()
 
 
 def said(folder: Path, *argv: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from gate.history.trend import Trend
+from gate.store.trend import Trend
 
 
 class Screen(msgspec.Struct, frozen=True):

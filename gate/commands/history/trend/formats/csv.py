@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gate.commands.history.trend.formats import Screen, ratio_of
-from gate.history.trend import CaseTrend, Trend
 from gate.report.csv import cell
+from gate.store.trend import CaseTrend, Trend
 
 COLUMNS = (
     "benchmark", "metric", "statistic", "factors", "unit", "better", "commit", "parent", "committed", "run",

@@ -13,8 +13,6 @@ from markupsafe import Markup
 
 from gate.commands.history.trend import words
 from gate.commands.history.trend.formats import Screen
-from gate.history.series import Run
-from gate.history.trend import CaseTrend, Trend
 from gate.plots.axes import grid, tick_room
 from gate.plots.picture import Picture, Point, Sheet, Tip, room
 from gate.plots.scales import Axis, change_ticks
@@ -22,6 +20,8 @@ from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.report.page.pictures import Figure
 from gate.report.templates import prose, render_template
 from gate.stats.series import Path
+from gate.store.series import Run
+from gate.store.trend import CaseTrend, Trend
 from gate.units import plural
 from gate.writing.amounts import amount
 from gate.writing.plain import clip, visible

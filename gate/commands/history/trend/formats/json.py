@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from gate.commands.history.trend.formats import Screen, ratio_of
-from gate.history.trend import CaseTrend, Trend
 from gate.stats.series import Interval
+from gate.store.trend import CaseTrend, Trend
 
 SCHEMA = 1
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from gate.commands.history.trend import words
 from gate.commands.history.trend.formats import Screen
-from gate.history.trend import Trend
 from gate.report.markdown.escape import code, prose, short
+from gate.store.trend import Trend
 from gate.writing.phrases import more_are
 
 _TEXT = 1000

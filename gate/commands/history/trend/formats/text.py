@@ -6,7 +6,7 @@ import numpy as np
 
 from gate.commands.history.trend import words
 from gate.commands.history.trend.formats import Screen
-from gate.history.trend import CaseTrend, Trend
+from gate.store.trend import CaseTrend, Trend
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.writing.phrases import more_are
 from gate.writing.plain import distinct, wrap

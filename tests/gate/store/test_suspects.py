@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gate.history.suspects import suspects_between
 from gate.model.case import CaseId
+from gate.store.series import suspects_between
 from tests.support.histories import Noise, change, creep, flat, history, record, sha, step
 
 CASE = CaseId("parse", "time", "", "mean")

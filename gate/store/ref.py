@@ -15,7 +15,9 @@ from typing import Protocol
 
 import msgspec
 
-from gate.history.store import (
+from gate.model import UserError
+from gate.model.history import HistoryRecord
+from gate.store.records import (
     LARGEST,
     Added,
     ConflictError,
@@ -29,8 +31,6 @@ from gate.history.store import (
     name_of,
     other_measurements,
 )
-from gate.model import UserError
-from gate.model.history import HistoryRecord
 
 CHAIN = 256
 """Commits until one begins anew; sending that one sends all records."""
@@ -269,7 +269,7 @@ class RefStore:
             if name is None or not about.startswith(b"100644 blob "):
                 raise UserError(
                     f"{self._ref}: holds {path.decode(errors='replace')!r:.80}, so it is no history of perfgate: "
-                    "name another with --ref"
+                    "name another with --history"
                 )
             found[name] = about.split()[2].decode()
         return found

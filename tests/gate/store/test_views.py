@@ -13,14 +13,13 @@ from gate.cli.groups import RulesOptions
 from gate.decide import decide
 from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.inputs import read_inputs
-from gate.history.chain import chained
-from gate.history.record import Described, record_of
-from gate.history.series import Series, followed, series
-from gate.history.store import decode, encode
-from gate.history.suspects import suspects_between
-from gate.history.trend import trend
 from gate.model.case import CaseId
 from gate.model.history import Change, HistoryRecord
+from gate.store.chain import chained
+from gate.store.recording import Described, record_of
+from gate.store.records import decode, encode
+from gate.store.series import Series, followed, series, suspects_between
+from gate.store.trend import trend
 from tests.support import runs
 from tests.support.histories import change, record, sha
 from tests.support.runs import Shape

@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from gate.codes import Exit
-from gate.history import ref as module
-from gate.history.ref import RefStore
-from gate.history.store import ConflictError, name_of
 from gate.model import UserError
+from gate.store import ref as module
+from gate.store.records import ConflictError, name_of
+from gate.store.ref import RefStore
 from harness.source.git import Answer, Git
-from tests.gate.history.records import race, record
+from tests.gate.store.records import race, record
 from tests.support.project import environment
 
 REF = "refs/perfgate/history"

@@ -13,10 +13,10 @@ import msgspec
 from gate.config.rules import benchmark_rules
 from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
 from gate.evidence.cost import cost_of, one_by_one
-from gate.memory.entries import Costs, Learned, Setup
 from gate.model import Build, Case, Execution, Layouts, Record, Run, Turn
 from gate.model.case import canonical, center_of
 from gate.stats.remembered_variance import remember
+from gate.store.memory import Costs, Learned, Setup
 from gate.units import to_base
 
 Key = TypeVar("Key", bound=Hashable)

@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gate.history.folder import FolderStore
-from gate.history.store import name_of
 from gate.model import UserError
-from tests.gate.history.records import change, race, record
+from gate.store.folder import FolderStore
+from gate.store.records import name_of
+from tests.gate.store.records import change, race, record
 
 
 def test_keeps_records_in_the_order_of_their_commits(tmp_path: Path) -> None:

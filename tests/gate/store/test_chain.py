@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import random
 
-from gate.history.chain import chained
 from gate.model.history import HistoryRecord
+from gate.store.chain import chained
 from tests.support.histories import change, record, sha
 
 

@@ -63,11 +63,11 @@ def record(number: int, *, cases: int = 1, raw: str | None = None, control: bool
 _WRITER = """
 import sys
 from pathlib import Path
-from gate.history.folder import FolderStore
-from gate.history.ref import RefStore
-from gate.history.store import ConflictError
-from tests.gate.history.records import record
-from tests.gate.history.test_ref import opened
+from gate.store.folder import FolderStore
+from gate.store.ref import RefStore
+from gate.store.records import ConflictError
+from tests.gate.store.records import record
+from tests.gate.store.test_ref import opened
 
 kind, place, remote, numbers = sys.argv[1:5]
 store = FolderStore(Path(place)) if kind == "folder" else RefStore(opened(Path(place)), "refs/perfgate/history", remote or None)

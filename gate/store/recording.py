@@ -16,13 +16,13 @@ from gate.decide.estimates import Estimated, estimates
 from gate.decide.findings import side_summary, variances
 from gate.decide.measurements import Decided
 from gate.evidence.records import Located
-from gate.history.ref import Git
-from gate.history.store import is_sha
 from gate.model import Commit, Finding, HostState, Identical, Run, Side, SideSummary, UserError, Variance
 from gate.model.case import case_id
 from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine, Measured, Spread
 from gate.stats.fixed_sessions import effect
 from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded
+from gate.store.records import is_sha
+from gate.store.ref import Git
 from gate.units import nominal_gib
 
 _FACTS = ("os", "kernel", "machine", "cpu", "cores", "affinity")

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ from gate.codes import Exit
 from gate.model import UserError
 from gate.model.history import HISTORY_SCHEMA, Change, HistoryRecord, Measured, Spread
 
+T = TypeVar("T")
 _SHORT = 12
 """Digits of the parent; beside the commit they need tell apart few."""
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -43,9 +44,17 @@ class Name(msgspec.Struct, frozen=True, order=True):
 def name_of(record: HistoryRecord) -> Name:
     """Name a record, by the date of its commit, otherwise of its run."""
     date = when(record.committed) or when(record.measured) or _UNKNOWN
-    run = record.run if _RUN.fullmatch(record.run) else hashlib.sha256(record.run.encode()).hexdigest()[:16]
-    key = f"{record.commit}-{record.parent[:_SHORT]}-{run}"
+    key = f"{record.commit}-{record.parent[:_SHORT]}-{_plain(record.run)}"
     return Name(f"{date:%Y-%m}/{date:%Y%m%dT%H%M%S}-{key}.json", key)
+
+
+def stem_of(created: str, run: str) -> str:
+    """Name what a run left by when it was made: of two the older one's is the smaller."""
+    return f"{when(created) or _UNKNOWN:%Y%m%dT%H%M%S}-{_plain(run)}"
+
+
+def _plain(run: str) -> str:
+    return run if _RUN.fullmatch(run) else hashlib.sha256(run.encode()).hexdigest()[:16]
 
 
 def name_at(path: str) -> Name | None:
@@ -97,15 +106,22 @@ def decode(data: bytes) -> HistoryRecord:
     Raises:
         RecordError: it is damaged, or of a newer schema.
     """
+    return decode_as(data, HistoryRecord, HISTORY_SCHEMA)
+
+
+def decode_as(data: bytes, kind: type[T], newest: int) -> T:
+    """Read a file of a history, whose schema is at most the newest.
+
+    Raises:
+        RecordError: it is damaged, or of a newer schema.
+    """
     if len(data) > LARGEST:
         raise RecordError(f"is larger than {LARGEST >> 20} MB")
     try:
         version = msgspec.json.decode(data, type=_Version).schema
-        if version > HISTORY_SCHEMA:
-            raise RecordError(
-                f"schema {version} is newer than this perfgate reads ({HISTORY_SCHEMA}): use a newer perfgate"
-            )
-        return msgspec.json.decode(data, type=HistoryRecord)
+        if version > newest:
+            raise RecordError(f"schema {version} is newer than this perfgate reads ({newest}): use a newer perfgate")
+        return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordError(f"is damaged ({error})") from None
 

@@ -12,10 +12,10 @@ from gate.config.source import from_tables
 from gate.config.types import Config
 from gate.decide.views import asked_of
 from gate.evidence.gather import gather
-from gate.memory.entries import Costs, Setup
-from gate.memory.sessions import costs_of, learn, setup_of, setups_of
 from gate.model import Build, FindingMemory, Memory, Record
 from gate.planning.basis import from_memory
+from gate.store.learning import costs_of, learn, setup_of, setups_of
+from gate.store.memory import Costs, Setup
 from tests.support import turns
 from tests.support.lines import builds, execution, located
 

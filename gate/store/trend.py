@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from gate.history.chain import Chain
-from gate.history.series import Series
 from gate.model.history import AcceptedChange, Machine
 from gate.stats.series import EXACT, Interval, Path, path, summed
+from gate.store.chain import Chain
+from gate.store.series import Series
 
 _NAMES = ("cpu", "processor", "model", "machine")
 """Facts that name a machine, the first that is there."""

@@ -6,12 +6,14 @@ import errno
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gate.checkout import refuse_tracked
-from gate.history.store import (
+from gate.model import UserError
+from gate.model.history import HistoryRecord
+from gate.store.records import (
     Added,
     Name,
     Reading,
@@ -23,8 +25,6 @@ from gate.history.store import (
     name_of,
     other_measurements,
 )
-from gate.model import UserError
-from gate.model.history import HistoryRecord
 
 _UNFINISHED = ".tmp-"
 _ABANDONED = 86_400.0
@@ -45,7 +45,7 @@ class FolderStore:
     def read(self) -> Reading:
         """Read all records; see Store."""
         if not self._folder.is_dir():
-            raise UserError(f"{self._folder}: no such folder: `perfgate history add RUN --folder DIR` makes one")
+            raise UserError(f"{self._folder}: no such folder: `perfgate history add RUN --history DIR` makes one")
         records, problems, size = [], [], 0
         for name in self._names():
             try:
@@ -69,24 +69,19 @@ class FolderStore:
         with _told(self._folder):
             same = next((each for each in self._names() if each.key == name.key), None)
             known = same is not None
-            if same is not None or not self._write(name, data):
+            if same is not None or not write_new(self._folder / name.path, data):
                 known = True
                 self._require_same(same or name, record)
             names = self._names()
-            dropped = names[: max(len(names) - keep, 0)]
-            for old in dropped:
-                # of two writers that drop the same one is first
-                with suppress(FileNotFoundError):
-                    (self._folder / old.path).unlink()
-        return added_of(name, known=known, dropped=len(dropped), kept=names[len(dropped) :], pushed=None)
+            dropped = drop_oldest([self._folder / each.path for each in names], keep)
+        return added_of(name, known=known, dropped=dropped, kept=names[dropped:], pushed=None)
 
     def _names(self) -> list[Name]:
         if not self._folder.is_dir():
             return []
-        files = (file for file in self._folder.glob("*/*.json") if name_at(file.relative_to(self._folder).as_posix()))
+        found = ((file, name_at(file.relative_to(self._folder).as_posix())) for file in self._folder.glob("*/*.json"))
         # a pipe would be read for ever; one that is gone meanwhile is skipped by who reads it
-        paths = (file.relative_to(self._folder).as_posix() for file in files if not file.is_fifo())
-        return sorted(name for path in paths if (name := name_at(path)) is not None)
+        return sorted(name for file, name in found if name is not None and not file.is_fifo())
 
     def _require_same(self, name: Name, record: HistoryRecord) -> None:
         place = self._folder / name.path
@@ -97,28 +92,38 @@ class FolderStore:
         if there.raw != record.raw:
             raise other_measurements(str(place), record)
 
-    def _write(self, name: Name, data: bytes) -> bool:
-        """Write a file that appears whole or not at all; False: there is one of that name."""
-        place = self._folder / name.path
-        refuse_tracked(place.parent, "--folder")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        _clear(place.parent)
-        # with a random name: two writers may be two machines with one number of process
-        unfinished = place.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
+
+def write_new(place: Path, data: bytes) -> bool:
+    """Write a file that appears whole or not at all; False: there is one of that name."""
+    refuse_tracked(place.parent, "--history")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    _clear(place.parent)
+    # with a random name: two writers may be two machines with one number of process
+    unfinished = place.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
+    try:
+        with unfinished.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         try:
-            with unfinished.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            try:
-                os.link(unfinished, place)
-            except FileExistsError:
-                return False
-        finally:
-            with suppress(FileNotFoundError):
-                unfinished.unlink()
-        _sync(place.parent)
-        return True
+            os.link(unfinished, place)
+        except FileExistsError:
+            return False
+    finally:
+        with suppress(FileNotFoundError):
+            unfinished.unlink()
+    _sync(place.parent)
+    return True
+
+
+def drop_oldest(files: Sequence[Path], keep: int) -> int:
+    """Remove the first of some files, so that the last `keep` of them stay; return how many those were."""
+    dropped = files[: max(len(files) - keep, 0)]
+    for file in dropped:
+        # of two writers that drop the same one is first
+        with suppress(FileNotFoundError):
+            file.unlink()
+    return len(dropped)
 
 
 def _clear(folder: Path) -> None:

@@ -6,8 +6,8 @@ import re
 import msgspec
 import pytest
 
-from gate.history.store import LARGEST, RecordError, decode, encode
-from tests.gate.history.records import change, measured, record
+from gate.store.records import LARGEST, RecordError, decode, encode
+from tests.gate.store.records import change, measured, record
 
 
 def test_comes_back() -> None:

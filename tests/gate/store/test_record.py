@@ -16,8 +16,8 @@ from scipy import stats
 from gate.cli.groups import RulesOptions
 from gate.decide.measurements import decide_inputs
 from gate.evidence.inputs import read_inputs
-from gate.history.record import Described, Made, record_of
 from gate.model import Level, UserError
+from gate.store.recording import Described, Made, record_of
 from tests.support import runs
 from tests.support.runs import CHANGES, Line, Shape, host_lines, measured, names, run_line
 

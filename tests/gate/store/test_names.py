@@ -2,8 +2,8 @@
 
 import msgspec
 
-from gate.history.store import is_sha, name_at, name_of
-from tests.gate.history.records import record, sha
+from gate.store.records import is_sha, name_at, name_of
+from tests.gate.store.records import record, sha
 
 
 def test_orders_by_the_date_of_the_commit() -> None:
