@@ -53,14 +53,6 @@ class Components:
         return self.build**2 + self.below
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """Seconds of one iteration, and the iterations that warm an execution up."""
-
-    iteration: float
-    warmup: int
-
-
 # Kalibera and Jones 2012, Table VII: T where it differs from S (in parentheses there), else S
 TABLE_VII = (
     Components("FFT NA OPT", 0.034, 0.082, 0.014),
@@ -74,19 +66,6 @@ TABLE_VII = (
     Components("TCP OPT", 0.006, 0.0, 0.418),
     Components("TCP", 0.006, 0.0, 0.386),
 )
-
-_TIMINGS = {
-    # K&J 8.1: seconds of an execution over its iterations, 30% of which are warm-up
-    "FFT": Timing(15 / 64, 19),
-    "Rijndael": Timing(6 / 64, 19),
-    "HTTP": Timing(4 / 512, 154),
-    "TCP": Timing(0.102 / 256, 77),
-}
-
-
-def timing(name: str) -> Timing:
-    """Return the timing of a benchmark of Table VII (K&J 8.1)."""
-    return _TIMINGS[name.split(maxsplit=1)[0]]
 
 
 @dataclass(frozen=True, slots=True)

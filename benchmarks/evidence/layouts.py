@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.commands.simulate.alarms import BIMODAL, THRESHOLDS
+from benchmarks.evidence.promises import Promise, at_most
+from gate.commands.simulate.chapters import BIMODAL, LOOKS, THRESHOLDS, alone
 from gate.commands.simulate.components import NORMAL, Components, Shape
-from gate.commands.simulate.coverage import alone
 from gate.commands.simulate.draws import Source
-from gate.commands.simulate.promises import Promise, at_most
 from gate.commands.simulate.sections import Ask, Section, Setting, Table, columns, percent, plain, row, told
 from gate.commands.simulate.studies import ComparisonCounts, Comparisons, Reports, Rules
-from gate.commands.simulate.views import LOOKS
 from gate.config.types import Interval
 
 LAYOUTS = Components("layouts", 0.12, 0.02, 0.03, 5, 10)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gate.commands.simulate.components import TABLE_VII, Components
-from gate.commands.simulate.draws import Values
+from benchmarks.evidence.promises import Promise
+from gate.commands.simulate.components import NORMAL, TABLE_VII, Components, Shape
+from gate.commands.simulate.draws import CASE, COMMON, CREATED, case, of_values, run_of
 from gate.commands.simulate.pool import Results
-from gate.commands.simulate.promises import Promise
 from gate.commands.simulate.sections import Ask, Section, Setting, Table, percent, plain, row
 from gate.commands.simulate.studies import Counts
+from gate.model import Evidence, Run
 from gate.stats.levels import Tops
 from gate.stats.ratio import unpaired
 from gate.stats.special import ndtr, stdtr
@@ -36,6 +37,31 @@ _MOST_VALUES = 2000
 """Of a build."""
 _AT_ONCE = 2_000_000
 """Values that a chunk draws for one side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """One case of which every value is drawn; iterations are lognormal, with a tail of slow ones, as times are."""
+
+    components: Components
+    shape: Shape = NORMAL
+
+    def evidence(
+        self, rng: np.random.Generator, rounds: int, looks: Sequence[int], ratios: Sequence[float]
+    ) -> Evidence:
+        """Draw a run of one case."""
+        base, head = (of_values(self.side(rng, 1, rounds, ratio)[0]) for ratio in (1.0, ratios[0]))
+        return run_of([case(CASE, base, head)], Run(created=CREATED, seed=1, config=COMMON), rounds, looks)
+
+    def side(self, rng: np.random.Generator, n: int, rounds: int, mean: float) -> Array:
+        """Draw one side n times, shape (n, builds, executions, iterations)."""
+        c = self.components
+        log_sd = math.sqrt(math.log1p(c.iteration**2))
+        drawn = np.exp(log_sd * rng.standard_normal((n, rounds, c.executions, c.iterations)) - log_sd**2 / 2)
+        of_execution = 1 + c.execution * rng.standard_normal((n, rounds, c.executions, 1))
+        of_execution += c.build * self.shape.draw(rng, (n, rounds, 1, 1))
+        drawn *= mean * of_execution
+        return drawn
 
 
 @dataclass(frozen=True, slots=True)

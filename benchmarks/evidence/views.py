@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.commands.simulate.promises import Promise, at_least, at_most
-from gate.commands.simulate.sections import Section, Table, percent, percent_of, row, told
-from gate.commands.simulate.studies import COMPARED, Comparisons, Reports, Rules, covered
-from gate.commands.simulate.turns import HOSTS, Turns
+from benchmarks.evidence.promises import Promise, at_least, at_most, covered, percent_of
+from benchmarks.evidence.turns import HOSTS, Turns
+from gate.commands.simulate.chapters import LOOKS
+from gate.commands.simulate.sections import Section, Table, percent, row, told
+from gate.commands.simulate.studies import COMPARED, Comparisons, Reports, Rules
 from gate.model.case import TYPICAL
-from gate.stats.sequential import look_rounds
 
-LOOKS = look_rounds(4, 12)
 SIZES = {1: 2.0, 5: 1.0, 20: 0.5}
 """Benchmarks of a report, and how many reports are drawn, as a share of those asked for."""
 COVERED = (5, 12)

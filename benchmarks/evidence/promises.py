@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gate.commands.simulate.pool import AnyStudy, Results
-from gate.commands.simulate.sections import Ask, Row, Section, Table, percent, plain, row
-from gate.commands.simulate.studies import Counts, Study
+from gate.commands.simulate.sections import Ask, Row, Section, Table, percent, plain
+from gate.commands.simulate.studies import ComparisonCounts, Counts, Study
 
 C = TypeVar("C", bound=Counts)
 
@@ -48,7 +48,7 @@ class Promise:
             return f"{worst(results):.3f}" if self.number else percent(worst(results), 2)
 
         sign = "at least" if self.at_least else "at most"
-        return row(
+        return (
             self.words,
             f"{sign} {self.bound if self.number else plain(self.bound)}",
             Ask(self.studies, measured),
@@ -87,3 +87,13 @@ def draft(found: Sequence[Promise], reports: int) -> Section:
             Table(("promise", "bound", "measured", "kept"), tuple(p.row(reports) for p in found), names=1),
         ),
     )
+
+
+def covered(k: int) -> Callable[[ComparisonCounts], float]:
+    """Return what takes the coverage of the finding of one number."""
+    return lambda counts: counts.coverage_of_each[k]
+
+
+def percent_of(value: Callable[[C], float], digits: int = 1) -> Callable[[C], str]:
+    """Write a share that is taken of counts."""
+    return lambda counts: percent(value(counts), digits)
