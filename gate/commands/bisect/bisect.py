@@ -25,7 +25,7 @@ from gate.commands.bisect.pairs import MeasuringError, Pairs, pace_of, wanted_ex
 from gate.commands.bisect.range import RangeCommit, commits_between
 from gate.commands.bisect.reads import WORTH, Reads, reads_of, untouched
 from gate.commands.bisect.result import Asked, Result
-from gate.commands.bisect.search import Search, Stand
+from gate.commands.bisect.search import Search
 from gate.config.schema import to_tables
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
 from gate.model import Execution, UserError
@@ -39,7 +39,6 @@ from gate.run.measuring import Measuring, opened
 from gate.run.preview import write_preview
 from gate.run.project import Project, open_project
 from gate.run.refusal import refuse_unsafe
-from gate.stats.bisection import Visit
 from harness.host.lock import NotFreeError
 
 _FOLDER = Path(DEFAULT_FOLDER) / "bisect"
@@ -76,13 +75,21 @@ def run(options: MeasuringOptions, rules: RulesOptions, outputs: OutputOptions, 
         raise UserError("bisect needs --good REF: a commit that was still fast, such as the last release")
     files = Files(outputs.files, outputs.quiet)
     require_writable(files)
-    measuring = _measuring(options)
+    measuring = MeasureOptions(
+        base=options.good, head=options.bad or "HEAD", out=None, seed=options.seed, resume=True, strict=options.strict,
+        wait=options.wait,
+    )  # fmt: skip
     folder = SearchFolder(options.out, _FOLDER, resume=True)
     with opened(measuring, _FOLDER, err, quiet=outputs.quiet, folder=folder) as run:
-        project = _project(run, options, rules, targets(files))
-        commits = commits_between(
-            project.repository, project.sources.base.commit, project.sources.head.commit
-        )  # fmt: skip
+        try:
+            project = run.enter(
+                open_project(options.good, options.bad or "HEAD", rules, run.outputs(targets(files)))
+            )  # fmt: skip
+        except UserError as error:
+            if error.option in _NAMES:
+                raise UserError(error.why, option=_NAMES[error.option]) from None
+            raise
+        commits = commits_between(project.repository, project.sources.base.commit, project.sources.head.commit)
         begun = _Begun.of(run, project, commits, options, rules)
         pairs = Pairs(run, project, rules, measuring, begun.folder, begun.seed)
         job = pairs.ends()
@@ -93,16 +100,12 @@ def run(options: MeasuringOptions, rules: RulesOptions, outputs: OutputOptions, 
         say = words.Progress(err, quiet=outputs.quiet)
         say.begin(commits, begun.budget)
         result = _searched(begun, run, pairs, job, say)
-    return _report(result, begun.folder, outputs, out, err)
-
-
-def _project(run: Measuring, options: MeasuringOptions, rules: RulesOptions, files: Sequence[Path]) -> Project:
-    try:
-        return run.enter(open_project(options.good, options.bad or "HEAD", rules, run.outputs(files)))
-    except UserError as error:
-        if error.option in _NAMES:
-            raise UserError(error.why, option=_NAMES[error.option]) from None
-        raise
+    fill(begun.folder, result)
+    write_asked(result, outputs.files)
+    show(result, outputs, out)
+    if not outputs.quiet:
+        err.write(f"perfgate: report in {begun.folder / 'bisect.html'}\n")
+    return result.exit_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +193,7 @@ def _searched(begun: _Begun, run: Measuring, pairs: Pairs, job: Job, say: words.
     if ends.finding is None or ends.case is None:
         return concluded(known, None, None)
     search = _search(begun, pairs, job, ends, say)
-    stand = search.run(lambda s, at, visit, left: _told(say, s, at, visit, left))
-    return concluded(known, search, stand)
-
-
-def _told(say: words.Progress, search: Search, stand: Stand, visit: Visit | None, left: float) -> None:
-    say.stand(search, stand, visit, left)
+    return concluded(known, search, search.run(say.stand))
 
 
 def _search(begun: _Begun, pairs: Pairs, job: Job, ends: Gated, say: words.Progress) -> Search:
@@ -231,24 +229,3 @@ def _reads(begun: _Begun, job: Job, search: Search, say: words.Progress) -> Read
     if found is not None:
         write(file, msgspec.json.encode(found).decode())
     return found
-
-
-def _measuring(options: MeasuringOptions) -> MeasureOptions:
-    return MeasureOptions(
-        base=options.good,
-        head=options.bad or "HEAD",
-        out=None,
-        seed=options.seed,
-        resume=True,
-        strict=options.strict,
-        wait=options.wait,
-    )
-
-
-def _report(result: Result, folder: Path, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
-    fill(folder, result)
-    write_asked(result, outputs.files)
-    show(result, outputs, out)
-    if not outputs.quiet:
-        err.write(f"perfgate: report in {folder / 'bisect.html'}\n")
-    return result.exit_code
