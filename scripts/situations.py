@@ -188,7 +188,7 @@ def of_history(top: Path) -> Iterator[tuple[str, Commands]]:
     machines = [histories.MACHINE] * 30 + [Machine(id="m2", facts={**histories.FACTS, "kernel": "6.8"})] * 10
     kept = histories.kept(top / "history" / "store", histories.history(1, true, machines=machines))
     where = ["--history", f"../{kept.name}"]
-    formats = [["history", "trend", *where, *more] for more in ([], ["--markdown", "-"], ["--json", "-"], ["--csv", "-"],
+    formats = [["history", "trend", *where, *more] for more in ([], ["--markdown", "-"], ["--json", "-"],
                                                                 ["--html", "trend.html"], ["--benchmark", "slow"])]  # fmt: skip
     yield "history/views", [["history", *where], ["60", "history", *where], *formats, ["60", "history", "trend", *where],
                             ["history", "export", *where, "--csv", "-"]]  # fmt: skip

@@ -62,7 +62,6 @@ class TrendOptions:
     since: str | None = option("only commits after this commit or date", metavar="REF|DATE")
     limit: int | None = option("only the newest commits", metavar="N", parse=values.whole(1, 1_000_000))
     json: str | None = option("write the trend as JSON (-: print it)", metavar="FILE")
-    csv: str | None = option("write the trend as CSV (-: print it)", metavar="FILE")
     markdown: str | None = option("write the trend as Markdown (-: print it)", metavar="FILE")
     html: str | None = option("write the trend as one page (-: print it)", metavar="FILE")
     store: StoreOptions = group(StoreOptions, "store")
