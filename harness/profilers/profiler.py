@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Protocol
 
 from gate.config.types import Benchmark
+from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.instruments.protocol import SHELL, Context
 from harness.process.execute import Command, find_program
@@ -108,61 +108,60 @@ class Sampled:
     """How often each function was called; None: it does not count."""
 
 
-class Profiler(Protocol):
+class Profiler:
     """Puts a profiler around a command, and reads what it wrote. A file of harness/profilers makes one: PROFILER."""
 
     name: str
     rank: int
     """Of those that fit, the one with the lowest is used."""
+    nothing = "nothing was sampled"
+    """Why that may be, in words."""
 
     def fits(self, subject: Subject) -> bool:
         """Return whether it sees the functions of a benchmark's program."""
-        ...
+        raise NotImplementedError
 
-    def find(self, caller: Mapping[str, str]) -> Found | Absent:
-        """Look for its tool with the caller's environment."""
-        ...
+    def find(self, caller: Mapping[str, str]) -> Found | Absent:  # noqa: ARG002  # of those that look
+        """Look for its tool with the caller's environment; one that needs none is always there."""
+        return Found("", "")
 
     def effort(self, subject: Subject) -> Effort:
         """Return how much work is enough, the same for both sides."""
-        ...
+        raise NotImplementedError
 
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
         """Put it around a command; it writes below context.scratch, and returns None of what the program prints."""
-        ...
+        raise NotImplementedError
 
-    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
         """Return what is run behind an execution, in the sandbox of its command, to read what it left.
 
         Raises:
             OutputError: that is not what it writes.
         """
-        ...
+        yield from ()
 
     def read(self, subject: Subject, context: Context) -> Costs:
         """Read what it wrote of one execution.
 
         Raises:
-            OutputError: it is not what it writes.
+            OutputError: it is not what it writes, or there is none.
         """
-        ...
+        raise NotImplementedError
 
-    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
-        """Make one profile of the executions of a side.
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of those that count
+        """Make one profile of the executions of a side: their mean, stack by stack.
 
         Raises:
             OutputError: there is nothing in them.
         """
-        ...
-
-
-def mean(executions: Sequence[Costs]) -> Costs:
-    """Average profiles stack by stack."""
-    found: dict[tuple[Frame, ...], float] = defaultdict(float)
-    for costs in executions:
-        for stack, cost in costs.items():
-            found[stack] += cost / len(executions)
-    return found
+        if not any(executions):
+            raise OutputError(self.nothing)
+        found: dict[tuple[Frame, ...], float] = defaultdict(float)
+        for costs in executions:
+            for stack, cost in costs.items():
+                found[stack] += cost / len(executions)
+        return Sampled(found, "s")
 
 
 def with_options(subject: Subject, command: Command, options: tuple[str, ...]) -> tuple[str, ...]:
