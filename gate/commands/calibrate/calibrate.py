@@ -44,7 +44,6 @@ MOST_BUILDS = 1000
 BUDGETS = 4
 """Times plan.budget that a calibration may take, unless --budget says."""
 _FOLDER = Path(DEFAULT_FOLDER) / "calibration"
-INJECT = (0.01, 0.02, 0.05, 0.10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +51,9 @@ class CalibrateOptions:
     """What is measured against itself, how much, and where it is kept.
 
     head: as for check. builds: rounds; None: those of --set plan.builds, else BUILDS. budget: in seconds; None: that of
-    --set plan.budget, else BUDGETS times plan.budget. out: None: calibration in .perfgate of the project. inject:
-    changes, 0.05 for 5%. json: a file, "-" for standard output instead of text. strict: an unfit host is refused.
-    wait: for the lock, in seconds; None: the budget.
+    --set plan.budget, else BUDGETS times plan.budget. out: None: calibration in .perfgate of the project. json: a file,
+    "-" for standard output instead of text. strict: an unfit host is refused. wait: for the lock, in seconds; None: the
+    budget.
     """
 
     head: str | None
@@ -66,7 +65,6 @@ class CalibrateOptions:
     resume: bool
     quiet: bool
     history: Path | None
-    inject: tuple[float, ...]
     json: str | None
     strict: bool
     wait: float | None = None
@@ -176,7 +174,7 @@ def _conclude(job: Job, rules: Config, path: Path | None, options: CalibrateOpti
     setups = setups_of(job.project.settings.sides["head"], rules, job.run.host or {})
     # the run line as it was recorded: the trees may have added warnings to it
     run = next((record for record in records if isinstance(record, Run)), job.run)
-    session = session_of(records, run, rules, setups, options.inject)
+    session = session_of(records, run, rules, setups)
     found, code = session.calibration, 0
     try:
         if path is not None:

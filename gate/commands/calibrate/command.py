@@ -36,9 +36,6 @@ class MeasuringOptions:
     seed: int | None = option("seed of the schedule (default: a new one)", metavar="N", parse=values.seed)
     dry_run: bool = switch("print the commands that would run, how often and how long; measure nothing")
     resume: bool = switch("continue an interrupted calibration")
-    inject: tuple[float, ...] | None = option(
-        "changes to look for (default: 1%%,2%%,5%%,10%%)", metavar="SHARES", parse=values.shares
-    )
     strict: bool = switch(STRICT)
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
     history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
@@ -79,7 +76,6 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         resume=measuring.resume,
         quiet=options.outputs.quiet,
         history=measuring.history,
-        inject=measuring.inject or calibrate.INJECT,
         json=options.outputs.json,
         strict=measuring.strict,
         wait=measuring.wait,

@@ -10,8 +10,6 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.calibrate.gates import Gates, gates_of
-from gate.config.rules import threshold_of
 from gate.config.types import Config
 from gate.decide.views import asked_of
 from gate.evidence.gather import gather
@@ -23,7 +21,6 @@ from gate.model.warnings.measured import IdenticalSides, SameCommit
 from gate.model.warnings.setup import FewBuilds
 from gate.run.memory import findings_of
 from gate.stats.prior import NU_UNKNOWN, Prior, nu_of, prior_of
-from gate.stats.proportion import Proportion
 from gate.store.learning import learn
 from gate.store.memory import Costs, Entry, Learned, Setup
 
@@ -76,34 +73,6 @@ class Calibrated(OfCase, frozen=True, kw_only=True):
     remembered: Remembered
 
 
-class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """So many of so many, and the 95% interval (Clopper-Pearson)."""
-
-    count: int
-    of: int
-    low: float
-    high: float
-
-
-class Injected(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a change put into the values of one benchmark's head was called; synthetic."""
-
-    change: float
-    found: Share
-
-
-class AgainstItself(msgspec.Struct, frozen=True, kw_only=True):
-    """Gates of disjoint groups of rounds in which nothing changed."""
-
-    rounds: int
-    threshold: float | None
-    """None where the findings have several."""
-    failed: Share
-    inconclusive: int
-    """Those of the failed without an answer."""
-    power: list[Injected]
-
-
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     """One session of measuring a commit against itself."""
 
@@ -122,7 +91,6 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     forecast: Forecast | None
     left_out: list[str]
     """Cases of which nothing is learned: they have no spread, too few builds, or values without a ratio."""
-    gates: AgainstItself
     failures: list[Failure]
     warnings: list[str]
     history: str | None
@@ -136,16 +104,13 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     learned: list[Learned]
 
 
-def session_of(
-    records: Sequence[Record], run: Run, config: Config, setups: Mapping[str, Setup], inject: Sequence[float]
-) -> Session:
+def session_of(records: Sequence[Record], run: Run, config: Config, setups: Mapping[str, Setup]) -> Session:
     """Compute what the records of a calibration show.
 
     Args:
         run: its run line.
         config: the rules and the plan of a check.
         setups: how each benchmark is measured.
-        inject: the changes to look for.
     """
     evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
     name, created = run.id or "", run.created or ""
@@ -170,7 +135,6 @@ def session_of(
             for case in {id(case): case for case, _ in asked}.values()
             if not case.exact and CaseId(case.benchmark, case.metric) not in known
         ],
-        gates=_against_itself(gates_of(evidence.cases, config, inject), _threshold(learned, config)),
         failures=evidence.failures,
         warnings=[*(each.sentence() for each in news(evidence.warnings))],
         history=None,
@@ -213,25 +177,6 @@ def _added(r: Remembered) -> Added:
         found[name] = math.sqrt(max(square.value - below / count, 0.0))
         below, count = square.value, children
     return Added(**found)
-
-
-def _threshold(learned: Sequence[Learned], config: Config) -> float | None:
-    every = {threshold_of(config, one.benchmark, one.metric, one.statistic) for one in learned}
-    return every.pop() if len(every) == 1 else None
-
-
-def _share(found: Proportion) -> Share:
-    return Share(count=found.count, of=found.of, low=found.low, high=found.high)
-
-
-def _against_itself(gates: Gates, threshold: float | None) -> AgainstItself:
-    return AgainstItself(
-        rounds=gates.rounds,
-        threshold=threshold,
-        failed=_share(gates.failed),
-        inconclusive=gates.inconclusive,
-        power=[Injected(change=one.change, found=_share(one.tries)) for one in gates.power],
-    )
 
 
 def with_worth(calibration: Calibration, here: Sequence[Entry], project: str, now: datetime.datetime) -> Calibration:

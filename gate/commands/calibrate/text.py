@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gate.commands.calibrate.result import Calibrated, Calibration
-from gate.commands.calibrate.result import Share as Counted
 from gate.model.case import MEAN
 from gate.stats.prior import FEWEST_COMMON, HALF_LIFE, MOST_DF
-from gate.units import Share, format_duration, format_number, format_share, format_value, plural
+from gate.units import format_duration, format_number, format_share, format_value, plural
 from gate.words import failures, reports
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, distinct, visible, wrap
 
-_FEW_GATES = 60
 _SHOWN = 40
 _INDENT = " " * 10
 
@@ -187,9 +185,10 @@ def _seconds(value: float | None) -> str:
 
 
 def _conclusions(calibration: Calibration, width: int) -> list[str]:
-    facts = [("memory", _memory(calibration)), ("gates", _gates(calibration)), ("power", _power(calibration))]
+    facts = [("memory", _memory(calibration))]
     if calibration.history is not None:
         facts.append(("kept", f"in {visible(calibration.history)} as {visible(calibration.session)}"))
+        facts.append(("gates", "`perfgate simulate --remembered` shows how often they are wrong, and what they find"))
     return [line for name, text in facts if text for line in _fact(name, text, width)]
 
 
@@ -215,40 +214,6 @@ def _memory(calibration: Calibration) -> str:
             "a longer one does not"
         )
     return f"{text}. The weight of a session halves every {HALF_LIFE:.0f} days."
-
-
-def _gates(calibration: Calibration) -> str:
-    gates = calibration.gates
-    if not gates.failed.of:
-        return f"no gate could be formed: one takes {plural(gates.rounds, 'round')}"
-    failed = gates.failed
-    text = f"{failed.count} of {plural(failed.of, 'gate')} of {plural(gates.rounds, 'round')} failed"
-    if gates.inconclusive:
-        text += f", {gates.inconclusive} of them inconclusive"
-    bound = (
-        f"at most {_percent(failed.high)}"
-        if failed.of < _FEW_GATES
-        else f"{_percent(failed.low)} to {_percent(failed.high)}"
-    )
-    return f"{text} though nothing changed: {bound} would (95% interval), without memory and looks"
-
-
-def _power(calibration: Calibration) -> str:
-    power = calibration.gates.power
-    if not power:
-        return ""
-    found = ", ".join(f"{Share(p.change)}: {_found(p.found)}" for p in power)
-    threshold = calibration.gates.threshold
-    rule = "" if threshold is None else f", with a threshold of {Share(threshold)}"
-    return f"{found} found{rule}. Synthetic: every value of one benchmark's head was made worse by this much"
-
-
-def _found(share: Counted) -> str:
-    return f"{share.count} of {share.of}"
-
-
-def _percent(value: float) -> str:
-    return f"{value * 100:.0f}%" if value >= 0.1 or value == 0 else f"{value * 100:.1f}%"
 
 
 def _warnings(calibration: Calibration, bold: str, width: int) -> list[str]:

@@ -23,7 +23,7 @@ MEASURING = MeasureOptions(
 )
 CALIBRATING = calibrate.CalibrateOptions(
     head=None, builds=2, budget=None, out=None, seed=None, dry_run=False, resume=False, quiet=True, history=None,
-    inject=(), json=None, strict=False,
+    json=None, strict=False,
 )  # fmt: skip
 
 

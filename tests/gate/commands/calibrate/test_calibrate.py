@@ -1,4 +1,4 @@
-"""perfgate calibrate: the gates it forms of its rounds, what it says, and the whole of it on a small project."""
+"""perfgate calibrate: what it says, and the whole of it on a small project."""
 
 from __future__ import annotations
 
@@ -15,26 +15,22 @@ import pytest
 from msgspec import structs
 
 from gate.cli.groups import RulesOptions
-from gate.commands.calibrate import calibrate, gates
+from gate.commands.calibrate import calibrate
 from gate.commands.calibrate import text as calibration_text
 from gate.commands.calibrate.calibrate import CalibrateOptions
-from gate.commands.calibrate.gates import gate_rounds, gates_of, worsened
 from gate.commands.calibrate.result import Calibration, Session, render, session_of, with_worth
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
-from gate.decide import decide
-from gate.model import Case, Commit, Evidence, Record, Report, Run, UserError
+from gate.model import Commit, Record, Run, UserError
 from gate.model.warnings.setup import FewBuilds
 from gate.run import project as run_project
-from gate.stats.subsample import of_builds
 from gate.store.learning import setups_of
 from gate.store.memory import Entry, HistoryError, Sessions
 from gate.store.memory import Session as Kept
 from tests.support.lines import builds, located
 from tests.support.project import SHELL_CONFIG as SHORT
 from tests.support.project import Project
-from tests.support.simulate import evidence, normal, sample
 
 RULES = RulesOptions()
 NOW = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
@@ -42,136 +38,6 @@ NOW = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 
 def config(**tables: Any) -> Config:
     return parse(from_tables({"gate": {"threshold": "3%"}, **tables}, "test"))
-
-
-def noise(cases: int, rounds: int, sd: float = 0.01) -> list[Case]:
-    rng = np.random.default_rng(7)
-    components, counts = (sd, 0.0, 0.001), (rounds, 2, 3)
-    return evidence(
-        [(sample(rng, normal, components, counts), sample(rng, normal, components, counts)) for _ in range(cases)]
-    ).cases
-
-
-class Judge:
-    """Stands for decide: keeps what it was asked."""
-
-    def __init__(self, verdict: str = "pass", exit_code: int = 0, found: frozenset[str] = frozenset()) -> None:
-        self.asked: list[Evidence] = []
-        self.policies: list[Any] = []
-        self.answer = (verdict, exit_code, found)
-
-    def __call__(self, found: Evidence, policy: Any) -> Report:
-        self.asked.append(found)
-        self.policies.append(policy)
-        report = decide(found, policy)
-        verdict, code, names = self.answer
-        findings = [
-            structs.replace(f, verdict="regression" if f.benchmark in names else "unchanged") for f in report.findings
-        ]
-        return structs.replace(report, verdict=verdict, exit_code=code, findings=findings)
-
-
-# --- gates ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("builds", "min_builds", "rounds"),
-    [(3, 5, 5), (7, 5, 7), ({"min": 4, "max": 12}, 5, 5), ({"min": 6, "max": 12}, 5, 6)],
-)
-def test_a_gate_has_the_rounds_that_a_regression_takes(builds: Any, min_builds: int, rounds: int) -> None:
-    assert gate_rounds(config(gate={"min_builds": min_builds}, plan={"builds": builds})) == rounds
-
-
-def test_gates_are_disjoint_and_complete() -> None:
-    cases = noise(2, 17)
-    # a round that one case lacks on one side is in no gate
-    cases[1] = structs.replace(
-        cases[1], head=of_builds(cases[1].head, {(0, b) for b in range(17) if b != 6}.__contains__)
-    )
-    judge = Judge()
-    found = gates_of(cases, config(), (), judge)
-    rounds = [{b for _, b in case.base.builds} for gate in judge.asked for case in gate.cases[:1]]
-    assert rounds == [{0, 1, 2, 3, 4}, {5, 7, 8, 9, 10}, {11, 12, 13, 14, 15}]
-    for gate in judge.asked:
-        assert all(side.builds == gate.cases[0].base.builds for case in gate.cases for side in (case.base, case.head))
-        assert (gate.run, gate.looks, gate.rounds.done, gate.rounds.planned) == (None, [], 5, 5)
-    assert (found.rounds, found.failed.count, found.failed.of, found.inconclusive) == (5, 0, 3, 0)
-
-
-@pytest.mark.parametrize(("verdict", "code", "inconclusive"), [("regression", 1, 0), ("inconclusive", 3, 3)])
-def test_a_gate_fails_by_its_exit_code(verdict: str, code: int, inconclusive: int) -> None:
-    found = gates_of(noise(1, 15), config(), (), Judge(verdict, code))
-    assert (found.failed.count, found.failed.of, found.inconclusive) == (3, 3, inconclusive)
-    assert gates_of(noise(1, 15), config(), (), Judge("inconclusive", 0)).failed.count == 0
-
-
-@pytest.mark.parametrize(
-    ("cases", "layouts", "builds", "interval"),
-    [
-        (5, "common", {"min": 4, "max": 12}, "paired-shared"),
-        (2, "common", {"min": 4, "max": 12}, "paired"),
-        (4, "independent", 4, "fieller"),
-    ],
-)
-def test_a_gate_has_the_interval_of_a_check(cases: int, layouts: str, builds: Any, interval: str) -> None:
-    # five rounds by themselves would have another one than the twelve that are planned
-    judge = Judge()
-    gates_of(noise(cases, 5), config(build={"layouts": layouts}, plan={"builds": builds}), (), judge)
-    (policy,) = judge.policies
-    assert policy.config.gate.interval == interval
-    gates_of(noise(cases, 5), config(gate={"interval": "fieller-kj"}), (), judge)
-    assert judge.policies[-1].config.gate.interval == "fieller-kj"
-
-
-def test_accepted_regressions_do_not_hide_false_alarms() -> None:
-    accept = {"benchmark": "*", "up_to": "99%", "until": datetime.date(2099, 1, 1), "reason": "x"}
-    judge = Judge()
-    gates_of(noise(1, 5), config(accept=[accept]), (), judge)
-    assert [policy.config.accept for policy in judge.policies] == [[]]
-
-
-def test_too_few_rounds_make_no_gate() -> None:
-    found = gates_of(noise(1, 4), config(), (0.05,), Judge())
-    assert (found.failed.of, found.power) == (0, ())
-    assert gates_of([], config(), (0.05,), Judge()).failed.of == 0
-
-
-def test_a_change_is_put_into_one_benchmark_at_a_time() -> None:
-    cases, judge = noise(3, 10), Judge(found=frozenset({"case-1"}))
-    found = gates_of(cases, config(), (0.5,), judge)
-    (power,) = found.power
-    assert (power.change, power.tries.count, power.tries.of) == (0.5, 2, 6)
-    for asked in judge.asked[2:]:
-        means = [case.head.values.mean() for case in asked.cases]
-        assert sorted(round(mean * 2) for mean in means) == [2, 2, 3]
-    # what is compared as a number is found for sure
-    exact = [structs.replace(cases[0], exact=True), *cases[1:]]
-    assert gates_of(exact, config(), (0.5,), Judge()).power[0].tries.of == 4
-
-
-def test_many_benchmarks_are_drawn_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gates, "MOST_TRIES", 15)
-    judge = Judge(found=frozenset({"case-3"}))
-    found = gates_of(noise(10, 10), config(), (0.05,), judge)
-    assert found.power[0].tries.of == 15
-    assert len(judge.asked) == 2 + 15
-
-
-def test_worse_is_slower_or_less() -> None:
-    (case,) = noise(1, 2)
-    assert worsened(case, 0.25).head.values.tolist() == pytest.approx((case.head.values * 1.25).tolist())
-    rate = structs.replace(case, better="higher")
-    assert worsened(rate, 0.25).head.values.tolist() == pytest.approx((case.head.values * 0.8).tolist())
-    assert worsened(case, 0.25).base is case.base
-
-
-def test_real_gates_find_what_is_there_and_nothing_else() -> None:
-    found = gates_of(noise(3, 40, sd=0.005), config(gate={"threshold": "2%"}), (0.01, 0.10))
-    assert (found.failed.count, found.failed.of, found.failed.low) == (0, 8, 0)
-    assert found.failed.high == pytest.approx(1 - 0.025 ** (1 / 8))
-    small, large = found.power
-    assert (small.tries.count, small.tries.of) == (0, 24)
-    assert (large.tries.count, large.tries.of) == (24, 24)
 
 
 # --- what it says -----------------------------------------------------------------------------------------------------
@@ -204,7 +70,7 @@ def session(rounds: int = 20, **tables: Any) -> Session:
         host={"cpu": "Z80", "cores": 2, "memory": 2**30, "fingerprint": "abc"},
         config={"plan": {"builds": 20}}, warnings=[FewBuilds(20, 30, False, False)],
     )  # fmt: skip
-    return session_of([run, *records], run, read, setups_of(read, read, {}), (0.01, 0.05))
+    return session_of([run, *records], run, read, setups_of(read, read, {}))
 
 
 def entries(made: Session, *, name: str, day: int, project: str = "widget") -> list[Entry]:
@@ -287,23 +153,12 @@ def test_the_text_says_all_of_it() -> None:
         "parse time 1.0% none 0.44% 0.84% 19 4.6",
         "parse - 2.00 s 0 1.00 s",
         "1 session, 4.6 degrees of freedom (at most 20); 2 more calibrations on other days would raise this to about 8 to 20",
-        "0 of 4 gates of 5 rounds failed though nothing changed: at most 60% would",
-        "1%: 0 of 8, 5%: 4 of 8 found, with a threshold of 3%. Synthetic: ",
+        "gates `perfgate simulate --remembered` shows how often they are wrong",
         "in /state/history as 20261120T090000Z-abcdef",
     ):
         assert words in plain
     assert max(len(line) for line in shown.splitlines()) <= 100
     assert "\x1b[1m" in text(kept, color=True)
-
-
-def test_from_60_gates_on_the_text_has_both_limits() -> None:
-    found = session().calibration
-    failed = structs.replace(found.gates.failed, count=2, of=60, low=0.0041, high=0.115)
-    assert "2 of 60 gates of 5 rounds failed though nothing changed: 0.4% to 12% would" in " ".join(
-        text(structs.replace(found, gates=structs.replace(found.gates, failed=failed, inconclusive=1))).replace(
-            ", 1 of them inconclusive", ""
-        ).split()
-    )  # fmt: skip
 
 
 def test_a_narrow_terminal_gets_blocks() -> None:
@@ -317,7 +172,6 @@ def test_nothing_learned_is_said() -> None:
     assert made.learned == []
     shown = text(made.calibration)
     assert shown.startswith("Not calibrated: nothing could be learned\n")
-    assert "no gate could be formed: one takes 5 rounds" in shown
 
 
 def test_the_json_is_the_calibration() -> None:
@@ -380,7 +234,7 @@ def test_a_config_that_head_mends_is_not_read_as_it_was(project: Project) -> Non
 
 OPTIONS = CalibrateOptions(
     head=None, builds=5, budget=None, out=None, seed=1, dry_run=False, resume=False, quiet=False, history=None,
-    inject=(0.05,), json=None, strict=False,
+    json=None, strict=False,
 )  # fmt: skip
 
 
@@ -413,8 +267,6 @@ def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> 
     assert entry.learned.remembered.contrast is not None and entry.learned.remembered.contrast.df == 4
     assert entry.learned.costs.start is not None and entry.learned.costs.start > 0
     assert found["history"] == str(history)
-    assert found["gates"]["failed"]["of"] == 1
-    assert [p["change"] for p in found["gates"]["power"]] == [0.05]
     assert found["findings"][0]["worth"]["sessions"] == 1
     # beside the run of a check, and out of git's sight
     assert (project.top / ".perfgate/calibration/measurements.jsonl").exists()
