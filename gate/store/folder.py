@@ -43,7 +43,11 @@ class FolderStore:
         return str(self._folder)
 
     def read(self) -> Reading:
-        """Read all records; see Store."""
+        """Read all records, the oldest commit first.
+
+        Raises:
+            UserError: there is no such folder.
+        """
         if not self._folder.is_dir():
             raise UserError(f"{self._folder}: no such folder: `perfgate history add RUN --history DIR` makes one")
         records, problems, size = [], [], 0
@@ -64,7 +68,11 @@ class FolderStore:
         return Reading(records, problems, size)
 
     def add(self, record: HistoryRecord, keep: int) -> Added:
-        """Add a record; see Store."""
+        """Add a record and drop the oldest beyond `keep`.
+
+        Raises:
+            UserError: it holds other measurements of the same run, or cannot be written.
+        """
         name, data = name_of(record), encode(record)
         with _told(self._folder):
             same = next((each for each in self._names() if each.key == name.key), None)

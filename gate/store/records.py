@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import msgspec
 
@@ -182,27 +182,6 @@ class Added(msgspec.Struct, frozen=True):
     """Records that the store holds now."""
     pushed: str | None
     """The remote that has it now; None: none was asked for."""
-
-
-class Store(Protocol):
-    """Keeps records; every one is written once and never changed."""
-
-    def read(self) -> Reading:
-        """Read all records.
-
-        Raises:
-            UserError: there is no such store, or it cannot be read at all.
-        """
-        ...
-
-    def add(self, record: HistoryRecord, keep: int) -> Added:
-        """Add a record and drop the oldest beyond `keep`.
-
-        Raises:
-            ConflictError: other writers were faster, time and again.
-            UserError: the store holds other measurements of the same run, or cannot be written.
-        """
-        ...
 
 
 def added_of(name: Name, *, known: bool, dropped: int, kept: Collection[Name], pushed: str | None) -> Added:

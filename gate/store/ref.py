@@ -112,7 +112,11 @@ class RefStore:
         return self._ref
 
     def read(self) -> Reading:
-        """Read all records; see Store."""
+        """Read all records, the oldest commit first.
+
+        Raises:
+            UserError: there is no such ref, or it holds something else.
+        """
         tip = self._local()
         if tip.commit is None:
             raise UserError(
@@ -129,9 +133,13 @@ class RefStore:
         return Reading(records, problems, size)
 
     def add(self, record: HistoryRecord, keep: int) -> Added:
-        """Add a record here, and then on the remote; see Store.
+        """Add a record here, and then on the remote; drop the oldest beyond `keep`.
 
         A remote gets all that is here, so what an earlier push left behind is not lost.
+
+        Raises:
+            ConflictError: other writers were faster, time and again.
+            UserError: it holds other measurements of the same run, or cannot be written.
         """
         name, blob = name_of(record), self._run("hash-object", "-w", "--stdin", stdin=encode(record)).decode().strip()
         known = self._known(self._local().records, name, record)

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.evidence.promises import Promise
 from gate.cli.groups import RulesOptions
-from gate.commands.simulate import measured_components, pool, simulate
+from gate.commands.simulate import components, pool, simulate
 from gate.commands.simulate.components import NORMAL, TABLE_VII
 from gate.commands.simulate.draws import Source
 from gate.commands.simulate.options import Options, SizeOptions, SourceOptions
@@ -129,8 +129,8 @@ def test_what_is_remembered_gives_components(monkeypatch: pytest.MonkeyPatch) ->
     build = MeanSquare(value=0.00017, df=38)
     findings = [remembered("p99", build), remembered("mean", None), remembered("mean", build)]
     memory = Memory(findings=findings, contrast_nu=None, build_nu=None, unused=[])
-    monkeypatch.setattr(measured_components, "_recalled", lambda history, rules: memory)
-    (found,) = measured_components.of_history(None, RULES)
+    monkeypatch.setattr(components, "_recalled", lambda history, rules: memory)
+    (found,) = components.of_history(None, RULES)
     assert (found.name, found.executions, found.iterations) == ("parse time size=3", 4, 5)
     # 0.0004; 0.00028 - 0.0004/5; 0.00017 - 0.00028/4
     assert (found.iteration, found.execution, found.build) == pytest.approx((0.02, 0.0002**0.5, 0.01))
@@ -140,7 +140,7 @@ def test_what_is_remembered_gives_components(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_an_empty_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured_components, "_recalled", lambda history, rules: None)
+    monkeypatch.setattr(components, "_recalled", lambda history, rules: None)
     with pytest.raises(UserError, match="nothing is known about this project on this host"):
         run(Options(SourceOptions((), True), SIZES, RULES), io.StringIO(), io.StringIO())
 
