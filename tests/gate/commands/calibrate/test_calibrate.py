@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import io
 import json
@@ -17,7 +18,7 @@ from msgspec import structs
 from gate.cli.groups import RulesOptions
 from gate.commands.calibrate import calibrate
 from gate.commands.calibrate import text as calibration_text
-from gate.commands.calibrate.calibrate import CalibrateOptions
+from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
 from gate.commands.calibrate.result import Calibration, Session, render, session_of, with_worth
 from gate.config.parse import parse
 from gate.config.source import from_tables
@@ -232,16 +233,16 @@ def test_a_config_that_head_mends_is_not_read_as_it_was(project: Project) -> Non
 
 # --- the command ------------------------------------------------------------------------------------------------------
 
-OPTIONS = CalibrateOptions(
-    head=None, builds=5, budget=None, out=None, seed=1, dry_run=False, resume=False, quiet=False, history=None,
-    json=None, strict=False,
+OPTIONS = MeasuringOptions(
+    head=None, builds=5, budget=None, out=None, seed=1, dry_run=False, resume=False, strict=False, wait=None,
+    history=None,
 )  # fmt: skip
 
 
-def ran(**options: Any) -> tuple[int, str, str]:
+def ran(*, json: str | None = None, quiet: bool = False, **options: Any) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
-    values = {name: getattr(OPTIONS, name) for name in CalibrateOptions.__slots__} | options
-    code = calibrate.run(CalibrateOptions(**values), RULES, out, err)
+    asked = dataclasses.replace(OPTIONS, **options)
+    code = calibrate.run(asked, OutputOptions(json=json, quiet=quiet), RULES, out, err)
     return code, out.getvalue(), err.getvalue()
 
 
