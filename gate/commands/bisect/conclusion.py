@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gate.codes import Exit
-from gate.commands.bisect.journal import Gated
+from gate.commands.bisect.journal import Gated, Line
 from gate.commands.bisect.pairs import Seen
 from gate.commands.bisect.range import RangeCommit, parents_of
 from gate.commands.bisect.result import (
@@ -46,34 +46,34 @@ _CODES: dict[Outcome, Exit] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What a result says besides the search: the range, and the gate over both ends."""
+class Begun:
+    """A search that is laid out: its range and folder, its journal so far, and what it may take."""
 
     project: Project
     commits: Sequence[RangeCommit]
     folder: Path
+    past: Sequence[Line]
     seed: int
     budget: float
-    ends: Gated
     asked: Asked
 
 
-def concluded(known: Known, search: Search | None, stand: Stand | None) -> Result:
-    """Return the result; search and stand: None where the ends do not differ."""
-    ends, report = known.ends, known.ends.decided.report
+def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | None) -> Result:
+    """Return the result; ends: of the gate over both. search and stand: None where the ends do not differ."""
+    report = ends.decided.report
     outcome: Outcome = "open"
     if stand is None:
         measured = ends.findings or report.identical
         outcome = "failed" if report.failures or not measured else "no-difference"
     elif stand.done:
         outcome = "culprit" if stand.single is not None else "set"
-    sources = known.project.sources
+    sources = begun.project.sources
     single = stand.single if stand is not None else None
     found = stand.found if stand is not None else None
     shown = ends.finding or max(ends.findings, key=_slowness, default=None)
     several = None
     if found is not None and found.several >= _SEVERAL and found.other:
-        several = Several(found.several, known.commits[found.other - 1].sha, math.exp(found.other_step))
+        several = Several(found.several, begun.commits[found.other - 1].sha, math.exp(found.other_step))
     return Result(
         schema=SCHEMA,
         outcome=outcome,
@@ -87,8 +87,8 @@ def concluded(known: Known, search: Search | None, stand: Stand | None) -> Resul
         ends_verdict=shown.verdict if shown is not None else "identical" if report.identical else "",
         step=_change(found.step, found.step_sd) if found is not None else None,
         noise=found.noise if found is not None else None,
-        commits=[_member(number, commit, search, stand) for number, commit in enumerate(known.commits, 1)],
-        remaining=_remaining(known.commits, found) if found is not None else [],
+        commits=[_member(number, commit, search, stand) for number, commit in enumerate(begun.commits, 1)],
+        remaining=_remaining(begun.commits, found) if found is not None else [],
         several=several,
         along=[
             Along(
@@ -98,20 +98,20 @@ def concluded(known: Known, search: Search | None, stand: Stand | None) -> Resul
             for each in ends.others
         ],
         failures=[title(each) for each in report.failures],
-        parents=list(parents_of(known.project.repository, known.commits[single - 1].sha)) if single is not None else [],
+        parents=list(parents_of(begun.project.repository, begun.commits[single - 1].sha)) if single is not None else [],
         cost=Cost(
             seconds=search.seconds if search is not None else ends.seconds,
             gate=ends.seconds,
             rounds=search.rounds if search is not None else 0,
             executions=search.pairs.executions if search is not None else 0,
-            budget=known.budget,
+            budget=begun.budget,
             planned=report.run.rounds.planned or 0,
-            limit=float(known.project.settings.rules.plan.budget),
+            limit=float(begun.project.settings.rules.plan.budget),
         ),
-        seed=known.seed,
-        asked=known.asked,
+        seed=begun.seed,
+        asked=begun.asked,
         detectable=shown.detectable if shown is not None else None,
-        folder=str(known.folder),
+        folder=str(begun.folder),
     )  # fmt: skip
 
 
