@@ -39,7 +39,6 @@ def test_a_calibration_is_used_by_the_next_check(project: Project, tmp_path: Pat
     done = project.process("calibrate", "--builds", "10", PERFGATE_HISTORY="", XDG_STATE_HOME=str(state))
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Calibrated: the noise of 1 benchmark on this host, from 10 rounds\n")
-    assert "1%: 0 of 2, 20%: 2 of 2 found" in " ".join(done.stdout.split())
     assert (state / "perfgate/history").exists()
     assert project.git("status", "--porcelain") == ""
     # where both sides are laid out alike, what a calibration has found tells only plans
@@ -91,7 +90,7 @@ def test_a_broken_history_never_fails_a_check(project: Project, tmp_path: Path) 
     done = project.perfgate("check", PERFGATE_HISTORY=str(tmp_path / "h"))
     assert done.returncode == 0, done.stderr
     (warning,) = [w["text"] for w in project.report()["warnings"] if w["kind"] == "history-unusable"]
-    assert "is damaged, or no history of perfgate" in warning
+    assert "is a file, and a history is a folder" in warning
     done = project.perfgate("calibrate", PERFGATE_HISTORY=str(tmp_path / "h"))
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
