@@ -14,6 +14,7 @@ from gate.commands.history.export import COLUMNS
 from gate.commands.history.place import pushing
 from gate.model import UserError
 from gate.store.folder import FolderStore
+from gate.store.memory import Session, Sessions
 from harness.source.git import git_of
 from tests.gate.store.records import record, sha
 from tests.support import runs
@@ -108,6 +109,24 @@ def test_keeps_as_many_as_it_is_told(project: Project) -> None:
         measure(project, id_=f"run-{number}")
         said.append(run("add", "--keep", "2")[1])
     assert ["Dropped the oldest 1 record, beyond --keep 2\n" in each for each in said] == [False, False, True]
+
+
+def test_the_place_has_one_name_everywhere(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure(project)
+    project.write("perfgate.toml", '[gate]\nhistory = "configured"\n')
+    monkeypatch.setenv("PERFGATE_HISTORY", str(tmp_path / "environment"))
+    assert "; configured holds 1 record\n" in run("add")[1]
+    assert "; refs/x holds 1 record\n" in run("add", "--history", "refs/x")[1]
+    project.write("perfgate.toml", "")
+    assert f"; {tmp_path / 'environment'} holds 1 record\n" in run("add")[1]
+    # what machines remember lies beside the records, and is none
+    Sessions(tmp_path / "environment").add(
+        Session(id="s", created="2026-11-20T09:00:00Z", kind="check", project="p", host={}, commit=None), []
+    )
+    assert run()[1].startswith(f"{tmp_path / 'environment'}: 1 record, 2 cases")
+    for old, new in (("--folder", "write --history DIR"), ("--ref", "write --history REF")):
+        code, _, err = run("add", old, "x")
+        assert code == Exit.USAGE and f"{old} is not an option; {new}" in err
 
 
 def test_pushes(project: Project, tmp_path: Path) -> None:
