@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import os
 import shutil
 from pathlib import Path
@@ -16,11 +15,12 @@ from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.calibrate import result, text
 from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
-from gate.commands.calibrate.result import Calibration, Session, news, session_of, with_worth
+from gate.commands.calibrate.result import Calibration, Session, news, session_of
 from gate.config.rules import most_builds
 from gate.config.types import Config
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Run, UserError
+from gate.model.case import case_id
 from gate.model.warnings import typed
 from gate.report.outputs import require_writable, targets, write
 from gate.run.ended import ended_before_a_round
@@ -158,7 +158,7 @@ def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions
 
 
 def _keep(session: Session, project: str, path: Path) -> Calibration:
-    """Put what was learned into the history, and say what it is worth there."""
+    """Put what was learned into the history, and say how many sessions it is one of."""
     found = session.calibration
     if not session.learned:
         return found
@@ -173,9 +173,14 @@ def _keep(session: Session, project: str, path: Path) -> Calibration:
     history = Sessions(path)
     # false where a resumed run is concluded again: then it is there already
     history.add(kept, session.learned)
-    here = history.of_host(kept.fingerprint)
-    now = datetime.datetime.now(tz=datetime.UTC)
-    return msgspec.structs.replace(with_worth(found, here, project, now), history=str(path))
+    learned = {(case_id(each, each.statistic), each.setup) for each in session.learned}
+    alike = {
+        entry.session.id
+        for entry in history.of_host(kept.fingerprint, project)
+        if (case_id(entry.learned, entry.learned.statistic), entry.learned.setup) in learned
+        and entry.learned.remembered.layouts == "independent"
+    }
+    return msgspec.structs.replace(found, sessions=len(alike), history=str(path))
 
 
 def _show(found: Calibration, outputs: OutputOptions, out: TextIO) -> None:

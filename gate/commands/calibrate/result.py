@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 from typing import Any
 
 import msgspec
@@ -15,18 +13,14 @@ from gate.decide.views import asked_of
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.model import Commit, Failure, Layouts, Record, Remembered, Round, Run
-from gate.model.case import CaseId, OfCase, case_id
+from gate.model.case import CaseId, OfCase
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import IdenticalSides, SameCommit
 from gate.model.warnings.setup import FewBuilds
-from gate.run.memory import findings_of
-from gate.stats.prior import NU_UNKNOWN, Prior, nu_of, prior_of
 from gate.store.learning import learn
-from gate.store.memory import Costs, Entry, Learned, Setup
+from gate.store.memory import Costs, Learned, Setup
 
 SCHEMA = 1
-SESSIONS_WANTED = 3
-"""Sessions after which more of them add little."""
 # that a commit is the same as itself, and that a calibration has another plan than a check, is no news
 _NO_NEWS = (IdenticalSides, SameCommit, FewBuilds)
 
@@ -39,27 +33,6 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
     build: float | None
 
 
-class Worth(msgspec.Struct, frozen=True, kw_only=True):
-    """What the next check has of all sessions of this host."""
-
-    df: float
-    """Degrees."""
-    sessions: int
-    first: str
-    last: str
-    """first and last: the days of the sessions."""
-
-
-class Forecast(msgspec.Struct, frozen=True, kw_only=True):
-    """What more sessions like this one would make of the memory, in degrees, if they were measured on other days."""
-
-    more: int
-    low: float
-    """Where noise moves from session to session as it is assumed to."""
-    high: float
-    """Where it does not."""
-
-
 class Calibrated(OfCase, frozen=True, kw_only=True):
     """One finding."""
 
@@ -68,7 +41,6 @@ class Calibrated(OfCase, frozen=True, kw_only=True):
     round: float | None
     """Of the difference of a round, which decides; both relative to the mean."""
     df: float | None
-    worth: Worth | None
     costs: Costs
     remembered: Remembered
 
@@ -88,13 +60,14 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     iterations: int
     seconds: float | None
     findings: list[Calibrated]
-    forecast: Forecast | None
     left_out: list[str]
     """Cases of which nothing is learned: they have no spread, too few builds, or values without a ratio."""
     failures: list[Failure]
     warnings: list[str]
+    sessions: int | None
+    """Of this host that remember the same, with this one; None: it was not kept."""
     history: str | None
-    """The file that remembers it; None: it was not kept."""
+    """The folder that remembers it; None: it was not kept."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,7 +102,6 @@ def session_of(records: Sequence[Record], run: Run, config: Config, setups: Mapp
         iterations=round(max((one.remembered.iterations for one in learned), default=config.plan.iterations)),
         seconds=evidence.seconds,
         findings=[_calibrated(one) for one in learned],
-        forecast=None,
         left_out=[
             f"{case.benchmark} {case.metric}"
             for case in {id(case): case for case, _ in asked}.values()
@@ -137,6 +109,7 @@ def session_of(records: Sequence[Record], run: Run, config: Config, setups: Mapp
         ],
         failures=evidence.failures,
         warnings=[*(each.sentence() for each in news(evidence.warnings))],
+        sessions=None,
         history=None,
     )
     return Session(calibration=calibration, learned=learned)
@@ -157,7 +130,6 @@ def _calibrated(one: Learned) -> Calibrated:
         added=_added(r),
         round=None if r.contrast is None else math.sqrt(r.contrast.value),
         df=None if r.contrast is None else r.contrast.df,
-        worth=None,
         costs=one.costs,
         remembered=r,
     )
@@ -177,54 +149,6 @@ def _added(r: Remembered) -> Added:
         found[name] = math.sqrt(max(square.value - below / count, 0.0))
         below, count = square.value, children
     return Added(**found)
-
-
-def with_worth(calibration: Calibration, here: Sequence[Entry], project: str, now: datetime.datetime) -> Calibration:
-    """Add what the next check of this plan has of all that is remembered, and what more sessions would add.
-
-    Args:
-        here: of this host, of all projects, the newest session first.
-    """
-    nu = nu_of(findings_of(here, most=None), "contrast")
-    mine = [entry for entry in here if entry.session.project == project]
-    setups = {
-        case_id(e.learned, e.learned.statistic): e.learned.setup for e in mine if e.session.id == calibration.session
-    }
-    memories = {
-        case_id(memory, memory.statistic): memory
-        for memory in findings_of(
-            [e for e in mine if setups.get(case_id(e.learned, e.learned.statistic)) == e.learned.setup]
-        )
-    }
-
-    def prior(finding: Calibrated, nu: float | None, more: int = 0) -> Prior | None:
-        known = memories.get(case_id(finding, finding.statistic))
-        if known is None:
-            return None
-        sessions = [*known.sessions, *[finding.remembered] * more]
-        return prior_of(
-            msgspec.structs.replace(known, sessions=sessions),
-            kind="contrast",
-            executions=finding.remembered.executions,
-            iterations=finding.remembered.iterations,
-            nu=nu,
-            now=now,
-            layouts="independent",
-        )
-
-    findings = [msgspec.structs.replace(f, worth=_worth(prior(f, nu))) for f in calibration.findings]
-    more = SESSIONS_WANTED - max((f.worth.sessions for f in findings if f.worth), default=SESSIONS_WANTED)
-    if more <= 0:
-        return msgspec.structs.replace(calibration, findings=findings)
-    low, high = ([p.df for f in findings if (p := prior(f, each, more))] for each in (NU_UNKNOWN, None))
-    forecast = Forecast(more=more, low=fmean(low), high=fmean(high))
-    return msgspec.structs.replace(calibration, findings=findings, forecast=forecast)
-
-
-def _worth(prior: Prior | None) -> Worth | None:
-    if prior is None:
-        return None
-    return Worth(df=prior.df, sessions=prior.sessions, first=prior.first, last=prior.last)
 
 
 def render(calibration: Calibration) -> str:
