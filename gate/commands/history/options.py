@@ -17,8 +17,8 @@ class StoreOptions:
     """Where the history is: a ref of the repository around the working directory, or a folder."""
 
     history: str | None = option(
-        f"git ref or folder of the history (default: gate.history, then $PERFGATE_HISTORY, then {HISTORY_REF})",
-        metavar="REF|DIR",
+        f"folder or git ref of the history (default: gate.history, then $PERFGATE_HISTORY, then {HISTORY_REF})",
+        metavar="DIR",
     )
 
 
