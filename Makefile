@@ -47,7 +47,7 @@ latency: venv ## A study of the scheduler into docs/scheduler-latency (two minut
 	@$(PYTHON_ENV) examples/study.py scheduler-latency
 
 evidence: venv ## Write docs/evidence.md and its figures by simulation (ten minutes of CPU time)
-	@$(PYTHON_ENV) -m gate simulate --reports 200 --seed 1 --markdown docs/evidence.md >/dev/null
+	@$(PYTHON_ENV) -m benchmarks.evidence --reports 200 --seed 1
 
 TRIAL_BUNDLES ?= 75
 trial: venv ## Measure how often perfgate and others are wrong on this host, into docs/trial.md (TRIAL_BUNDLES=75)

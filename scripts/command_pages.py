@@ -24,7 +24,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "CI": "Where it is set, the rules come from base, and progress is written in plain lines.",
     "NO_COLOR": "No colour, whatever its value.",
     "FORCE_COLOR": "Colour also where the output is no terminal.",
-    "PERFGATE_HISTORY": "File of remembered runs, where neither --history nor gate.history names one.",
+    "PERFGATE_HISTORY": "Folder or git ref of the history, where neither --history nor gate.history names one.",
     "PERFGATE_LOCK": "Lock file that all perfgates of a machine share, where containers have a /tmp of their own.",
     "PERFGATE_TRACEBACK": "Where it is set, an internal error shows its traceback.",
 }

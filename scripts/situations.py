@@ -187,8 +187,8 @@ def of_history(top: Path) -> Iterator[tuple[str, Commands]]:
     true = {"slow": histories.step(40, 20, 0.08), "creeps": histories.creep(rng, 40, 5), "flat": histories.flat(40)}
     machines = [histories.MACHINE] * 30 + [Machine(id="m2", facts={**histories.FACTS, "kernel": "6.8"})] * 10
     kept = histories.kept(top / "history" / "store", histories.history(1, true, machines=machines))
-    where = ["--folder", f"../{kept.name}"]
-    formats = [["history", "trend", *where, *more] for more in ([], ["--markdown", "-"], ["--json", "-"], ["--csv", "-"],
+    where = ["--history", f"../{kept.name}"]
+    formats = [["history", "trend", *where, *more] for more in ([], ["--markdown", "-"], ["--json", "-"],
                                                                 ["--html", "trend.html"], ["--benchmark", "slow"])]  # fmt: skip
     yield "history/views", [["history", *where], ["60", "history", *where], *formats, ["60", "history", "trend", *where],
                             ["history", "export", *where, "--csv", "-"]]  # fmt: skip
@@ -256,7 +256,7 @@ LINES = (
     "config --schema", "report", "report m.jsonl --format junit", "report m.jsonl --format x", "plan m.jsonl --budget 5m",
     "plan m.jsonl --target 1% --json -", "plan m.jsonl --detect 2%", "plan m.jsonl --budget soon", "study analyse m.jsonl",
     "simulate m.jsonl --reports 40 --cores 1", "simulate --reports 20 --cases 3 --builds 3,5 --cores 1 --markdown page.md",
-    "simulate --builds x", "history --folder store", "history trend --folder store", "completion bash", "completion zsh",
+    "simulate --builds x", "history --history store", "history trend --history store", "completion bash", "completion zsh",
     "completion fish", "completion csh", "explain m.jsonl", "study analyse nothing", "publish", "action",
 )  # fmt: skip
 COMMANDS = (

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +15,12 @@ from pathlib import Path
 from benchmarks.projects import Project
 from benchmarks.seeded import seeds
 from gate.model import Side
-from gate.model.profile import Profile
+from gate.model.profile import Frame, Profile
 from harness.instruments.callgrind import OPTIONS
 from harness.profilers import callgrind, pprof, python
-from harness.profilers.callgrind_format import Counted
-from harness.profilers.folding import counted, fold
+from harness.profilers.callgrind_format import Arcs, Counted, drawn
 from harness.profilers.native import Places
-from harness.profilers.profiler import Costs, mean
+from harness.profilers.profiler import Costs, counted, fold
 
 HERE = Path(__file__).parent
 _LIMIT = 900
@@ -73,7 +73,9 @@ class InC(Program):
         _run(["gcc", "-O2", "-g", "-w", "-o", "app", "driver.c", "cJSON.c", "-lm"], tree)
         out = tree / "callgrind.out"
         _run(["valgrind", *OPTIONS, f"--callgrind-out-file={out}", "./app"], tree)
-        return self._profile(side, "callgrind", "instructions", callgrind.parse(out.read_bytes(), Places(tree)))
+        arcs = Arcs()
+        callgrind.add(out.read_bytes(), arcs, callgrind.Names(Places(tree)), {})
+        return self._profile(side, "callgrind", "instructions", drawn(arcs))
 
     def insert(self, text: str, function: str, code: str) -> str:
         """Put code behind the brace, or the text, that a function begins with."""
@@ -129,7 +131,11 @@ class InPython(Program):
             (file,) = samples.iterdir()
             executions.append(python.parse(file.read_bytes(), Places(tree)))
             file.unlink()
-        return self._profile(side, "python", "s", mean(executions))
+        mean: dict[tuple[Frame, ...], float] = defaultdict(float)
+        for costs in executions:
+            for stack, cost in costs.items():
+                mean[stack] += cost / len(executions)
+        return self._profile(side, "python", "s", mean)
 
     def insert(self, text: str, function: str, code: str) -> str:
         """Put code behind the brace, or the text, that a function begins with."""

@@ -51,7 +51,7 @@ class OutputOptions:
 
 STRICT = "exit with 5 before measuring if this host is unfit; `perfgate doctor` shows why"
 WAIT = "longest time to wait while another perfgate measures on this machine (0: do not wait; default: the budget)"
-HISTORY = "file of remembered runs (default: gate.history, then $PERFGATE_HISTORY, then the user's state directory)"
+HISTORY = "folder of the history (default: gate.history, then $PERFGATE_HISTORY, then the user's state directory)"
 _RUN = "run"
 BASE = "commit to compare with (default: the merge base with the default branch)"
 HEAD = "commit to measure (default: the working tree as it is)"
@@ -76,7 +76,7 @@ class MeasureOptions:
         "seed of the schedule (default: a new one, recorded in the run)",
         metavar="N", parse=values.seed, section=_RUN,
     )  # fmt: skip
-    history: Path | None = option(HISTORY, metavar="FILE", parse=Path, section=_RUN)
+    history: Path | None = option(HISTORY, metavar="DIR", parse=Path, section=_RUN)
     creep: bool = False
     """Whether the default branch is compared with the pin of [creep]."""
     shard: Shard | None = None

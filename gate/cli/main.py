@@ -331,7 +331,12 @@ def _option_names(parser: argparse.ArgumentParser) -> list[str]:
     return [name for action in parser._actions for name in action.option_strings]  # it lists them nowhere else
 
 
-_GONE = {"--interaction": "the gate decides without factors: `perfgate study plan` shows what a study of them finds"}
+_GONE = {
+    "--interaction": "the gate decides without factors: `perfgate study plan` shows what a study of them finds",
+    "--inject": "`perfgate simulate --remembered --effect 5%` shows how often a change is found",
+    "--ref": "write --history REF",
+    "--folder": "write --history DIR",
+}
 """Options that there were, and what to do instead."""
 
 

@@ -169,8 +169,9 @@ class Gate(Table, frozen=True, kw_only=True):
     history: Annotated[
         str | None,
         Meta(
-            description="File of the memory between runs. Default: $PERFGATE_HISTORY, or perfgate/history.sqlite in "
-            "$XDG_STATE_HOME or ~/.local/state."
+            description="Folder of the history: what machines remember, and records of commits. A git ref, refs/..., "
+            "holds records alone. Default: $PERFGATE_HISTORY, or perfgate/history in $XDG_STATE_HOME or "
+            "~/.local/state, and refs/perfgate/history for records."
         ),
     ] = None
     accept_label: Annotated[

@@ -8,12 +8,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gate.explain.blame import Blames, blame_by_calls, blame_by_shape
-from gate.explain.flame import flame
 from gate.explain.matching import Function, Matched, match
 from gate.explain.names import is_project
 from gate.explain.sampling import SURE, Sampling
-from gate.explain.shift import Shift, settle_shifts
-from gate.explain.tree import BOTH, Node, call_tree
+from gate.explain.tree import BOTH, Node, Shift, call_tree, flame, settle_shifts
 from gate.model.explanation import Agreement, Amounts, Candidate, Explanation, FlameNode, Moved, Part, State
 from gate.model.profile import Frame, Profile
 

@@ -48,7 +48,13 @@ def match(base: Profile, head: Profile) -> Matched:
     """Match the frames of two profiles, the surest ways first; each function of head has at most one of base."""
     partners: dict[int, int] = {}
     first, second = _unique(base.frames), _unique(head.frames)
-    for key in (_itself, _plain_in_file, _by_name, _by_plain_name):
+    keys: tuple[Callable[[Frame], Hashable], ...] = (
+        lambda frame: frame,
+        lambda frame: (plain(frame.function), frame.file),
+        lambda frame: frame.function,
+        lambda frame: plain(frame.function),
+    )
+    for key in keys:
         _match_by(key, first, second, partners)
     _match_renamed(base, head, first, second, partners)
     return _numbered(base, head, first, second, partners)
@@ -64,22 +70,6 @@ def _unique(frames: Sequence[Frame]) -> dict[Frame, int]:
 def _identity(frame: Frame) -> Frame:
     # a line moves with what stands above it
     return Frame(frame.function, frame.file)
-
-
-def _itself(frame: Frame) -> Hashable:
-    return frame
-
-
-def _plain_in_file(frame: Frame) -> Hashable:
-    return plain(frame.function), frame.file
-
-
-def _by_name(frame: Frame) -> Hashable:
-    return frame.function
-
-
-def _by_plain_name(frame: Frame) -> Hashable:
-    return plain(frame.function)
 
 
 def _match_by(

@@ -1,11 +1,16 @@
-"""The call tree of both sides: the project's functions, with the library functions that they call folded into them."""
+"""The call tree of both sides: what is spent where, what only moved, and what a picture shows of it."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from gate.explain.matching import Matched
-from gate.model.profile import Profile
+from gate.explain.names import is_runtime
+from gate.model.explanation import FlameNode
+from gate.model.profile import Frame, Profile
 
 MOST_DEEP = 200
 """Deeper stacks keep their innermost functions."""
@@ -114,3 +119,135 @@ def folded(functions: Sequence[int]) -> list[int]:
                 del places[left]
             del path[at + 1 :]
     return path
+
+
+BALANCED = 0.15
+"""More and less that differ by less than this share of the larger are one cost that moved."""
+
+
+class Shift(msgspec.Struct, frozen=True, eq=False):
+    """Cost that moved below a node: by function what left it, and what came to it."""
+
+    node: Node
+    sources: dict[int, float]
+    targets: dict[int, float]
+
+    @property
+    def cost(self) -> float:
+        """How much moved."""
+        return sum(self.targets.values())
+
+
+def settle_shifts(root: Node, states: Sequence[str], least: float) -> list[Shift]:
+    """Take from the rest of all nodes what moved, and return it; from below, so that the nearest caller is named.
+
+    Args:
+        states: of each function "changed", "new" or "gone".
+        least: a smaller cost is not worth a word, and stays.
+    """
+    found = []
+    for node in reversed(list(root.below())):
+        if node.children and max(node.inclusive) >= least:
+            shift = _structural(node, states, least) or _balanced(node, least)
+            found += [shift] if shift is not None else []
+    return found
+
+
+def _balanced(node: Node, least: float) -> Shift | None:
+    """Settle more against less where the node's inclusive total is about the same."""
+    more = [n for n in node.below() if n.rest > 0]
+    less = [n for n in node.below() if n.rest < 0]
+    up, down = sum(n.rest for n in more), -sum(n.rest for n in less)
+    if min(up, down) < least or abs(up - down) > BALANCED * max(up, down):
+        return None
+    return _settled(node, more, less, min(up, down))
+
+
+def _structural(node: Node, states: Sequence[str], least: float) -> Shift | None:
+    """Settle what functions that are gone spent against what others spend more near by, and new ones likewise.
+
+    A function that was inlined, split or joined takes its cost along, whatever else changed.
+    """
+    near = [node, *node.children.values(), *(n for child in node.children.values() for n in child.children.values())]
+    gone = [n for n in near if n.rest < 0 and states[n.function] == "gone" and n is not node]
+    new = [n for n in near if n.rest > 0 and states[n.function] == "new" and n is not node]
+    if gone:
+        more = [n for n in near if n.rest > 0]
+        less = gone
+    elif new:
+        more = new
+        less = [n for n in near if n.rest < 0]
+    else:
+        return None
+    amount = min(sum(n.rest for n in more), -sum(n.rest for n in less))
+    return _settled(node, more, less, amount) if amount >= least else None
+
+
+def _settled(node: Node, more: Sequence[Node], less: Sequence[Node], amount: float) -> Shift:
+    """Take an amount from both in proportion."""
+    up, down = sum(n.rest for n in more), -sum(n.rest for n in less)
+    targets: dict[int, float] = defaultdict(float)
+    sources: dict[int, float] = defaultdict(float)
+    for each in more:
+        part = each.rest * amount / up
+        targets[each.function] += part
+        each.rest -= part
+    for each in less:
+        part = each.rest * amount / down
+        sources[each.function] += part
+        each.rest -= part
+    return Shift(node, dict(sources), dict(targets))
+
+
+MOST_DRAWN = 240
+"""Nodes of a picture."""
+_SMALLEST = 0.003
+"""Share of the whole below which a node is not drawn."""
+_MOST_LEVELS = 40
+_ALL = 0.95
+
+
+def flame(base: Profile, head: Profile, matched: Matched) -> list[FlameNode]:
+    """Merge the stacks of both sides, per operation, and keep the largest nodes, each after its caller."""
+    root = Node(-1, None)
+    for side, profile, numbers in ((0, base, matched.base), (1, head, matched.head)):
+        scale = 1 / (profile.operations or 1.0)
+        for stack in profile.stacks:
+            node = root
+            node.inclusive[side] += stack.cost * scale
+            for index in folded([numbers[each] for each in stack.frames[-MOST_DEEP:]])[:_MOST_LEVELS]:
+                node = node.child(index)
+                node.inclusive[side] += stack.cost * scale
+    least = _SMALLEST * max(root.inclusive)
+    nodes = sorted((n for n in root.below() if n is not root), key=_size, reverse=True)
+    # a caller is at least as large as what it calls, and of two as large it comes first
+    kept = {id(node) for node in nodes[:MOST_DRAWN] if _size(node) >= least}
+    return _listed(root, kept, [function.frame for function in matched.functions])
+
+
+def _size(node: Node) -> float:
+    return max(node.inclusive)
+
+
+def _listed(root: Node, kept: set[int], frames: Sequence[Frame]) -> list[FlameNode]:
+    found = [FlameNode(-1, Frame(""), root.inclusive[0], root.inclusive[1])]
+    pending = [(_begin(root, kept, frames), 0)]
+    while pending:
+        node, number = pending.pop()
+        for child in sorted(node.children.values(), key=lambda n: frames[n.function].function):
+            if id(child) in kept:
+                pending.append((child, len(found)))
+                costs = [child.inclusive[side] for side in BOTH]
+                found.append(FlameNode(number, frames[child.function], costs[0], costs[1]))
+    return found
+
+
+def _begin(root: Node, kept: set[int], frames: Sequence[Frame]) -> Node:
+    """Skip what starts every program, such as the loader."""
+    node = root
+    while True:
+        below = [child for child in node.children.values() if id(child) in kept]
+        large = [child for child in below if _size(child) >= _ALL * _size(root)]
+        if len(large) != 1 or not is_runtime(frames[large[0].function]):
+            return node
+        node = large[0]

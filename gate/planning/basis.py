@@ -27,8 +27,6 @@ from gate.evidence.gather import gather
 from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.layouts import are_two_programs, layouts_of
 from gate.evidence.runs import run_of
-from gate.memory.entries import Costs as Spent
-from gate.memory.sessions import costs_at_treatments, costs_of
 from gate.model import (
     Case,
     FindingMemory,
@@ -50,6 +48,8 @@ from gate.stats.quantile import needed_values
 from gate.stats.remembered_variance import Repetitions, remember
 from gate.stats.subsample import by_session
 from gate.stats.typical import FEWEST_PAIRS
+from gate.store.learning import costs_at_treatments, costs_of
+from gate.store.memory import Costs as Spent
 from gate.words import views
 from gate.writing.phrases import listed
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gate.memory.entries import Costs
 from gate.model.case import canonical
 from gate.stats import planning
 from gate.stats.components import Estimated, PlannedLevel
 from gate.stats.remembered_variance import Repetitions
+from gate.store.memory import Costs
 from gate.writing.phrases import listed
 
 

@@ -21,17 +21,18 @@ from gate.decide.measurements import decide_by
 from gate.decide.policy import policy_at, read_rules
 from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
-from gate.history.ref import RefStore
-from gate.history.suspects import suspects_between
-from gate.memory.entries import HistoryError
-from gate.memory.store import History
 from gate.model import Record, Run, UserError
 from gate.model.case import case_id
 from gate.model.creep import CaseNights, CaseSuspects, CreepRun, Pin
+from gate.model.history import HistoryRecord
 from gate.model.names import HISTORY_REF
 from gate.run.job import Job
 from gate.run.memory import barred, history_path, project_name
 from gate.run.project import Project, config_at, project_of, remember_outputs
+from gate.store.folder import FolderStore
+from gate.store.memory import HistoryError, Session, Sessions
+from gate.store.ref import RefStore
+from gate.store.series import suspects_between
 from harness.source.pin import Tip, default_tip, pinned
 from harness.source.repository import Repository, find_repository
 
@@ -117,25 +118,23 @@ def with_nights(job: Job, option: Path | None) -> Job:
         return job
     unused, cases = None, list[CaseNights]()
     try:
-        history = History.look(history_path(option, job.project))
-        if history is not None:
-            with history as opened:
-                cases = opened.nights(project_name(job.project.repository), _machine(job.run))
+        history = Sessions(history_path(option, job.project))
+        cases = history.nights(project_name(job.project.repository), _machine(job.run))
     except HistoryError as error:
         unused = str(error)
-    creep = CreepRun(pin=pin, cases=cases, unused=unused, suspects=_suspects(job, pin))
+    creep = CreepRun(pin=pin, cases=cases, unused=unused, suspects=_suspects(job, pin, option))
     return replace(job, run=msgspec.structs.replace(job.run, creep=creep))
 
 
 _SUSPECTS = 5
 
 
-def _suspects(job: Job, pin: Pin) -> list[CaseSuspects] | None:
+def _suspects(job: Job, pin: Pin, option: Path | None) -> list[CaseSuspects] | None:
     """Rank the commits between the pin and head by the history of commits; None: there is none to rank them by."""
-    try:
-        records = RefStore(job.project.repository.git, HISTORY_REF).read().records
-    except UserError:
-        return None
+    records: list[HistoryRecord] = []
+    for store in (FolderStore(history_path(option, job.project)), RefStore(job.project.repository.git, HISTORY_REF)):
+        with contextlib.suppress(UserError):
+            records = records or store.read().records
     head = job.project.sources.head.revision
     found = [
         CaseSuspects(
@@ -183,9 +182,12 @@ def append_night(
         for finding in each.views
         if (night := night_of(finding, run)) is not None
     ]
+    session = Session(
+        id=run.id or "", created=run.created or "", kind="night", project=project_name(project.repository),
+        host=run.host or {}, commit=run.head.sha if run.head else None,
+    )  # fmt: skip
     try:
-        with History.open(history_path(option, project)) as history:
-            history.add_nights(project_name(project.repository), _machine(run), cases)
+        Sessions(history_path(option, project)).add(session, [], cases)
     except HistoryError as error:
         return [f"this night is not remembered: {error}"]
     return []

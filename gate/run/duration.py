@@ -16,8 +16,6 @@ from gate.evidence.cost import cost_of, one_by_one
 from gate.evidence.records import Located, read
 from gate.evidence.runs import config_of, run_of
 from gate.evidence.unfinished import unfinished
-from gate.memory.entries import Costs
-from gate.memory.sessions import costs_of, first_build
 from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run, Same, Side, UserError
 from gate.model.case import canonical
 from gate.model.study import Setting
@@ -25,6 +23,8 @@ from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.build_cache import build_cache
 from gate.run.folder import MEASUREMENTS, PAST
 from gate.run.trial import trial_seconds
+from gate.store.learning import costs_of, first_build
+from gate.store.memory import Costs
 from harness.loop.steps import BuildStep, ExecutionStep, Round
 
 

@@ -20,7 +20,6 @@ from gate.config.rules import FIRST_STARTS, goes_by_starts, is_counted, is_divis
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.types import Builds, Config
-from gate.memory.entries import Costs
 from gate.model import SIDES, Record, Run, Side, Turn, UserError
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
@@ -33,6 +32,7 @@ from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.treatments import NONE, JobTreatments
 from gate.run.trust import is_foreign
+from gate.store.memory import Costs
 from harness.host.facts import facts
 from harness.instruments.declaration import Instruments, choose
 from harness.instruments.spawn import Spawn

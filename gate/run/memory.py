@@ -22,9 +22,6 @@ from gate.evidence.gather import gather
 from gate.evidence.layouts import are_two_programs, layouts_of
 from gate.evidence.records import Located
 from gate.github.event import may_write_history, read_event
-from gate.memory.entries import Costs, Entry, HistoryError, Session, Setup
-from gate.memory.sessions import learn, setup_of, setups_of
-from gate.memory.store import History, path_of
 from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError
 from gate.model.case import CaseId, case_id
 from gate.model.warnings import AnyWarning
@@ -32,6 +29,8 @@ from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherM
 from gate.run.project import Project
 from gate.stats.prior import nu_of
 from gate.stats.subsample import of_rounds
+from gate.store.learning import learn, setup_of, setups_of
+from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
 from harness.host.facts import differences
 from harness.source.repository import Repository
 
@@ -57,9 +56,9 @@ def history_path(option: Path | None, project: Project) -> Path:
         UserError: it leads through a link that git tracks.
     """
     configured = project.settings.rules.gate.history
-    if configured and not configured.startswith("~"):
+    if configured and not configured.startswith("~") and not is_ref(configured):
         configured = str(project.repository.project / configured)
-    return path_of(option, configured, os.environ)
+    return folder_of(option, configured, os.environ)
 
 
 def project_name(repository: Repository) -> str:
@@ -98,12 +97,9 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
         host: the facts of the run line.
     """
     try:
-        found = History.look(history_path(option, project))
-        if found is None:
-            return Recalled(None, ())
-        with found as history:
-            mine = history.of_project(project_name(project.repository))
-            here = history.of_host(str(host.get("fingerprint")))
+        history = Sessions(history_path(option, project))
+        mine = history.of_project(project_name(project.repository))
+        here = history.of_host(str(host.get("fingerprint"))) if mine else []
     except HistoryError as error:
         return Recalled(None, (HistoryUnusable(str(error)),))
     if not mine:
@@ -250,15 +246,9 @@ def append_check(
         commit=run.base.sha if run.base else None,
     )
     try:
-        path = history_path(option, project)
-        known = History.look(path)
-        if known is None or not learned:
-            return []
-        with known as history:
-            calibrated = history.of_host(session.fingerprint, session.project)
-        if not any(entry.session.kind == "calibration" for entry in calibrated):
-            return []
-        with History.open(path) as history:
+        history = Sessions(history_path(option, project))
+        known = history.of_host(session.fingerprint, session.project) if learned else []
+        if any(entry.session.kind == "calibration" for entry in known):
             history.add(session, learned)
     except HistoryError as error:
         return [f"this check is not remembered: {error}"]
@@ -286,11 +276,8 @@ def costs_here(option: Path | None, project: Project, host: Mapping[str, object]
         host: the facts of the machine.
     """
     try:
-        history = History.look(history_path(option, project))
-        if history is None:
-            return {}
-        with history as opened:
-            entries = opened.of_host(str(host.get("fingerprint")), project_name(project.repository))
+        history = Sessions(history_path(option, project))
+        entries = history.of_host(str(host.get("fingerprint")), project_name(project.repository))
     except HistoryError:
         # what is remembered was read a moment ago, and said what is wrong
         return {}

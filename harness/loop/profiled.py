@@ -20,8 +20,7 @@ from harness.loop.execution import Executions
 from harness.loop.steps import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.deadline import DeadlineError, deadline
-from harness.profilers.folding import counted, fold
-from harness.profilers.profiler import Absent, Costs, Effort, Found, Profiler, Subject
+from harness.profilers.profiler import Absent, Costs, Effort, Found, Profiler, Subject, counted, fold
 
 _DETAIL = 500
 _LEAST = 10.0

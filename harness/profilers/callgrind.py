@@ -18,7 +18,17 @@ from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
 from harness.profilers.callgrind_format import Arcs, Counted, Function, Inlined, chains, drawn, spent
 from harness.profilers.native import Places, install, is_native, plain_name
-from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Sampled, Subject, with_options
+from harness.profilers.profiler import (
+    MOST_OUTPUT,
+    Absent,
+    Costs,
+    Effort,
+    Found,
+    Profiler,
+    Sampled,
+    Subject,
+    with_options,
+)
 
 _SLOWER = 100.0
 _SECONDS = 0.2
@@ -29,7 +39,7 @@ _MOST_ADDRESSES = 100_000
 _Chains = Mapping[int, Sequence[Inlined]]
 
 
-class Callgrind:
+class Callgrind(Profiler):
     """Counts instructions of one execution with one iteration; stacks are drawn from calls in proportion."""
 
     name = "callgrind"
@@ -86,7 +96,7 @@ class Callgrind:
             argv = ("sh", "-c", text, "perfgate", str(list_), program, binary)
             yield replace(command, argv=argv, stdout=context.told / f"{_INLINED}.{number}", max_stdout=MOST_OUTPUT)
 
-    def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002  # of the Protocol
+    def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002
         """Read the profiles of all processes.
 
         Raises:
@@ -100,7 +110,7 @@ class Callgrind:
             raise OutputError("callgrind wrote no profile")
         return drawn(arcs)
 
-    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of the Protocol
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002
         """Take the only execution."""
         only = executions[0]
         calls = only.calls if isinstance(only, Counted) else None
@@ -195,17 +205,6 @@ def add(data: bytes, arcs: Arcs, names: Names, inlined: Mapping[str, _Chains]) -
             arcs.counts[names.of(each.callee)] += each.count
     for (_, frame), (_, count) in entries.items():
         arcs.counts[frame] += count
-
-
-def parse(data: bytes, places: Places) -> Counted:
-    """Read the profile of one process, without inlined functions.
-
-    Raises:
-        OutputError: it is cut off, or not a profile.
-    """
-    arcs = Arcs()
-    add(data, arcs, Names(places), {})
-    return drawn(arcs)
 
 
 PROFILER = Callgrind()

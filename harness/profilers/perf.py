@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -18,7 +18,7 @@ from harness.instruments.declaration import ask
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
 from harness.profilers.native import install, is_go, is_native, plain_name
-from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Sampled, Subject, mean
+from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Profiler, Subject
 
 _DATA, _STACKS = "perf.data", "perf.stacks"
 _EVENT = "cpu-clock:u"
@@ -33,10 +33,11 @@ _INLINED = "inlined"
 _PACKAGES = {"apt": "linux-perf", "dnf": "perf", "pacman": "perf", "zypper": "perf", "apk": "perf"}
 
 
-class Perf:
+class Perf(Profiler):
     """Samples user time: for programs of Go by frame pointers, for others by what DWARF tells of their stacks."""
 
     name = "perf"
+    nothing = "perf sampled nothing: too short, or not allowed to"
     rank = 30
 
     def fits(self, subject: Subject) -> bool:
@@ -72,27 +73,14 @@ class Perf:
         text = f'{record} -- "$@"; code=$?; {script} > {shlex.quote(str(stacks))} 2> /dev/null; exit $code'
         return replace(command, argv=("sh", "-c", text, "perfgate", *command.argv))
 
-    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
-        """Run nothing."""
-        yield from ()
-
-    def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002  # of the Protocol
+    def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002
         """Read the stacks.
 
         Raises:
             OutputError: it is not what perf script writes.
         """
-        return parse(read_regular(context.scratch / _STACKS, MOST_OUTPUT) or b"")
-
-    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of the Protocol
-        """Average the executions.
-
-        Raises:
-            OutputError: nothing was sampled in any of them.
-        """
-        if not any(executions):
-            raise OutputError("perf sampled nothing: too short, or not allowed to")
-        return Sampled({stack: cost / 1e9 for stack, cost in mean(executions).items()}, "s")
+        periods = parse(read_regular(context.scratch / _STACKS, MOST_OUTPUT) or b"")
+        return {stack: period / 1e9 for stack, period in periods.items()}
 
 
 def _samples(path: str, caller: Mapping[str, str]) -> bool:

@@ -6,7 +6,7 @@ import math
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from gate.formats.parts.output import OutputError
@@ -15,7 +15,16 @@ from harness.instruments.go import is_go_test
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command
 from harness.profilers.native import Places
-from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Sampled, Subject, with_options
+from harness.profilers.profiler import (
+    MOST_OUTPUT,
+    Costs,
+    Effort,
+    Found,
+    Profiler,
+    Sampled,
+    Subject,
+    with_options,
+)
 
 _PROFILE = "perfgate.pprof"
 _SECONDS = 20.0
@@ -24,7 +33,7 @@ _MOST = 10**9
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
-class Pprof:
+class Pprof(Profiler):
     """Samples CPU time with the run time's own profiler: full stacks, inlined functions too."""
 
     name = "pprof"
@@ -34,11 +43,7 @@ class Pprof:
         """Return whether `go test` or a test binary runs."""
         return subject.benchmark.instrument == "go"
 
-    def find(self, caller: Mapping[str, str]) -> Found | Absent:  # noqa: ARG002  # of the Protocol
-        """Find it always: it is in the test binary."""
-        return Found("", "")
-
-    def effort(self, subject: Subject) -> Effort:  # noqa: ARG002  # of the Protocol
+    def effort(self, subject: Subject) -> Effort:  # noqa: ARG002
         """Run once: -benchtime gives the loop its time."""
         return Effort(1, 1.5 * _SECONDS, 1)
 
@@ -60,11 +65,7 @@ class Pprof:
             options.append(f"-o={context.scratch / 'perfgate.test'}")
         return replace(command, argv=with_options(subject, command, tuple(options)))
 
-    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
-        """Run nothing."""
-        yield from ()
-
-    def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002  # of the Protocol
+    def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002
         """Read the profile.
 
         Raises:

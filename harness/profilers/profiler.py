@@ -1,4 +1,4 @@
-"""The Profiler protocol: which commands one fits, how it is put around them, and what it gives."""
+"""The Profiler: which commands one fits, how it is put around them, and what it gives, within bounds."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Protocol
 
 from gate.config.types import Benchmark
-from gate.model.profile import Frame
+from gate.formats.parts.output import OutputError
+from gate.model.profile import DEEPEST, LONGEST, MOST_FRAMES, MOST_STACKS, Frame, Stack
+from gate.writing.plain import visible
 from harness.instruments.protocol import SHELL, Context
 from harness.process.execute import Command, find_program
 
@@ -108,61 +109,60 @@ class Sampled:
     """How often each function was called; None: it does not count."""
 
 
-class Profiler(Protocol):
+class Profiler:
     """Puts a profiler around a command, and reads what it wrote. A file of harness/profilers makes one: PROFILER."""
 
     name: str
     rank: int
     """Of those that fit, the one with the lowest is used."""
+    nothing = "nothing was sampled"
+    """Why that may be, in words."""
 
     def fits(self, subject: Subject) -> bool:
         """Return whether it sees the functions of a benchmark's program."""
-        ...
+        raise NotImplementedError
 
-    def find(self, caller: Mapping[str, str]) -> Found | Absent:
-        """Look for its tool with the caller's environment."""
-        ...
+    def find(self, caller: Mapping[str, str]) -> Found | Absent:  # noqa: ARG002  # of those that look
+        """Look for its tool with the caller's environment; one that needs none is always there."""
+        return Found("", "")
 
     def effort(self, subject: Subject) -> Effort:
         """Return how much work is enough, the same for both sides."""
-        ...
+        raise NotImplementedError
 
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
         """Put it around a command; it writes below context.scratch, and returns None of what the program prints."""
-        ...
+        raise NotImplementedError
 
-    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
         """Return what is run behind an execution, in the sandbox of its command, to read what it left.
 
         Raises:
             OutputError: that is not what it writes.
         """
-        ...
+        yield from ()
 
     def read(self, subject: Subject, context: Context) -> Costs:
         """Read what it wrote of one execution.
 
         Raises:
-            OutputError: it is not what it writes.
+            OutputError: it is not what it writes, or there is none.
         """
-        ...
+        raise NotImplementedError
 
-    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
-        """Make one profile of the executions of a side.
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of those that count
+        """Make one profile of the executions of a side: their mean, stack by stack.
 
         Raises:
             OutputError: there is nothing in them.
         """
-        ...
-
-
-def mean(executions: Sequence[Costs]) -> Costs:
-    """Average profiles stack by stack."""
-    found: dict[tuple[Frame, ...], float] = defaultdict(float)
-    for costs in executions:
-        for stack, cost in costs.items():
-            found[stack] += cost / len(executions)
-    return found
+        if not any(executions):
+            raise OutputError(self.nothing)
+        found: dict[tuple[Frame, ...], float] = defaultdict(float)
+        for costs in executions:
+            for stack, cost in costs.items():
+                found[stack] += cost / len(executions)
+        return Sampled(found, "s")
 
 
 def with_options(subject: Subject, command: Command, options: tuple[str, ...]) -> tuple[str, ...]:
@@ -170,3 +170,79 @@ def with_options(subject: Subject, command: Command, options: tuple[str, ...]) -
     if isinstance(subject.benchmark.command, str) and command.argv[:2] == SHELL:
         return (*SHELL, f"{command.argv[-1].rstrip()} {shlex.join(options)}")
     return (*command.argv, *options)
+
+
+_Path = tuple[Frame, ...]
+UNKNOWN = Frame("[unknown]")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Stacks whose frames are indices."""
+
+    frames: list[Frame]
+    stacks: list[Stack]
+
+
+def counted(frames: Sequence[Frame], calls: Mapping[Frame, float]) -> list[float]:
+    """Return how often each of a profile's functions was called; one that nobody calls was once."""
+    found: dict[Frame, float] = defaultdict(float)
+    for frame, count in calls.items():
+        found[_plain(frame)] += count
+    return [found.get(frame, 1.0) for frame in frames]
+
+
+def fold(costs: Costs) -> Folded:
+    """Bound what a profiler gave; the costs add up to the same total.
+
+    The largest stacks stay. What is left of a function goes to its largest stack, of a function without one to its
+    nearest caller that has one.
+
+    Raises:
+        OutputError: there is nothing.
+    """
+    shortened: dict[_Path, float] = defaultdict(float)
+    for path, cost in costs.items():
+        if cost > 0:
+            shortened[_shortened(path)] += cost
+    if not shortened:
+        raise OutputError("no function took any time")
+    kept = _largest(shortened)
+    home: dict[Frame, _Path] = {}
+    for path in kept:  # the largest first
+        home.setdefault(path[-1], path)
+    found = dict(kept)
+    for path, cost in shortened.items():
+        if path not in kept:
+            place = next((home[frame] for frame in reversed(path) if frame in home), next(iter(kept)))
+            found[place] += cost
+    index: dict[Frame, int] = {}
+    stacks = [Stack([index.setdefault(frame, len(index)) for frame in path], cost) for path, cost in found.items()]
+    return Folded(list(index), stacks)
+
+
+def _largest(costs: Mapping[_Path, float]) -> dict[_Path, float]:
+    """Return the largest stacks, as many as may stay and have few enough functions."""
+    kept: dict[_Path, float] = {}
+    frames: set[Frame] = set()
+    for path, cost in sorted(costs.items(), key=lambda item: -item[1])[:MOST_STACKS]:
+        if len(frames.union(path)) <= MOST_FRAMES:
+            frames.update(path)
+            kept[path] = cost
+    return kept
+
+
+def _shortened(path: _Path) -> _Path:
+    """Shorten a stack in its middle, lest its innermost function lose what was spent there."""
+    if len(path) > DEEPEST:
+        path = (*path[: DEEPEST // 2], *path[-(DEEPEST - DEEPEST // 2) :])
+    return tuple(map(_plain, path)) or (UNKNOWN,)
+
+
+def _plain(frame: Frame) -> Frame:
+    function, file = visible(frame.function), visible(frame.file)
+    if len(function) > LONGEST:
+        # the name of a C++ method stands behind the template arguments of its class
+        half = (LONGEST - 1) // 2
+        function = f"{function[:half]}…{function[-half:]}"
+    return Frame(function or UNKNOWN.function, file[-LONGEST:], frame.line)

@@ -6,7 +6,6 @@ import math
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,13 +17,11 @@ from harness.process.execute import Command
 from harness.profilers.native import Places
 from harness.profilers.profiler import (
     MOST_OUTPUT,
-    Absent,
     Costs,
     Effort,
     Found,
-    Sampled,
+    Profiler,
     Subject,
-    mean,
     with_options,
 )
 
@@ -42,13 +39,14 @@ _CALIBRATION = frozenset(["_calibrate_timer", "BenchmarkFixture._calibrate_timer
 _MOST_DEPTH = 2000
 
 
-class Python:
+class Python(Profiler):
     """Samples the stacks of Python functions, each with the CPU seconds of its thread.
 
     What a C function takes counts for the Python function that calls it.
     """
 
     name = "python"
+    nothing = "nothing was sampled: too short, or an interpreter that ignores PYTHONPATH (-I, -E)"
     rank = 10
 
     def fits(self, subject: Subject) -> bool:
@@ -56,10 +54,6 @@ class Python:
         if subject.benchmark.measured.suite:
             return subject.benchmark.instrument in _SUITES
         return subject.names(_INTERPRETER) or _is_script(subject.program)
-
-    def find(self, caller: Mapping[str, str]) -> Found | Absent:  # noqa: ARG002  # of the Protocol
-        """Find it always: it is here."""
-        return Found("", "")
 
     def effort(self, subject: Subject) -> Effort:
         """Execute for ten seconds, a suite once."""
@@ -88,10 +82,6 @@ class Python:
             environment={**command.environment, **added},
         )
 
-    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
-        """Run nothing."""
-        yield from ()
-
     def read(self, subject: Subject, context: Context) -> Costs:
         """Add up what all processes wrote.
 
@@ -105,16 +95,6 @@ class Python:
             for stack, seconds in parse(data, places).items():
                 found[stack] += seconds
         return _of_loop(found) if subject.benchmark.instrument == "pytest-benchmark" else found
-
-    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002
-        """Average the executions.
-
-        Raises:
-            OutputError: nothing was sampled in any of them.
-        """
-        if not any(executions):
-            raise OutputError("nothing was sampled: too short, or an interpreter that ignores PYTHONPATH (-I, -E)")
-        return Sampled(mean(executions), "s")
 
 
 def parse(data: bytes, places: Places) -> dict[tuple[Frame, ...], float]:

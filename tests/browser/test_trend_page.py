@@ -43,7 +43,7 @@ def written_to(folder: Path, name: str) -> Path:
         machines = [MACHINE] * 90 + [other]
         records = history(4, true, machines=machines, offsets=[0.0] * 90 + [0.3], accepted=accepted)
     page = folder / "page.html"
-    argv = ["history", "trend", "--folder", str(kept(folder / "h", records)), "--html", str(page)]
+    argv = ["history", "trend", "--history", str(kept(folder / "h", records)), "--html", str(page)]
     assert main(argv, io.StringIO(), io.StringIO()) == 0
     return page
 

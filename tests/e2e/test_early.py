@@ -120,7 +120,7 @@ def test_a_killed_check_resumes_to_the_same_looks_and_verdicts(project: Project)
     for wait in (3, 5):
         process = subprocess.Popen(
             perfgate("check", "--seed", "5"), cwd=project.top, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            env=environment(PERFGATE_HISTORY=str(project.top.parent / "history.sqlite")), start_new_session=True,
+            env=environment(PERFGATE_HISTORY=str(project.top.parent / "history")), start_new_session=True,
         )  # fmt: skip
         until = time.monotonic() + 60
         file = project.top / ".perfgate/measurements.jsonl"

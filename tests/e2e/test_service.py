@@ -159,7 +159,7 @@ def started(project: Served, count: int, *arguments: str) -> subprocess.Popen[by
         cwd=project.top,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env=environment(PERFGATE_HISTORY=str(project.top.parent / "history.sqlite")),
+        env=environment(PERFGATE_HISTORY=str(project.top.parent / "history")),
     )
     # another gate on this machine may have to end first
     deadline = time.monotonic() + 300

@@ -14,11 +14,10 @@ from gate.cli.main import main
 from gate.commands.import_.importing import write as write_import
 from gate.evidence.foreign.imported import Imported
 from gate.evidence.records import Appender
-from gate.history.folder import FolderStore
-from gate.history.store import Name
 from gate.model import UserError
 from gate.report.outputs import make_folder, write
 from gate.run.folder import make_room
+from gate.store.folder import write_new
 from tests.support.project import Project
 
 SAID = "is a link that git tracks (to {}), and perfgate writes nothing through it"
@@ -93,7 +92,7 @@ def test_whatever_writes_below_it_refuses(linked: Project, tmp_path: Path) -> No
         lambda: Appender(Path("real/measurements.jsonl")),
         lambda: write_import(Path("real/out.jsonl"), Imported([], []), ()),
         lambda: write(Path("real/page.html"), "x"),
-        lambda: FolderStore(Path("real"))._write(Name("runs/x.json", "x"), b"x"),
+        lambda: write_new(Path("real/runs/x.json"), b"x"),
     ]
     for writer in writers:
         with pytest.raises(UserError, match="is a link that git tracks"):

@@ -12,8 +12,8 @@ import math
 import numpy as np
 import pytest
 
+from benchmarks.evidence.cost import Design, design
 from gate.commands.simulate.components import TABLE_VII
-from gate.commands.simulate.cost import Design, design
 from gate.commands.simulate.pool import Results
 from gate.stats.futility import FOUND
 

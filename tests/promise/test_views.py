@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.evidence.turns import HOSTS, Turns, drawn
 from gate.commands.simulate.studies import ReportCounts, Reports, Rules
-from gate.commands.simulate.turns import HOSTS, Turns, drawn
 from gate.stats.estimate import ratio_of, reduce
 from tests.promise.test_fieller import standard_error
 

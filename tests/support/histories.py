@@ -11,10 +11,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.history.folder import FolderStore
-from gate.history.store import encode, name_of
 from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine, Measured
 from gate.stats.series import Levels, Steps, level_variance, moderated, outlying
+from gate.store.folder import FolderStore
+from gate.store.records import encode, name_of
 
 Array = npt.NDArray[np.float64]
 
@@ -39,7 +39,7 @@ def sha(number: int) -> str:
 
 
 def kept(folder: Path, records: Sequence[HistoryRecord]) -> Path:
-    """Keep records in a folder, as `perfgate history add --folder` does, which looks at all of them for each."""
+    """Keep records in a folder, as `perfgate history add --history DIR` does, which looks at all of them for each."""
     first, *others = records
     FolderStore(folder).add(first, 1)
     for each in others:

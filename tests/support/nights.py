@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import datetime
-import sqlite3
+import json
 from pathlib import Path
 
 import numpy as np
-
-_INSERT = "INSERT INTO night VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 def pretend(history: Path, count: int, *, change: float = 0.0, noise: float = 0.003, seed: int = 1) -> None:
@@ -19,12 +17,15 @@ def pretend(history: Path, count: int, *, change: float = 0.0, noise: float = 0.
         change: their log ratio; noise: its standard deviation from night to night.
     """
     rng = np.random.default_rng(seed)
-    with sqlite3.connect(history) as connection:
-        rows = connection.execute("SELECT * FROM night ORDER BY day, run").fetchall()
-        first = datetime.date.fromisoformat(rows[0][1])
-        for before in range(1, count + 1):
-            day = (first - datetime.timedelta(days=before)).isoformat()
-            for row in (each for each in rows if each[0] == rows[0][0]):
-                made = [f"night-{day}", day, *row[2:10], change + noise * rng.normal(), noise**2]
-                connection.execute(_INSERT, made)
-    connection.close()
+    first = min(history.glob("machines/*/*/night/*.json"))
+    kept = json.loads(first.read_bytes())
+    date = datetime.datetime.fromisoformat(kept["session"]["created"]).date()
+    for before in range(1, count + 1):
+        day = (date - datetime.timedelta(days=before)).isoformat()
+        run = f"night-{day}"
+        kept["session"] |= {"id": run, "created": f"{day}T00:00:00Z"}
+        for case in kept["nights"]:
+            case["nights"][0] |= {
+                "run": run, "day": day, "log_ratio": change + noise * rng.normal(), "variance": noise**2,
+            }  # fmt: skip
+        first.with_name(f"{day.replace('-', '')}T000000-{run}.json").write_text(json.dumps(kept))

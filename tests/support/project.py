@@ -144,7 +144,7 @@ class Project:
     def own(self) -> dict[str, str]:
         """Give the variables of a test's own history and lock: what is remembered of this machine is not for tests."""
         return {
-            "PERFGATE_HISTORY": str(self.top.parent / "history.sqlite"),
+            "PERFGATE_HISTORY": str(self.top.parent / "history"),
             "PERFGATE_LOCK": str(self.top.parent / "lock"),
         }
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gate.commands.simulate.turns import HOSTS, Turns, abba, drawn, of_starts, view
+from benchmarks.evidence.turns import HOSTS, Turns, abba, drawn, of_starts, view
 from gate.model import Case, Evidence, Round, Run
 from tests.support import simulate
 

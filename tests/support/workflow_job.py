@@ -116,7 +116,7 @@ class Job:
             "GITHUB_STEP_SUMMARY": str(self.directory / "summary.md"),
             "GITHUB_OUTPUT": str(self.directory / f"output-{self.count}"),
             "GITHUB_ENV": str(self.directory / f"env-{self.count}"),
-            "PERFGATE_HISTORY": str(self.directory / "history.sqlite"),
+            "PERFGATE_HISTORY": str(self.directory / "history"),
             # what is measured here are made-up values: no other test has to wait for them
             "PERFGATE_LOCK": str(self.directory / "lock"),
             "PERFGATE_TRACEBACK": "1",

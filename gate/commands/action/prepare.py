@@ -130,7 +130,7 @@ def _first(
         "id": gate,
         "directory": str(directory),
         "history": str(directory / inputs.history)
-        if inputs.history and not inputs.history.startswith("~")
+        if inputs.history and not inputs.history.startswith(("~", "refs/"))
         else inputs.history,
         "runs": tuple(str(workspace / each) for each in inputs.runs),
         "wanted": _wanted(inputs.wanted, command),

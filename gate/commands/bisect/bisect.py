@@ -6,7 +6,6 @@ import secrets
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -17,15 +16,15 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.bisect import journal, words
-from gate.commands.bisect.conclusion import Known, concluded
-from gate.commands.bisect.journal import Begun, Gated, Settled, Visited, gated, read_journal
+from gate.commands.bisect.conclusion import Begun, concluded
+from gate.commands.bisect.journal import Settled, Visited, gated, read_journal
 from gate.commands.bisect.options import MeasuringOptions, OutputOptions
 from gate.commands.bisect.outputs import fill, show, write_asked
 from gate.commands.bisect.pairs import MeasuringError, Pairs, pace_of, wanted_executions
 from gate.commands.bisect.range import RangeCommit, commits_between
 from gate.commands.bisect.reads import WORTH, Reads, reads_of, untouched
 from gate.commands.bisect.result import Asked, Result
-from gate.commands.bisect.search import Search, Stand
+from gate.commands.bisect.search import Search
 from gate.config.schema import to_tables
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
 from gate.model import Execution, UserError
@@ -39,7 +38,6 @@ from gate.run.measuring import Measuring, opened
 from gate.run.preview import write_preview
 from gate.run.project import Project, open_project
 from gate.run.refusal import refuse_unsafe
-from gate.stats.bisection import Visit
 from harness.host.lock import NotFreeError
 
 _FOLDER = Path(DEFAULT_FOLDER) / "bisect"
@@ -76,14 +74,22 @@ def run(options: MeasuringOptions, rules: RulesOptions, outputs: OutputOptions, 
         raise UserError("bisect needs --good REF: a commit that was still fast, such as the last release")
     files = Files(outputs.files, outputs.quiet)
     require_writable(files)
-    measuring = _measuring(options)
+    measuring = MeasureOptions(
+        base=options.good, head=options.bad or "HEAD", out=None, seed=options.seed, resume=True, strict=options.strict,
+        wait=options.wait,
+    )  # fmt: skip
     folder = SearchFolder(options.out, _FOLDER, resume=True)
     with opened(measuring, _FOLDER, err, quiet=outputs.quiet, folder=folder) as run:
-        project = _project(run, options, rules, targets(files))
-        commits = commits_between(
-            project.repository, project.sources.base.commit, project.sources.head.commit
-        )  # fmt: skip
-        begun = _Begun.of(run, project, commits, options, rules)
+        try:
+            project = run.enter(
+                open_project(options.good, options.bad or "HEAD", rules, run.outputs(targets(files)))
+            )  # fmt: skip
+        except UserError as error:
+            if error.option in _NAMES:
+                raise UserError(error.why, option=_NAMES[error.option]) from None
+            raise
+        commits = commits_between(project.repository, project.sources.base.commit, project.sources.head.commit)
+        begun = _begun(run, project, commits, options, rules)
         pairs = Pairs(run, project, rules, measuring, begun.folder, begun.seed)
         job = pairs.ends()
         if options.dry_run:
@@ -93,66 +99,35 @@ def run(options: MeasuringOptions, rules: RulesOptions, outputs: OutputOptions, 
         say = words.Progress(err, quiet=outputs.quiet)
         say.begin(commits, begun.budget)
         result = _searched(begun, run, pairs, job, say)
-    return _report(result, begun.folder, outputs, out, err)
+    fill(begun.folder, result)
+    write_asked(result, outputs.files)
+    show(result, outputs, out)
+    if not outputs.quiet:
+        err.write(f"perfgate: report in {begun.folder / 'bisect.html'}\n")
+    return result.exit_code
 
 
-def _project(run: Measuring, options: MeasuringOptions, rules: RulesOptions, files: Sequence[Path]) -> Project:
-    try:
-        return run.enter(open_project(options.good, options.bad or "HEAD", rules, run.outputs(files)))
-    except UserError as error:
-        if error.option in _NAMES:
-            raise UserError(error.why, option=_NAMES[error.option]) from None
-        raise
-
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """A search that is laid out: its folder, its journal so far, and what it may take."""
-
-    project: Project
-    commits: Sequence[RangeCommit]
-    folder: Path
-    past: Sequence[journal.Line]
-    seed: int
-    budget: float
-    asked: Asked
-
-    @classmethod
-    def of(
-        cls,
-        run: Measuring,
-        project: Project,
-        commits: Sequence[RangeCommit],
-        options: MeasuringOptions,
-        rules: RulesOptions,
-    ) -> _Begun:
-        folder = run.settle(project)
-        past = read_journal(folder) if options.resume else []
-        head = next((each for each in past if isinstance(each, Begun)), None)
-        config = project.settings.rules
-        budget = BUDGETS * float(config.plan.budget) if options.budget is None else float(options.budget)
-        seed = options.seed if options.seed is not None else head.seed if head else secrets.randbits(31)
-        base, bad = project.sources.base.commit, project.sources.head.commit
-        line = Begun(
-            good=base.sha or "",
-            bad=bad.sha or "",
-            benchmarks=list(rules.benchmarks),
-            rules=to_tables(config),
-            seed=seed,
-        )
-        if head is not None:
-            journal.refuse_another(head, line, folder)
-            if head.seed != seed:
-                raise UserError(f"--resume: the seed was {head.seed}, is {seed}")
-        elif not options.dry_run:
-            _make(folder, own=options.out is None)
-            journal.append(folder, line)
-        return cls(project, commits, folder, past, seed, budget, _asked(options, rules))
-
-
-def _asked(options: MeasuringOptions, rules: RulesOptions) -> Asked:
+def _begun(
+    run: Measuring, project: Project, commits: Sequence[RangeCommit], options: MeasuringOptions, rules: RulesOptions
+) -> Begun:
+    folder = run.settle(project)
+    past = read_journal(folder) if options.resume else []
+    head = next((each for each in past if isinstance(each, journal.Begun)), None)
+    config, sources = project.settings.rules, project.sources
+    seed = options.seed if options.seed is not None else head.seed if head else secrets.randbits(31)
+    line = journal.Begun(
+        good=sources.base.commit.sha or "", bad=sources.head.commit.sha or "", benchmarks=list(rules.benchmarks),
+        rules=to_tables(config), seed=seed,
+    )  # fmt: skip
+    if head is not None:
+        journal.refuse_another(head, line, folder)
+        if head.seed != seed:
+            raise UserError(f"--resume: the seed was {head.seed}, is {seed}")
+    elif not options.dry_run:
+        _make(folder, own=options.out is None)
+        journal.append(folder, line)
     files = {"--config": rules.config, "--rules": rules.rules}
-    return Asked(
+    asked = Asked(
         benchmarks=[word for glob in rules.benchmarks for word in ("--benchmark", glob)],
         rules=[
             *(word for flag, given in files.items() if given is not None for word in (flag, str(given))),
@@ -160,6 +135,8 @@ def _asked(options: MeasuringOptions, rules: RulesOptions) -> Asked:
         ],
         out=["--out", str(options.out)] if options.out is not None else [],
     )
+    budget = BUDGETS * float(config.plan.budget) if options.budget is None else float(options.budget)
+    return Begun(project, commits, folder, past, seed, budget, asked)
 
 
 def _make(folder: Path, *, own: bool) -> None:
@@ -179,45 +156,31 @@ def _make(folder: Path, *, own: bool) -> None:
             file.rename(past / file.name)
 
 
-def _searched(begun: _Begun, run: Measuring, pairs: Pairs, job: Job, say: words.Progress) -> Result:
+def _searched(begun: Begun, run: Measuring, pairs: Pairs, job: Job, say: words.Progress) -> Result:
     try:
         pairs.hold(job)
     except NotFreeError as error:
         raise MeasuringError(not_free(error, run.waits(job), longer=True)) from None
     ends = gated(begun.folder, begun.past, run, job)
     say.ends(ends)
-    known = Known(begun.project, begun.commits, begun.folder, begun.seed, begun.budget, ends, begun.asked)
     if ends.finding is None or ends.case is None:
-        return concluded(known, None, None)
-    search = _search(begun, pairs, job, ends, say)
-    stand = search.run(lambda s, at, visit, left: _told(say, s, at, visit, left))
-    return concluded(known, search, stand)
-
-
-def _told(say: words.Progress, search: Search, stand: Stand, visit: Visit | None, left: float) -> None:
-    say.stand(search, stand, visit, left)
-
-
-def _search(begun: _Begun, pairs: Pairs, job: Job, ends: Gated, say: words.Progress) -> Search:
-    finding, case = ends.finding, ends.case
-    if finding is None or case is None:
-        raise ValueError("the ends do not differ")
-    identity = case_id(finding, finding.statistic)
+        return concluded(begun, ends, None, None)
+    identity = case_id(ends.finding, ends.finding.statistic)
     pace = pace_of(ends.records, identity)
     settled = next((each.executions for each in begun.past if isinstance(each, Settled)), None)
     planned = begun.project.settings.rules.plan.executions
     pairs.case = identity
-    pairs.executions = settled or wanted_executions(case, identity.statistic, pace, planned)
+    pairs.executions = settled or wanted_executions(ends.case, identity.statistic, pace, planned)
     if settled is None:
         journal.append(begun.folder, Settled(executions=pairs.executions))
     spent = sum(each.seconds for each in begun.past if isinstance(each, Visited) and each.commit != "ends")
     search = Search(begun.commits, pairs, identity, begun.folder, pace, ends.seconds + spent, begun.budget)
     search.recall(begun.past)
     search.untouched = untouched(begun.commits, _reads(begun, job, search, say))
-    return search
+    return concluded(begun, ends, search, search.run(say.stand))
 
 
-def _reads(begun: _Begun, job: Job, search: Search, say: words.Progress) -> Reads | None:
+def _reads(begun: Begun, job: Job, search: Search, say: words.Progress) -> Reads | None:
     """Return what bad reads, as an interrupted search saw it, or seen now; None: unknown, or not worth it."""
     file = begun.folder / _READS
     with suppress(OSError, msgspec.DecodeError):
@@ -231,24 +194,3 @@ def _reads(begun: _Begun, job: Job, search: Search, say: words.Progress) -> Read
     if found is not None:
         write(file, msgspec.json.encode(found).decode())
     return found
-
-
-def _measuring(options: MeasuringOptions) -> MeasureOptions:
-    return MeasureOptions(
-        base=options.good,
-        head=options.bad or "HEAD",
-        out=None,
-        seed=options.seed,
-        resume=True,
-        strict=options.strict,
-        wait=options.wait,
-    )
-
-
-def _report(result: Result, folder: Path, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
-    fill(folder, result)
-    write_asked(result, outputs.files)
-    show(result, outputs, out)
-    if not outputs.quiet:
-        err.write(f"perfgate: report in {folder / 'bisect.html'}\n")
-    return result.exit_code

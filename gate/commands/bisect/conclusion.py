@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gate.codes import Exit
-from gate.commands.bisect.journal import Gated
+from gate.commands.bisect.journal import Gated, Line
 from gate.commands.bisect.pairs import Seen
 from gate.commands.bisect.range import RangeCommit, parents_of
 from gate.commands.bisect.result import (
@@ -27,7 +27,7 @@ from gate.commands.bisect.result import (
     State,
 )
 from gate.commands.bisect.search import Search, Stand
-from gate.model import Commit, Finding
+from gate.model import Finding
 from gate.model.case import case_id
 from gate.run.project import Project
 from gate.stats.bisection import ENOUGH, Posterior
@@ -46,82 +46,73 @@ _CODES: dict[Outcome, Exit] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What a result says besides the search: the range, and the gate over both ends."""
+class Begun:
+    """A search that is laid out: its range and folder, its journal so far, and what it may take."""
 
     project: Project
     commits: Sequence[RangeCommit]
     folder: Path
+    past: Sequence[Line]
     seed: int
     budget: float
-    ends: Gated
     asked: Asked
 
 
-def concluded(known: Known, search: Search | None, stand: Stand | None) -> Result:
-    """Return the result; search and stand: None where the ends do not differ."""
-    outcome = _outcome(known, stand)
-    finding, ends = known.ends.finding, known.ends
-    sources = known.project.sources
-    members = _members(known.commits, search, stand)
+def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | None) -> Result:
+    """Return the result; ends: of the gate over both. search and stand: None where the ends do not differ."""
+    report = ends.decided.report
+    outcome: Outcome = "open"
+    if stand is None:
+        measured = ends.findings or report.identical
+        outcome = "failed" if report.failures or not measured else "no-difference"
+    elif stand.done:
+        outcome = "culprit" if stand.single is not None else "set"
+    sources = begun.project.sources
     single = stand.single if stand is not None else None
     found = stand.found if stand is not None else None
-    shown = finding if finding is not None else max(ends.findings, key=_slowness, default=None)
-    repository = known.project.repository
+    shown = ends.finding or max(ends.findings, key=_slowness, default=None)
+    several = None
+    if found is not None and found.several >= _SEVERAL and found.other:
+        several = Several(found.several, begun.commits[found.other - 1].sha, math.exp(found.other_step))
     return Result(
         schema=SCHEMA,
         outcome=outcome,
         exit_code=_CODES[outcome],
-        good=_end(sources.base.commit),
-        bad=_end(sources.head.commit),
+        good=End(ref=sources.base.commit.ref or "", sha=sources.base.commit.sha or ""),
+        bad=End(ref=sources.head.commit.ref or "", sha=sources.head.commit.sha or ""),
         case=case_id(shown, shown.statistic) if shown is not None else None,
         unit=shown.unit if shown is not None else "",
         threshold=shown.threshold if shown is not None else None,
         ends=_of_finding(shown) if shown is not None else None,
-        ends_verdict=_verdict(known, shown),
+        ends_verdict=shown.verdict if shown is not None else "identical" if report.identical else "",
         step=_change(found.step, found.step_sd) if found is not None else None,
         noise=found.noise if found is not None else None,
-        commits=members,
-        remaining=_remaining(known.commits, found) if found is not None else [],
-        several=_several(known.commits, found) if found is not None else None,
-        along=[_along(each) for each in ends.others],
-        failures=[title(each) for each in ends.decided.report.failures],
-        parents=list(parents_of(repository, known.commits[single - 1].sha)) if single is not None else [],
+        commits=[_member(number, commit, search, stand) for number, commit in enumerate(begun.commits, 1)],
+        remaining=_remaining(begun.commits, found) if found is not None else [],
+        several=several,
+        along=[
+            Along(
+                benchmark=each.benchmark, metric=each.metric, statistic=each.statistic, factors=case_id(each).factors,
+                change=_of_finding(each) or Change(1.0, None, None),
+            )
+            for each in ends.others
+        ],
+        failures=[title(each) for each in report.failures],
+        parents=list(parents_of(begun.project.repository, begun.commits[single - 1].sha)) if single is not None else [],
         cost=Cost(
             seconds=search.seconds if search is not None else ends.seconds,
             gate=ends.seconds,
             rounds=search.rounds if search is not None else 0,
             executions=search.pairs.executions if search is not None else 0,
-            budget=known.budget,
-            planned=ends.decided.report.run.rounds.planned or 0,
-            limit=float(known.project.settings.rules.plan.budget),
+            budget=begun.budget,
+            planned=report.run.rounds.planned or 0,
+            limit=float(begun.project.settings.rules.plan.budget),
         ),
-        seed=known.seed,
-        asked=known.asked,
+        seed=begun.seed,
+        asked=begun.asked,
         detectable=shown.detectable if shown is not None else None,
-        folder=str(known.folder),
-    )
-
-
-def _outcome(known: Known, stand: Stand | None) -> Outcome:
-    if stand is None:
-        failed = known.ends.decided.report.failures or not (
-            known.ends.findings or known.ends.decided.report.identical
-        )  # fmt: skip
-        return "failed" if failed else "no-difference"
-    if not stand.done:
-        return "open"
-    return "culprit" if stand.single is not None else "set"
-
-
-def _verdict(known: Known, shown: Finding | None) -> str:
-    if shown is not None:
-        return shown.verdict
-    return "identical" if known.ends.decided.report.identical else ""
-
-
-def _end(commit: Commit) -> End:
-    return End(ref=commit.ref or "", sha=commit.sha or "")
+        folder=str(begun.folder),
+    )  # fmt: skip
 
 
 def _slowness(finding: Finding) -> float:
@@ -142,22 +133,8 @@ def _of_finding(finding: Finding) -> Change | None:
     return Change(1 / ratio.estimate, low, high)
 
 
-def _along(finding: Finding) -> Along:
-    return Along(
-        benchmark=finding.benchmark,
-        metric=finding.metric,
-        statistic=finding.statistic,
-        factors=case_id(finding).factors,
-        change=_of_finding(finding) or Change(1.0, None, None),
-    )
-
-
 def _change(log: float, sd: float) -> Change:
     return Change(math.exp(log), math.exp(log - _Z * sd), math.exp(log + _Z * sd))
-
-
-def _members(commits: Sequence[RangeCommit], search: Search | None, stand: Stand | None) -> list[Member]:
-    return [_member(number, commit, search, stand) for number, commit in enumerate(commits, 1)]
 
 
 def _member(number: int, commit: RangeCommit, search: Search | None, stand: Stand | None) -> Member:
@@ -168,28 +145,18 @@ def _member(number: int, commit: RangeCommit, search: Search | None, stand: Stan
     if measured is not None and stand is not None:
         change = _change(measured.mean, stand.found.noise / math.sqrt(measured.rounds))
     return Member(
-        number=number,
-        sha=commit.sha,
-        subject=commit.subject,
-        author=commit.author,
-        date=commit.date,
-        files=len(commit.paths),
-        added=commit.added,
-        removed=commit.removed,
+        number=number, sha=commit.sha, subject=commit.subject, author=commit.author, date=commit.date,
+        files=len(commit.paths), added=commit.added, removed=commit.removed,
         probability=float(stand.found.culprits[number - 1]) if stand is not None else 0.0,
         state=_state(number, commit, search, seen, why),
         rounds=measured.rounds if measured is not None else 0,
-        change=change,
-        why=why,
-        folder=str(seen.folder) if seen is not None else "",
-    )
+        change=change, why=why, folder=str(seen.folder) if seen is not None else "",
+    )  # fmt: skip
 
 
 def _state(number: int, commit: RangeCommit, search: Search | None, seen: Seen | None, why: str) -> State:
-    if seen is not None and seen.ratios:
-        return "measured"
-    if seen is not None and seen.same:
-        return "same"
+    if seen is not None and (seen.ratios or seen.same):
+        return "measured" if seen.ratios else "same"
     if why:
         return "unmeasurable"
     if search is None or not search.hardly(number):
@@ -202,9 +169,3 @@ def _remaining(commits: Sequence[RangeCommit], found: Posterior) -> list[str]:
     order = np.argsort(-found.culprits, kind="stable")
     enough = int(np.searchsorted(np.cumsum(found.culprits[order]), ENOUGH)) + 1
     return [commits[number].sha for number in sorted(order[:enough])]
-
-
-def _several(commits: Sequence[RangeCommit], found: Posterior) -> Several | None:
-    if found.several < _SEVERAL or not found.other:
-        return None
-    return Several(found.several, commits[found.other - 1].sha, math.exp(found.other_step))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TextIO
 from xml.sax import saxutils
@@ -25,25 +24,9 @@ _LEFT, _RIGHT, _TOP, _BARS, _GAP, _CHANGES, _BOTTOM = 64.0, 16.0, 26.0, 120.0, 4
 _LEAST, _WIDE = 1080.0, 14.0
 """Width of the picture, and of a commit where there are many."""
 _TONES = {"culprit": "regression", "set": "inconclusive", "open": "inconclusive", "failed": "error"}
-Place = Callable[[float], float]
-"""Where a ratio is drawn."""
 _DOT = 3.5
 _LABELS = 24
 """Commits of which each has a label; of more, some."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    number: int
-    sha: str
-    subject: str
-    author: str
-    date: str
-    size: str
-    probability: str
-    basis: str
-    folder: str
-    tone: str
 
 
 def html(result: Result) -> str:
@@ -66,19 +49,14 @@ def html(result: Result) -> str:
     return render_template("bisect.html.j2", values, html=True).lstrip()
 
 
-def _in_page(member: Member, result: Result) -> _Row:
-    return _Row(
-        number=member.number,
-        sha=words.short(member.sha),
-        subject=visible(member.subject),
-        author=visible(member.author),
-        date=member.date[:10],
-        size=words.size_of(member),
-        probability=words.percent(member.probability) if result.step is not None else "",
-        basis=words.basis(member),
-        folder=f"perfgate report {member.folder}" if member.folder else "",
-        tone="likely" if member.sha in result.remaining else "",
-    )
+def _in_page(member: Member, result: Result) -> dict[str, object]:
+    return {
+        "number": member.number, "sha": words.short(member.sha), "subject": visible(member.subject),
+        "author": visible(member.author), "date": member.date[:10], "size": words.size_of(member),
+        "probability": words.percent(member.probability) if result.step is not None else "",
+        "basis": words.basis(member), "folder": f"perfgate report {member.folder}" if member.folder else "",
+        "tone": "likely" if member.sha in result.remaining else "",
+    }  # fmt: skip
 
 
 def strip(result: Result) -> str:
@@ -86,40 +64,60 @@ def strip(result: Result) -> str:
     members = result.commits
     width = max(_LEAST, _LEFT + _RIGHT + _WIDE * len(members))
     step = (width - _LEFT - _RIGHT) / len(members)
-    height = _TOP + _BARS + _GAP + _CHANGES + _BOTTOM
-    likely = set(result.remaining)
-    label = saxutils.escape(words.headline(result), {'"': "&quot;"})
-    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    parts = [f'<svg class="strip" {size} role="img" aria-label="{label}">']
-    parts += _scale(width)
-    measured = [each for each in members if each.change is not None]
-    low, high = _range(measured, result)
     top = _TOP + _BARS + _GAP
+    height = top + _CHANGES + _BOTTOM
+    # the logarithms that the lower scale goes from and to
+    logs = [math.log(end) for m in members if (c := m.change) is not None for end in (c.low, c.high, c.ratio) if end]
+    logs += [0.0] if result.step is None else [0.0, math.log(result.step.ratio)]
+    room = 0.06 * (max(logs) - min(logs)) or 0.01
+    low, high = min(logs) - room, max(logs) + room
 
     def place(ratio: float) -> float:
         share = (math.log(ratio) - low) / (high - low)
         return top + _CHANGES * (1 - min(max(share, 0.0), 1.0))
 
-    parts += _changes_scale(place, low, high, width)
+    def rule(kind: str, y: float, label: str) -> list[str]:
+        return [
+            f'<path class="{kind}" d="M{_LEFT} {y:.1f}H{width - _RIGHT:.1f}"/>',
+            f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}">{label}</text>',
+        ]
+
+    label = saxutils.escape(words.headline(result), {'"': "&quot;"})
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    parts = [f'<svg class="strip" {size} role="img" aria-label="{label}">']
+    parts.append(f'<text class="title" x="4" y="{_TOP - 14}">probability</text>')
+    for tick in (0.0, 0.5, 1.0):
+        parts += rule("grid", _TOP + _BARS * (1 - tick), f"{tick:.0%}")
+    parts.append(f'<text class="title" x="4" y="{top - 18}">change against good</text>')
+    span = math.exp(high) - math.exp(low)
+    unit = 10 ** math.floor(math.log10(span / 3))
+    unit *= next(each for each in (1, 2, 5, 10) if span / (each * unit) <= 5)
+    for number in range(math.ceil((math.exp(low) - 1) / unit), math.floor((math.exp(high) - 1) / unit) + 1):
+        ratio = 1 + number * unit
+        parts += rule("grid" if number else "zero", place(ratio), changed(ratio) if number else "0%")
     for index, member in enumerate(members):
         x = _LEFT + step * (index + 0.5)
-        tone = "likely" if member.sha in likely else "rest"
+        tone = "likely" if member.sha in result.remaining else "rest"
         tall = _BARS * member.probability
-        parts.append(f'<g class="{tone}"><title>{_tip(member)}</title>')
-        parts.append(
-            f'<rect class="hit" x="{x - step / 2:.1f}" y="{_TOP}" width="{step:.1f}" height="{height - _TOP}"/>'
-        )
-        parts.append(
-            f'<rect class="bar" x="{x - step * 0.36:.1f}" y="{_TOP + _BARS - tall:.1f}" '
-            f'width="{step * 0.72:.1f}" height="{max(tall, 0.6):.1f}"/>'
-        )
+        parts += [
+            f'<g class="{tone}"><title>{_tip(member)}</title>',
+            f'<rect class="hit" x="{x - step / 2:.1f}" y="{_TOP}" width="{step:.1f}" height="{height - _TOP}"/>',
+            f'<rect class="bar" x="{x - step * 0.36:.1f}" y="{_TOP + _BARS - tall:.1f}" ',
+            f'width="{step * 0.72:.1f}" height="{max(tall, 0.6):.1f}"/>',
+        ]
         parts += _mark(member, x, place)
         parts.append("</g>")
-    parts += _labels(members, step, height)
+    every = max(1, math.ceil(len(members) / _LABELS * 1.6)) if step < 80 else 1
+    last = len(members) - 1
+    for index, member in enumerate(members):
+        if index == last or (index % every == 0 and last - index >= every):
+            x = _LEFT + step * (index + 0.5)
+            parts.append(f'<text class="name" x="{x:.1f}" y="{height - 22}">{member.number}</text>')
+    parts.append(f'<text class="title" x="{_LEFT}" y="{height - 4}">commits after good, in order</text>')
     return "".join([*parts, "</svg>"])
 
 
-def _mark(member: Member, x: float, place: Place) -> list[str]:
+def _mark(member: Member, x: float, place: Callable[[float], float]) -> list[str]:
     change = member.change
     if change is None:
         y = place(1.0)
@@ -130,54 +128,6 @@ def _mark(member: Member, x: float, place: Place) -> list[str]:
     if change.low is not None and change.high is not None:
         found.append(f'<path class="whisker" d="M{x:.1f} {place(change.low):.1f}V{place(change.high):.1f}"/>')
     return [*found, f'<circle class="dot" cx="{x:.1f}" cy="{place(change.ratio):.1f}" r="{_DOT}"/>']
-
-
-def _range(measured: Sequence[Member], result: Result) -> tuple[float, float]:
-    """Return the logarithms that the lower scale goes from and to."""
-    logs = [0.0]
-    for each in measured:
-        if each.change is not None:
-            logs += [math.log(end) for end in (each.change.low, each.change.high, each.change.ratio) if end]
-    if result.step is not None:
-        logs.append(math.log(result.step.ratio))
-    room = 0.06 * (max(logs) - min(logs)) or 0.01
-    return min(logs) - room, max(logs) + room
-
-
-def _scale(width: float) -> list[str]:
-    found = [f'<text class="title" x="4" y="{_TOP - 14}">probability</text>']
-    for tick in (0.0, 0.5, 1.0):
-        y = _TOP + _BARS * (1 - tick)
-        found.append(f'<path class="grid" d="M{_LEFT} {y:.1f}H{width - _RIGHT:.1f}"/>')
-        found.append(f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}">{tick:.0%}</text>')
-    return found
-
-
-def _changes_scale(place: Place, low: float, high: float, width: float) -> list[str]:
-    found = [f'<text class="title" x="4" y="{_TOP + _BARS + _GAP - 18}">change against good</text>']
-    span = math.exp(high) - math.exp(low)
-    unit = 10 ** math.floor(math.log10(span / 3))
-    unit *= next(each for each in (1, 2, 5, 10) if span / (each * unit) <= 5)
-    first = math.ceil((math.exp(low) - 1) / unit)
-    for number in range(first, math.floor((math.exp(high) - 1) / unit) + 1):
-        y = place(1 + number * unit)
-        kind = "zero" if number == 0 else "grid"
-        found.append(f'<path class="{kind}" d="M{_LEFT} {y:.1f}H{width - _RIGHT:.1f}"/>')
-        label = "0%" if number == 0 else changed(1 + number * unit)
-        found.append(f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}">{label}</text>')
-    return found
-
-
-def _labels(members: Sequence[Member], step: float, height: float) -> list[str]:
-    every = max(1, math.ceil(len(members) / _LABELS * 1.6)) if step < 80 else 1
-    found = []
-    for index, member in enumerate(members):
-        last = len(members) - 1
-        if index != last and (index % every or last - index < every):
-            continue
-        x = _LEFT + step * (index + 0.5)
-        found.append(f'<text class="name" x="{x:.1f}" y="{height - 22}">{member.number}</text>')
-    return [*found, f'<text class="title" x="{_LEFT}" y="{height - 4}">commits after good, in order</text>']
 
 
 def _tip(member: Member) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from gate.commands.bisect.range import RangeCommit
-from gate.commands.bisect.result import Along, Change, Member, Result, State
+from gate.commands.bisect.result import Change, Member, Result, State
 from gate.config.types import Config
 from gate.model.case import MEAN, TYPICAL, CaseId
 from gate.model.names import ACTIVE
@@ -123,57 +123,42 @@ def details(result: Result) -> list[str]:
         name = case_name(result.case) if result.case is not None else ""
         lines.append(f"Between the ends {name} changed by {change(result.ends)}, the gate's own interval.")
     if result.several is not None:
-        lines.append(_several(result))
-    lines += [_unmeasurable(result)] if any(each.state == "unmeasurable" for each in result.commits) else []
-    lines += [_skipped(result)] if _skipped(result) else []
-    lines += [_along(result.along)] if result.along else []
-    lines += [f"Between the ends {each}." for each in result.failures]
-    return [*lines, cost(result)]
+        direction = "slower" if result.several.ratio > 1 else "faster"
+        lines.append(
+            f"The range seems to hold several changes (probability {share(result.several.probability)}): another one "
+            f"of {changed(result.several.ratio)}, {direction}, at or shortly before {short(result.several.sha)}. "
+            "The search looks for the largest slowdown; search again on both sides of it for the others."
+        )
+    failed = [f"{short(c.sha)} ({clip(visible(c.why), 80)})" for c in result.commits if c.state == "unmeasurable"]
+    if failed:
+        lines.append(
+            f"{plural(len(failed), 'commit')} cannot be measured: {_first(failed)}. "
+            "A culprit there cannot be distinguished from the next commit that can be measured."
+        )
+    counts = {state: sum(each.state == state for each in result.commits) for state in _LEFT_OUT}
+    skipped = [f"{plural(n, 'commit')} {agree(n, 'changes', 'change')} {_LEFT_OUT[s]}" for s, n in counts.items() if n]
+    if skipped:
+        lines.append(f"{' and '.join(skipped)}: held unlikely, and not measured.")
+    if result.along:
+        along = [
+            f"{case_name(CaseId(each.benchmark, each.metric, each.factors, each.statistic))} {change(each.change)}"
+            for each in result.along
+        ]
+        lines.append(
+            f"Also slower between the ends, and not searched for: {_first(along)}. Search for one with --benchmark."
+        )
+    return [*lines, *(f"Between the ends {each}." for each in result.failures), cost(result)]
 
 
-def _several(result: Result) -> str:
-    several = result.several
-    if several is None:
-        return ""
-    direction = "slower" if several.ratio > 1 else "faster"
-    return (
-        f"The range seems to hold several changes (probability {share(several.probability)}): another one of "
-        f"{changed(several.ratio)}, {direction}, at or shortly before {short(several.sha)}. "
-        "The search looks for the largest slowdown; search again on both sides of it for the others."
-    )
-
-
-def _unmeasurable(result: Result) -> str:
-    found = [each for each in result.commits if each.state == "unmeasurable"]
-    shown = "; ".join(f"{short(each.sha)} ({clip(visible(each.why), 80)})" for each in found[:_MOST])
-    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
-    return (
-        f"{plural(len(found), 'commit')} cannot be measured: {shown}{more}. "
-        "A culprit there cannot be distinguished from the next commit that can be measured."
-    )
+def _first(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
+    return f"{'; '.join(texts[:_MOST])}{more}"
 
 
 _LEFT_OUT: dict[State, str] = {
     "inert": "documentation only",
     "untouched": "nothing that the build or the benchmark of bad reads",
 }
-
-
-def _skipped(result: Result) -> str:
-    parts = []
-    for state, what in _LEFT_OUT.items():
-        count = sum(each.state == state for each in result.commits)
-        parts += [f"{plural(count, 'commit')} {agree(count, 'changes', 'change')} {what}"] if count else []
-    return f"{' and '.join(parts)}: held unlikely, and not measured." if parts else ""
-
-
-def _along(along: Sequence[Along]) -> str:
-    shown = "; ".join(
-        f"{case_name(CaseId(each.benchmark, each.metric, each.factors, each.statistic))} {change(each.change)}"
-        for each in along[:_MOST]
-    )
-    more = f" and {len(along) - _MOST} more" if len(along) > _MOST else ""
-    return f"Also slower between the ends, and not searched for: {shown}{more}. Search for one with --benchmark."
 
 
 def cost(result: Result) -> str:
@@ -193,9 +178,25 @@ class NextStep:
     purpose: str
 
 
+_SLACK = 1.1
+"""Rounds differ, and one that does not fit the budget is not begun."""
+
+
 def next_steps(result: Result) -> list[NextStep]:
     """Say what to do now."""
-    return _STEPS[result.outcome](result)
+    if result.outcome == "culprit":
+        return _after_culprit(result)
+    if result.outcome == "set":
+        inside = [each for each in result.commits if each.sha in result.remaining]
+        log = f"git log -p {short(inside[0].sha)}~1..{short(inside[-1].sha)}"
+        return [NextStep(log, "read these changes")]
+    if result.outcome == "open":
+        # the gate over both ends may have taken more than a small budget
+        budget = format_duration(2 * max(result.cost.budget, result.cost.seconds)).replace(" ", "")
+        return [NextStep(_again(result, "--resume", "--budget", budget), "go on from here")]
+    if result.outcome == "failed":
+        return [NextStep(f"perfgate report {result.folder}/ends", "see what failed")]
+    return [_after_no_difference(result)]
 
 
 def _again(result: Result, *more: str) -> str:
@@ -205,19 +206,15 @@ def _again(result: Result, *more: str) -> str:
     return shlex.join(["perfgate", "bisect", *ends, *asked.benchmarks, *asked.rules, *asked.out, *more])
 
 
-def _same_case(result: Result) -> str:
-    """Return the options by which another command measures what was searched for, by the rules of the search."""
-    benchmark = [benchmark_option(result.case.benchmark)] if result.case is not None else []
-    return " ".join([*benchmark, *map(shlex.quote, result.asked.rules)])
-
-
 def _after_culprit(result: Result) -> list[NextStep]:
     sha = short(top(result).sha)
-    gate = format_duration(result.cost.gate)
-    same = _same_case(result)
+    # the options by which another command measures what was searched for, by the rules of the search
+    benchmark = [benchmark_option(result.case.benchmark)] if result.case is not None else []
+    same = " ".join([*benchmark, *map(shlex.quote, result.asked.rules)])
+    alone = f"measure it alone, in about {format_duration(result.cost.gate)}"
     steps = [
         NextStep(f"git show {sha}", "read the change"),
-        NextStep(f"perfgate check --base {sha}~1 --head {sha} {same}", f"measure it alone, in about {gate}"),
+        NextStep(f"perfgate check --base {sha}~1 --head {sha} {same}", alone),
         NextStep(
             "perfgate explain", "then name the functions that became slower: one execution a side under a profiler"
         ),
@@ -230,38 +227,18 @@ def _after_culprit(result: Result) -> list[NextStep]:
     return [*steps, NextStep(f"git revert {sha}", "take it back")]
 
 
-def _after_set(result: Result) -> list[NextStep]:
-    inside = [each for each in result.commits if each.sha in result.remaining]
-    return [NextStep(f"git log -p {short(inside[0].sha)}~1..{short(inside[-1].sha)}", "read these changes")]
-
-
-def _after_open(result: Result) -> list[NextStep]:
-    # the gate over both ends may have taken more than a small budget
-    budget = format_duration(2 * max(result.cost.budget, result.cost.seconds)).replace(" ", "")
-    return [NextStep(_again(result, "--resume", "--budget", budget), "go on from here")]
-
-
-def _after_no_difference(result: Result) -> list[NextStep]:
+def _after_no_difference(result: Result) -> NextStep:
     ends = result.ends
     if result.ends_verdict == "improvement":
-        return [
-            NextStep(
-                f"git log {short(result.good.sha)}..{short(result.bad.sha)}",
-                "bad is faster than good: bisect looks for slowdowns only",
-            )
-        ]
+        log = f"git log {short(result.good.sha)}..{short(result.bad.sha)}"
+        return NextStep(log, "bad is faster than good: bisect looks for slowdowns only")
     if result.ends_verdict == "identical":
         base = shlex.join(["perfgate", "config", "--base", short(result.good.sha), *result.asked.rules])
-        return [NextStep(base, "see which benchmarks are measured")]
+        return NextStep(base, "see which benchmarks are measured")
     shown = ends.low - 1 if ends is not None and ends.low is not None else 0.0
     if 0 < shown < (result.threshold or 0.0):
-        size = format_share(max(shown / 2, 0.001))
-        return [
-            NextStep(
-                _again(result, "--set", f"gate.threshold={size}"),
-                "bad is slower, but perhaps by less than the threshold",
-            )
-        ]
+        looser = _again(result, "--set", f"gate.threshold={format_share(max(shown / 2, 0.001))}")
+        return NextStep(looser, "bad is slower, but perhaps by less than the threshold")
     planned = max(result.cost.planned, 1)
     rounds = max(2 * planned, _FEWEST)
     seconds = rounds / planned * result.cost.gate
@@ -270,24 +247,8 @@ def _after_no_difference(result: Result) -> list[NextStep]:
     if _SLACK * seconds > result.cost.limit > 0:
         # as many rounds would not fit
         more += ["--set", f"plan.budget={Duration(60.0 * math.ceil(_SLACK * seconds / 60))}"]
-    return [NextStep(_again(result, *more), f"{purpose}: shows a smaller change")]
+    return NextStep(_again(result, *more), f"{purpose}: shows a smaller change")
 
-
-_SLACK = 1.1
-"""Rounds differ, and one that does not fit the budget is not begun."""
-
-
-def _after_failure(result: Result) -> list[NextStep]:
-    return [NextStep(f"perfgate report {result.folder}/ends", "see what failed")]
-
-
-_STEPS: dict[str, Callable[[Result], list[NextStep]]] = {
-    "culprit": _after_culprit,
-    "set": _after_set,
-    "open": _after_open,
-    "no-difference": _after_no_difference,
-    "failed": _after_failure,
-}
 
 _STATES: dict[State, str] = {
     "same": "same program as good",
@@ -313,15 +274,18 @@ def size_of(member: Member) -> str:
 
 def preview(commits: Sequence[RangeCommit], rules: Config, budget: float) -> str:
     """Say what would be searched, for --dry-run."""
-    inert = sum(each.inert for each in commits)
-    left = f", {inert} of them documentation only" if inert else ""
     ends = dict.fromkeys(f"{short(each.sha)} {clip(visible(each.subject), 50)}" for each in (commits[0], commits[-1]))
     names = ", ".join(visible(each.name) for each in rules.benchmark)
     return (
-        f"{plural(len(commits), 'commit')} after good{left}: {' to '.join(ends)}\n"
+        f"{_range(commits)}: {' to '.join(ends)}\n"
         f"benchmarks: {names}; budget {format_duration(budget)}\n"
         "first a gate over both ends:\n"
     )
+
+
+def _range(commits: Sequence[RangeCommit]) -> str:
+    inert = sum(each.inert for each in commits)
+    return f"{plural(len(commits), 'commit')} after good{f', {inert} of them documentation only' if inert else ''}"
 
 
 class Progress:
@@ -338,12 +302,7 @@ class Progress:
 
     def begin(self, commits: Sequence[RangeCommit], budget: float) -> None:
         """Say what is searched."""
-        inert = sum(each.inert for each in commits)
-        left = f", {inert} of them documentation only" if inert else ""
-        self._say(
-            f"{plural(len(commits), 'commit')} after good{left}, at most {format_duration(budget)}; "
-            "first a gate over both ends"
-        )
+        self._say(f"{_range(commits)}, at most {format_duration(budget)}; first a gate over both ends")
 
     def ends(self, gated: Gated) -> None:
         """Say that the ends are measured."""

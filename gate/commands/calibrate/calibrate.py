@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 import msgspec
 
-from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
+from gate.cli.groups import MeasureOptions, RulesOptions
+from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.calibrate import result, text
-from gate.commands.calibrate.result import Calibration, Session, news, session_of, with_worth
+from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
+from gate.commands.calibrate.result import Calibration, Session, news, session_of
 from gate.config.rules import most_builds
 from gate.config.types import Config
 from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.memory import entries
-from gate.memory.entries import HistoryError
-from gate.memory.sessions import setups_of
-from gate.memory.store import History
 from gate.model import Run, UserError
+from gate.model.case import case_id
 from gate.model.warnings import typed
 from gate.report.outputs import require_writable, targets, write
 from gate.run.failure_line import ended_before_a_round, say_why
@@ -34,6 +31,9 @@ from gate.run.memory import barred, history_path, project_name
 from gate.run.preview import expected, write_preview
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
+from gate.store import memory as entries
+from gate.store.learning import setups_of
+from gate.store.memory import HistoryError, Sessions
 from gate.units import Duration, plural
 from gate.words.failures import title
 from gate.words.reports import commit
@@ -44,35 +44,9 @@ MOST_BUILDS = 1000
 BUDGETS = 4
 """Times plan.budget that a calibration may take, unless --budget says."""
 _FOLDER = Path(DEFAULT_FOLDER) / "calibration"
-INJECT = (0.01, 0.02, 0.05, 0.10)
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrateOptions:
-    """What is measured against itself, how much, and where it is kept.
-
-    head: as for check. builds: rounds; None: those of --set plan.builds, else BUILDS. budget: in seconds; None: that of
-    --set plan.budget, else BUDGETS times plan.budget. out: None: calibration in .perfgate of the project. inject:
-    changes, 0.05 for 5%. json: a file, "-" for standard output instead of text. strict: an unfit host is refused.
-    wait: for the lock, in seconds; None: the budget.
-    """
-
-    head: str | None
-    builds: int | None
-    budget: float | None
-    out: Path | None
-    seed: int | None
-    dry_run: bool
-    resume: bool
-    quiet: bool
-    history: Path | None
-    inject: tuple[float, ...]
-    json: str | None
-    strict: bool
-    wait: float | None = None
-
-
-def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
+def run(options: MeasuringOptions, outputs: OutputOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
     """Measure head against itself, remember its variance, and print it.
 
     Returns 0; 4 when a benchmark or a build failed, nothing could be learned, or it could not be kept.
@@ -83,11 +57,14 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
         EndedError: a signal, or the measurements could not be written.
     """
     refuse_unsafe()
-    outputs = OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet)
-    require_writable(outputs)
-    written = [*targets(outputs), *([options.history] if options.history else [])]
-    measuring = _measuring(options)
-    with opened(measuring, _FOLDER, err, quiet=options.quiet) as run:
+    files = Files({"json": outputs.json} if outputs.json is not None else {}, outputs.quiet)
+    require_writable(files)
+    written = [*targets(files), *([options.history] if options.history else [])]
+    measuring = MeasureOptions(
+        base=None, head=options.head, out=options.out, seed=options.seed, dry_run=options.dry_run, keep=False,
+        resume=options.resume, history=options.history, strict=options.strict, wait=options.wait,
+    )  # fmt: skip
+    with opened(measuring, _FOLDER, err, quiet=outputs.quiet) as run:
         project = run.enter(open_itself(options.head, rules, run.outputs(written)))
         job = prepare(_planned(project, options), measuring, run.settle(project), remembers=False)
         if options.dry_run:
@@ -96,10 +73,10 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
         path = _history(options, project, err)
         run.begin(job, _introduction(job))
         job = run.measure(job).job
-        return _conclude(job, project.settings.rules, path, options, out, err)
+        return _conclude(job, project.settings.rules, path, outputs, out, err)
 
 
-def _history(options: CalibrateOptions, project: Project, err: TextIO) -> Path | None:
+def _history(options: MeasuringOptions, project: Project, err: TextIO) -> Path | None:
     """Return where the calibration will be remembered, once that is known to be writable; None: it may not be."""
     reason = barred(os.environ)
     if reason is not None:
@@ -108,11 +85,11 @@ def _history(options: CalibrateOptions, project: Project, err: TextIO) -> Path |
     path = history_path(options.history, project)
     remember_outputs(project.repository, [path])
     # found out now, not after an hour of measuring
-    History.open(path).close()
+    Sessions(path).require()
     return path
 
 
-def _planned(project: Project, options: CalibrateOptions) -> Project:
+def _planned(project: Project, options: MeasuringOptions) -> Project:
     """Lay the calibration's own plan over that of a check: a fixed number of rounds, independent layouts, more time.
 
     The file's plan is meant for checks; who sets one on the command line means this calibration.
@@ -130,29 +107,14 @@ def _planned(project: Project, options: CalibrateOptions) -> Project:
         raise UserError(
             f"{option} {builds}: must be from 2 to {MOST_BUILDS}; the variance between builds needs at least 2"
         )
-    budget = options.budget
-    if budget is None:
+    budget = float(options.budget or 0)
+    if options.budget is None:
         budget = float(plan.budget) * (1 if "budget" in said else BUDGETS)
     plan = msgspec.structs.replace(plan, builds=builds, budget=Duration(budget))
     # at one seed base and head of one commit are one program, and hold no layout between them
     build = msgspec.structs.replace(settings.rules.build, layouts="independent")
     rules = msgspec.structs.replace(settings.rules, plan=plan, build=build)
     return dataclasses.replace(project, settings=dataclasses.replace(settings, rules=rules))
-
-
-def _measuring(options: CalibrateOptions) -> MeasureOptions:
-    return MeasureOptions(
-        base=None,
-        head=options.head,
-        out=options.out,
-        seed=options.seed,
-        dry_run=options.dry_run,
-        keep=False,
-        resume=options.resume,
-        history=options.history,
-        strict=options.strict,
-        wait=options.wait,
-    )
 
 
 def _introduction(job: Job) -> list[str]:
@@ -171,12 +133,12 @@ def _introduction(job: Job) -> list[str]:
     return [what, *(f"warning: {each.sentence()}" for each in news(typed(job.run.warnings)))]
 
 
-def _conclude(job: Job, rules: Config, path: Path | None, options: CalibrateOptions, out: TextIO, err: TextIO) -> int:
+def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
     records = records_of(job.out)
     setups = setups_of(job.project.settings.sides["head"], rules, job.run.host or {})
     # the run line as it was recorded: the trees may have added warnings to it
     run = next((record for record in records if isinstance(record, Run)), job.run)
-    session = session_of(records, run, rules, setups, options.inject)
+    session = session_of(records, run, rules, setups)
     found, code = session.calibration, 0
     try:
         if path is not None:
@@ -184,18 +146,18 @@ def _conclude(job: Job, rules: Config, path: Path | None, options: CalibrateOpti
     except HistoryError as error:
         say_why(err, f"{error}; the measurements are kept: to try again, add --resume")
         code = Exit.ERROR
-    if options.quiet:
+    if outputs.quiet:
         err.writelines(f"perfgate: {title(failure)}\n" for failure in found.failures)
     unfinished = ended_before_a_round(job)
     if unfinished is not None:
         say_why(err, unfinished)
-    _show(found, options, out)
+    _show(found, outputs, out)
     out.flush()
     return code if found.findings and not found.failures else Exit.ERROR
 
 
 def _keep(session: Session, project: str, path: Path) -> Calibration:
-    """Put what was learned into the history, and say what it is worth there."""
+    """Put what was learned into the history, and say how many sessions it is one of."""
     found = session.calibration
     if not session.learned:
         return found
@@ -207,21 +169,26 @@ def _keep(session: Session, project: str, path: Path) -> Calibration:
         host=found.host,
         commit=found.commit.sha if found.commit else None,
     )
-    with History.open(path) as history:
-        # false where a resumed run is concluded again: then it is there already
-        history.add(kept, session.learned)
-        here = history.of_host(kept.fingerprint)
-    now = datetime.datetime.now(tz=datetime.UTC)
-    return msgspec.structs.replace(with_worth(found, here, project, now), history=str(path))
+    history = Sessions(path)
+    # false where a resumed run is concluded again: then it is there already
+    history.add(kept, session.learned)
+    learned = {(case_id(each, each.statistic), each.setup) for each in session.learned}
+    alike = {
+        entry.session.id
+        for entry in history.of_host(kept.fingerprint, project)
+        if (case_id(entry.learned, entry.learned.statistic), entry.learned.setup) in learned
+        and entry.learned.remembered.layouts == "independent"
+    }
+    return msgspec.structs.replace(found, sessions=len(alike), history=str(path))
 
 
-def _show(found: Calibration, options: CalibrateOptions, out: TextIO) -> None:
-    if options.json == "-":
+def _show(found: Calibration, outputs: OutputOptions, out: TextIO) -> None:
+    if outputs.json == "-":
         out.write(result.render(found))
-    elif options.quiet:
+    elif outputs.quiet:
         out.write(f"{text.headline(found)}\n")
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         out.write(text.render(found, color=colored(out), width=min(width, 140)))
-    if options.json not in (None, "-"):
-        write(Path(options.json), result.render(found))
+    if outputs.json not in (None, "-"):
+        write(Path(outputs.json), result.render(found))

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 from typing import Any
 
 import msgspec
 
-from gate.commands.calibrate.gates import Gates, gates_of
-from gate.config.rules import threshold_of
 from gate.config.types import Config
 from gate.decide.views import asked_of
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.memory.entries import Costs, Entry, Learned, Setup
-from gate.memory.sessions import learn
 from gate.model import Commit, Failure, Layouts, Record, Remembered, Round, Run
-from gate.model.case import CaseId, OfCase, case_id
+from gate.model.case import CaseId, OfCase
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import IdenticalSides, SameCommit
 from gate.model.warnings.setup import FewBuilds
-from gate.run.memory import findings_of
-from gate.stats.prior import NU_UNKNOWN, Prior, nu_of, prior_of
-from gate.stats.proportion import Proportion
+from gate.store.learning import learn
+from gate.store.memory import Costs, Learned, Setup
 
 SCHEMA = 1
-SESSIONS_WANTED = 3
-"""Sessions after which more of them add little."""
 # that a commit is the same as itself, and that a calibration has another plan than a check, is no news
 _NO_NEWS = (IdenticalSides, SameCommit, FewBuilds)
 
@@ -42,27 +33,6 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
     build: float | None
 
 
-class Worth(msgspec.Struct, frozen=True, kw_only=True):
-    """What the next check has of all sessions of this host."""
-
-    df: float
-    """Degrees."""
-    sessions: int
-    first: str
-    last: str
-    """first and last: the days of the sessions."""
-
-
-class Forecast(msgspec.Struct, frozen=True, kw_only=True):
-    """What more sessions like this one would make of the memory, in degrees, if they were measured on other days."""
-
-    more: int
-    low: float
-    """Where noise moves from session to session as it is assumed to."""
-    high: float
-    """Where it does not."""
-
-
 class Calibrated(OfCase, frozen=True, kw_only=True):
     """One finding."""
 
@@ -71,37 +41,8 @@ class Calibrated(OfCase, frozen=True, kw_only=True):
     round: float | None
     """Of the difference of a round, which decides; both relative to the mean."""
     df: float | None
-    worth: Worth | None
     costs: Costs
     remembered: Remembered
-
-
-class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """So many of so many, and the 95% interval (Clopper-Pearson)."""
-
-    count: int
-    of: int
-    low: float
-    high: float
-
-
-class Injected(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a change put into the values of one benchmark's head was called; synthetic."""
-
-    change: float
-    found: Share
-
-
-class AgainstItself(msgspec.Struct, frozen=True, kw_only=True):
-    """Gates of disjoint groups of rounds in which nothing changed."""
-
-    rounds: int
-    threshold: float | None
-    """None where the findings have several."""
-    failed: Share
-    inconclusive: int
-    """Those of the failed without an answer."""
-    power: list[Injected]
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,14 +60,14 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     iterations: int
     seconds: float | None
     findings: list[Calibrated]
-    forecast: Forecast | None
     left_out: list[str]
     """Cases of which nothing is learned: they have no spread, too few builds, or values without a ratio."""
-    gates: AgainstItself
     failures: list[Failure]
     warnings: list[str]
+    sessions: int | None
+    """Of this host that remember the same, with this one; None: it was not kept."""
     history: str | None
-    """The file that remembers it; None: it was not kept."""
+    """The folder that remembers it; None: it was not kept."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,16 +77,13 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     learned: list[Learned]
 
 
-def session_of(
-    records: Sequence[Record], run: Run, config: Config, setups: Mapping[str, Setup], inject: Sequence[float]
-) -> Session:
+def session_of(records: Sequence[Record], run: Run, config: Config, setups: Mapping[str, Setup]) -> Session:
     """Compute what the records of a calibration show.
 
     Args:
         run: its run line.
         config: the rules and the plan of a check.
         setups: how each benchmark is measured.
-        inject: the changes to look for.
     """
     evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
     name, created = run.id or "", run.created or ""
@@ -164,15 +102,14 @@ def session_of(
         iterations=round(max((one.remembered.iterations for one in learned), default=config.plan.iterations)),
         seconds=evidence.seconds,
         findings=[_calibrated(one) for one in learned],
-        forecast=None,
         left_out=[
             f"{case.benchmark} {case.metric}"
             for case in {id(case): case for case, _ in asked}.values()
             if not case.exact and CaseId(case.benchmark, case.metric) not in known
         ],
-        gates=_against_itself(gates_of(evidence.cases, config, inject), _threshold(learned, config)),
         failures=evidence.failures,
         warnings=[*(each.sentence() for each in news(evidence.warnings))],
+        sessions=None,
         history=None,
     )
     return Session(calibration=calibration, learned=learned)
@@ -193,7 +130,6 @@ def _calibrated(one: Learned) -> Calibrated:
         added=_added(r),
         round=None if r.contrast is None else math.sqrt(r.contrast.value),
         df=None if r.contrast is None else r.contrast.df,
-        worth=None,
         costs=one.costs,
         remembered=r,
     )
@@ -213,73 +149,6 @@ def _added(r: Remembered) -> Added:
         found[name] = math.sqrt(max(square.value - below / count, 0.0))
         below, count = square.value, children
     return Added(**found)
-
-
-def _threshold(learned: Sequence[Learned], config: Config) -> float | None:
-    every = {threshold_of(config, one.benchmark, one.metric, one.statistic) for one in learned}
-    return every.pop() if len(every) == 1 else None
-
-
-def _share(found: Proportion) -> Share:
-    return Share(count=found.count, of=found.of, low=found.low, high=found.high)
-
-
-def _against_itself(gates: Gates, threshold: float | None) -> AgainstItself:
-    return AgainstItself(
-        rounds=gates.rounds,
-        threshold=threshold,
-        failed=_share(gates.failed),
-        inconclusive=gates.inconclusive,
-        power=[Injected(change=one.change, found=_share(one.tries)) for one in gates.power],
-    )
-
-
-def with_worth(calibration: Calibration, here: Sequence[Entry], project: str, now: datetime.datetime) -> Calibration:
-    """Add what the next check of this plan has of all that is remembered, and what more sessions would add.
-
-    Args:
-        here: of this host, of all projects, the newest session first.
-    """
-    nu = nu_of(findings_of(here, most=None), "contrast")
-    mine = [entry for entry in here if entry.session.project == project]
-    setups = {
-        case_id(e.learned, e.learned.statistic): e.learned.setup for e in mine if e.session.id == calibration.session
-    }
-    memories = {
-        case_id(memory, memory.statistic): memory
-        for memory in findings_of(
-            [e for e in mine if setups.get(case_id(e.learned, e.learned.statistic)) == e.learned.setup]
-        )
-    }
-
-    def prior(finding: Calibrated, nu: float | None, more: int = 0) -> Prior | None:
-        known = memories.get(case_id(finding, finding.statistic))
-        if known is None:
-            return None
-        sessions = [*known.sessions, *[finding.remembered] * more]
-        return prior_of(
-            msgspec.structs.replace(known, sessions=sessions),
-            kind="contrast",
-            executions=finding.remembered.executions,
-            iterations=finding.remembered.iterations,
-            nu=nu,
-            now=now,
-            layouts="independent",
-        )
-
-    findings = [msgspec.structs.replace(f, worth=_worth(prior(f, nu))) for f in calibration.findings]
-    more = SESSIONS_WANTED - max((f.worth.sessions for f in findings if f.worth), default=SESSIONS_WANTED)
-    if more <= 0:
-        return msgspec.structs.replace(calibration, findings=findings)
-    low, high = ([p.df for f in findings if (p := prior(f, each, more))] for each in (NU_UNKNOWN, None))
-    forecast = Forecast(more=more, low=fmean(low), high=fmean(high))
-    return msgspec.structs.replace(calibration, findings=findings, forecast=forecast)
-
-
-def _worth(prior: Prior | None) -> Worth | None:
-    if prior is None:
-        return None
-    return Worth(df=prior.df, sessions=prior.sessions, first=prior.first, last=prior.last)
 
 
 def render(calibration: Calibration) -> str:

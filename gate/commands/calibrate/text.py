@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gate.commands.calibrate.result import Calibrated, Calibration
-from gate.commands.calibrate.result import Share as Counted
 from gate.document.terminal import Cell, Column, lay_out, paint
 from gate.model.case import MEAN
-from gate.stats.prior import FEWEST_COMMON, HALF_LIFE, MOST_DF
-from gate.units import Share, format_duration, format_number, format_share, format_value, plural
+from gate.stats.prior import FEWEST_COMMON, HALF_LIFE
+from gate.units import format_duration, format_number, format_share, format_value, plural
 from gate.words import failures, reports
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, distinct, visible, wrap
 
-_FEW_GATES = 60
 _SHOWN = 40
 _INDENT = " " * 10
 
@@ -101,27 +99,25 @@ def _noise(calibration: Calibration, bold: str, width: int) -> list[str]:
     if not found:
         return []
     several = any(f.statistic != MEAN for f in found)
-    # what moderates intervals, and what does not
-    worth = ["worth"] if calibration.layouts == "independent" else []
     head = [
         Column("benchmark"),
         Column("metric"),
         *([Column("statistic")] if several else []),
-        *(Column(name, right=True) for name in ("iteration", "execution", "build", "round", "degrees", *worth)),
+        *(Column(name, right=True) for name in ("iteration", "execution", "build", "round", "degrees")),
     ]
-    rows = [_noise_row(f, statistic=several, worth=bool(worth)) for f in found[:_SHOWN]]
+    rows = [_noise_row(f, statistic=several) for f in found[:_SHOWN]]
     lines = [paint("noise, as relative standard deviation", bold)]
     lines += [f"  {line}" for line in _table(head, rows, width - 2, bold)]
     lines += _left_out(len(found), width)
     text = "iteration, execution, build: what each level adds. round: the difference of base and head in a round, "
-    if worth:
-        text += "which checks decide by. worth: the degrees of freedom that a check has of it before it measures."
+    if calibration.layouts == "independent":
+        text += "which checks decide by."
     else:
         text += "whose layouts were independent here. In a check they are common, so there it is at most as large."
     return [*lines, *wrap(text, width, first="  ", rest="  ")]
 
 
-def _noise_row(finding: Calibrated, *, statistic: bool, worth: bool) -> list[Cell]:
+def _noise_row(finding: Calibrated, *, statistic: bool) -> list[Cell]:
     added = finding.added
     texts = [
         _name(finding),
@@ -129,7 +125,6 @@ def _noise_row(finding: Calibrated, *, statistic: bool, worth: bool) -> list[Cel
         *([finding.statistic] if statistic else []),
         *(_share(value) for value in (added.iteration, added.execution, added.build, finding.round)),
         "-" if finding.df is None else format_number(finding.df, 2),
-        *(["-" if finding.worth is None else f"{finding.worth.df:.1f}"] if worth else []),
     ]
     return [Cell(text) for text in texts]
 
@@ -187,68 +182,26 @@ def _seconds(value: float | None) -> str:
 
 
 def _conclusions(calibration: Calibration, width: int) -> list[str]:
-    facts = [("memory", _memory(calibration)), ("gates", _gates(calibration)), ("power", _power(calibration))]
+    facts = [("memory", _memory(calibration))]
     if calibration.history is not None:
         facts.append(("kept", f"in {visible(calibration.history)} as {visible(calibration.session)}"))
+        facts.append(("gates", "`perfgate simulate --remembered` shows how often they are wrong, and what they find"))
     return [line for name, text in facts if text for line in _fact(name, text, width)]
 
 
 def _memory(calibration: Calibration) -> str:
-    known = [f.worth for f in calibration.findings if f.worth is not None]
-    if not known:
+    if calibration.sessions is None:
         return ""
-    low, high = (f"{pick(w.df for w in known):.1f}" for pick in (min, max))
-    sessions = max(w.sessions for w in known)
+    sessions = plural(calibration.sessions, "session")
     if calibration.layouts == "common":
         return (
-            f"{plural(sessions, 'session')}, for plans and for the error rate. Intervals use what checks of "
+            f"{sessions}, for plans and for the error rate. Intervals use what checks of "
             f"the default branch remember, from {FEWEST_COMMON} of them on: there both sides are laid out alike."
         )
-    worth = f"{low} degrees" if low == high else f"{low} to {high} degrees"
-    text = f"{plural(sessions, 'session')}, {worth} of freedom (at most {MOST_DF:.0f})"
-    forecast = calibration.forecast
-    if forecast is not None:
-        low, high = f"{forecast.low:.0f}", f"{forecast.high:.0f}"
-        text += (
-            f"; {plural(forecast.more, 'more calibration')} on other days would raise this to about "
-            f"{low if low == high else f'{low} to {high}'}: several days show how noise changes from day to day, "
-            "a longer one does not"
-        )
-    return f"{text}. The weight of a session halves every {HALF_LIFE:.0f} days."
-
-
-def _gates(calibration: Calibration) -> str:
-    gates = calibration.gates
-    if not gates.failed.of:
-        return f"no gate could be formed: one takes {plural(gates.rounds, 'round')}"
-    failed = gates.failed
-    text = f"{failed.count} of {plural(failed.of, 'gate')} of {plural(gates.rounds, 'round')} failed"
-    if gates.inconclusive:
-        text += f", {gates.inconclusive} of them inconclusive"
-    bound = (
-        f"at most {_percent(failed.high)}"
-        if failed.of < _FEW_GATES
-        else f"{_percent(failed.low)} to {_percent(failed.high)}"
+    return (
+        f"{sessions}. Several days show how noise changes from day to day, a longer one does not. "
+        f"The weight of a session halves every {HALF_LIFE:.0f} days."
     )
-    return f"{text} though nothing changed: {bound} would (95% interval), without memory and looks"
-
-
-def _power(calibration: Calibration) -> str:
-    power = calibration.gates.power
-    if not power:
-        return ""
-    found = ", ".join(f"{Share(p.change)}: {_found(p.found)}" for p in power)
-    threshold = calibration.gates.threshold
-    rule = "" if threshold is None else f", with a threshold of {Share(threshold)}"
-    return f"{found} found{rule}. Synthetic: every value of one benchmark's head was made worse by this much"
-
-
-def _found(share: Counted) -> str:
-    return f"{share.count} of {share.of}"
-
-
-def _percent(value: float) -> str:
-    return f"{value * 100:.0f}%" if value >= 0.1 or value == 0 else f"{value * 100:.1f}%"
 
 
 def _warnings(calibration: Calibration, bold: str, width: int) -> list[str]:

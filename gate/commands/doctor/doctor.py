@@ -11,11 +11,10 @@ from typing import TextIO
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.document.terminal import paint, screen
-from gate.memory.entries import HistoryError
-from gate.memory.store import path_of
 from gate.model import SCHEMA
 from gate.report.json import text_of
 from gate.report.outputs import require_writable, write
+from gate.store.memory import HistoryError, folder_of
 from gate.units import plural
 from gate.writing.plain import pad, visible, wrap
 from harness.host.fitness import WAITS, Check, State, examine, unfit
@@ -34,7 +33,7 @@ def run(strict: bool, json: str | None, out: TextIO) -> int:
     require_writable(OutputOptions({"json": json} if json is not None else {}))
     history = None
     with suppress(HistoryError):
-        history = path_of(None, None, os.environ)
+        history = folder_of(None, None, os.environ)
     sandbox = examined("auto")
     why = "It keeps what is measured from everything but its own tree (docs/security.md)."
     checks = [*examine(history), Check("sandbox", "ok" if sandbox.on else "warn", str(sandbox), why)]

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
-from gate.commands.explain import words
 from gate.config.rules import matches
 from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
@@ -20,10 +19,21 @@ from gate.model.profile import Profile
 from gate.report.measurements import Kept
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.report.text.explanations import explanation_lines
+from gate.units import format_duration, plural
 from gate.words.streams import colored
-from gate.writing.plain import wrap
+from gate.writing.phrases import listed
+from gate.writing.plain import visible, wrap
 
 _EXPLAINED = ("regression", "accepted")
+_NOTHING = (
+    "Nothing regressed, so there is nothing to explain. `perfgate explain --benchmark NAME` profiles a benchmark "
+    "all the same"
+)
+_WRITTEN = "the profiles are in {}; the same command shows them again without profiling"
+_NO_FOLDER = (
+    "{}: has no profiles, and only a run's folder can get some: `perfgate explain .perfgate` in the project, "
+    "or `gate.explain = true` for the job that measures"
+)
 
 
 def run(
@@ -108,14 +118,14 @@ def _profile(source: Path, report: Report, names: Sequence[str], outputs: Output
 
     folder = source if source.is_dir() else source.parent
     if not (folder / MEASUREMENTS).is_file() or (not source.is_dir() and source.name != MEASUREMENTS):
-        raise UserError(words.not_a_folder(str(source)))
+        raise UserError(_NO_FOLDER.format(source))
     if not outputs.quiet:
-        err.write(f"perfgate: {words.cost(names, report, LIMIT)}\n")
+        err.write(f"perfgate: {_cost(names, report, LIMIT)}\n")
         err.flush()
     made = profile_run(folder, names, err, quiet=outputs.quiet)
     _refill(folder, _decided(folder).report)
     if not outputs.quiet and any(isinstance(each, Profile) for each in made):
-        err.write(f"perfgate: {words.written(str(folder))}\n")
+        err.write(f"perfgate: {_WRITTEN.format(visible(str(folder)))}\n")
 
 
 def _refill(folder: Path, report: Report) -> None:
@@ -135,5 +145,16 @@ def _print(report: Report, outputs: OutputOptions, out: TextIO, *, every: bool) 
     width = min(shutil.get_terminal_size((100, 24)).columns, 140)
     most = None if every else max(1, len(report.explanations), len(report.unprofiled))
     style = "1" if colored(out) and not outputs.quiet else ""
-    lines = explanation_lines(report, most, width, style) or wrap(f"{words.NOTHING}.", width)
+    lines = explanation_lines(report, most, width, style) or wrap(f"{_NOTHING}.", width)
     out.write("\n".join(lines) + "\n")
+
+
+def _cost(names: Sequence[str], report: Report, limit: float) -> str:
+    """Say what profiling now takes, before it begins."""
+    seconds = [build.seconds for build in report.run.builds if build.build == 0 and build.seconds is not None]
+    building = f"builds base and head again (about {format_duration(sum(seconds))})" if seconds else "builds both again"
+    what = plural(len(names), "benchmark")
+    return (
+        f"no profile yet of {listed([visible(name) for name in names])}: {building} and executes {what} of each side "
+        f"under a profiler (at most {format_duration(limit)} in all)"
+    )

@@ -13,10 +13,10 @@ from gate.commands.history.place import here, opened
 from gate.decide.measurements import decide_inputs
 from gate.decide.nothing_to_compare import nothing_to_compare
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
-from gate.history.record import UNKNOWN, commits_of, descends, describe, record_of
-from gate.history.store import Added, Reading, encode
 from gate.model import UserError
 from gate.model.history import HistoryRecord
+from gate.store.recording import UNKNOWN, commits_of, descends, describe, record_of
+from gate.store.records import Added, Reading, encode
 from gate.units import agree, plural
 from gate.writing.plain import visible
 
@@ -27,20 +27,18 @@ _LISTED = 3
 
 def added(done: Added, record: HistoryRecord, store: str) -> str:
     """Say what became of a record."""
-    commit = short(record.commit)
+    commit, kept = record.commit[:_SHORT], plural(done.kept, "record")
     if done.outcome == "known":
-        first = f"{commit} is recorded already, of the same measurements: {store} holds {_records(done.kept)}"
+        first = f"{commit} is recorded already, of the same measurements: {store} holds {kept}"
     elif done.outcome == "too-old":
-        first = (
-            f"{commit} is older than all of the {_records(done.kept)} that {store} keeps: not recorded; raise --keep"
-        )
+        first = f"{commit} is older than all of the {kept} that {store} keeps: not recorded; raise --keep"
     else:
-        against = "against itself, as a control" if record.control else f"against {short(record.parent)}"
-        first = (
-            f"Recorded {commit} {against}: {plural(len(record.decided), 'case')}; {store} holds {_records(done.kept)}"
-        )
+        against = "against itself, as a control" if record.control else f"against {record.parent[:_SHORT]}"
+        first = f"Recorded {commit} {against}: {plural(len(record.decided), 'case')}; {store} holds {kept}"
     pushed = f"Pushed to {done.pushed}\n" if done.pushed else ""
-    dropped = f"Dropped the oldest {_records(done.dropped)}, beyond --keep {done.kept}\n" if done.dropped else ""
+    dropped = (
+        f"Dropped the oldest {plural(done.dropped, 'record')}, beyond --keep {done.kept}\n" if done.dropped else ""
+    )
     return f"{first}\n{dropped}{pushed}"
 
 
@@ -54,7 +52,7 @@ def left_out(benchmarks: Sequence[str]) -> str:
 def no_ancestor(commit: str, parent: str) -> str:
     """Say what it means that base is not an ancestor."""
     return (
-        f"perfgate: base {short(parent)} is no ancestor of {short(commit)}: it is recorded as its parent, "
+        f"perfgate: base {parent[:_SHORT]} is no ancestor of {commit[:_SHORT]}: it is recorded as its parent, "
         "and the trend only follows it from there\n"
     )
 
@@ -67,16 +65,10 @@ def listed(reading: Reading, store: str, limit: int) -> str:
     cases = len({(c.benchmark, c.metric, c.statistic) for record in records for c in record.decided})
     machines = len({record.machine.id for record in records})
     shown = records[-limit:]
-    holds = (
-        _records(len(records)),
-        plural(cases, "case"),
-        f"{machines} {agree(machines, 'class', 'classes')} of machine",
-    )
-    lines = [
-        f"{store}: {', '.join(holds)}, {_size(reading.size)}",
-        "",
-        *(_line(record) for record in reversed(shown)),
-    ]
+    size = f"{reading.size / 1e6:.1f} MB" if reading.size >= 1e5 else f"{reading.size / 1e3:.1f} kB"
+    classes = f"{machines} {agree(machines, 'class', 'classes')} of machine"
+    first = f"{store}: {plural(len(records), 'record')}, {plural(cases, 'case')}, {classes}, {size}"
+    lines = [first, "", *(_line(record) for record in reversed(shown))]
     if len(shown) < len(records):
         lines.append(f"and {len(records) - len(shown)} older; --limit {len(records)} lists all")
     return "\n".join(lines) + "\n"
@@ -93,21 +85,8 @@ def _line(record: HistoryRecord) -> str:
     what = "control" if record.control else worst or "no change called"
     # a ref may come from anywhere
     return visible(
-        f"{date}  {short(record.commit)}  {plural(len(verdicts), 'case'):>9}  {what}  {record.subject}".rstrip()
+        f"{date}  {record.commit[:_SHORT]}  {plural(len(verdicts), 'case'):>9}  {what}  {record.subject}".rstrip()
     )
-
-
-def short(commit: str) -> str:
-    """Shorten a sha for people."""
-    return commit[:_SHORT]
-
-
-def _records(count: int) -> str:
-    return plural(count, "record")
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
 
 
 def run(options: AddOptions, out: TextIO, err: TextIO) -> int:

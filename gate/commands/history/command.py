@@ -51,7 +51,7 @@ COMMAND = Command(
     parts={
         "add": Command(
             help="record what a run measured of its commit against its parent",
-            example="perfgate history add .perfgate --push\nperfgate history add .perfgate --folder /srv/history",
+            example="perfgate history add .perfgate --push\nperfgate history add .perfgate --history /srv/history",
             options=AddOptions,
             run=run_add,
             codes=(*_CODES, Exit.ERROR),

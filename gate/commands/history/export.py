@@ -15,11 +15,11 @@ import msgspec
 from gate.codes import Exit, MisuseError
 from gate.commands.history.options import ExportOptions
 from gate.commands.history.place import opened
-from gate.history.store import when
 from gate.model import LEVELS, SIDES, Level, Side, UserError
 from gate.model.history import Change, HistoryRecord, Measured
 from gate.report.csv import cell
 from gate.stats.ratio import t_quantile
+from gate.store.records import when
 from gate.units import plural
 from gate.writing.plain import visible
 
@@ -40,29 +40,24 @@ class Column:
 
 
 def _side(side: Side) -> list[Column]:
-    def of(read: Callable[[Measured], _Value]) -> Callable[[HistoryRecord, Change], _Value]:
+    def column(name: str, kind: Kind, about: str, read: Callable[[Measured], _Value]) -> Column:
         def value(_: HistoryRecord, change: Change) -> _Value:
             measured = change.base if side == "base" else change.head
             return None if measured is None else read(measured)
 
-        return value
+        return Column(f"{side}{name}", kind, about, value)
 
     def variance(level: Level) -> Callable[[Measured], _Value]:
         return lambda measured: next((each.relative for each in measured.spread if each.level == level), None)
 
+    unbiased = "divided by its squared value: unbiased, so it may be below 0; empty if not repeated"
     return [
-        Column(f"{side}", "number", f"value of {side}, in `unit`; empty if identical", of(lambda m: m.value)),
-        Column(f"{side}_builds", "count", f"builds of {side}", of(lambda m: m.builds)),
-        Column(f"{side}_executions", "count", f"executions of {side}", of(lambda m: m.executions)),
-        Column(f"{side}_iterations", "count", f"iterations of {side}", of(lambda m: m.iterations)),
+        column("", "number", f"value of {side}, in `unit`; empty if identical", lambda m: m.value),
+        column("_builds", "count", f"builds of {side}", lambda m: m.builds),
+        column("_executions", "count", f"executions of {side}", lambda m: m.executions),
+        column("_iterations", "count", f"iterations of {side}", lambda m: m.iterations),
         *(
-            Column(
-                f"{side}_var_{level}",
-                "number",
-                f"variance of {side} at the {level} level, divided by its squared value: unbiased, so it may be below "
-                "0; empty if not repeated",
-                of(variance(level)),
-            )
+            column(f"_var_{level}", "number", f"variance of {side} at the {level} level, {unbiased}", variance(level))
             for level in LEVELS
         ),
     ]
@@ -85,6 +80,11 @@ def _json(value: object) -> str:
     return msgspec.json.encode(value, order="sorted").decode()
 
 
+_ACCEPTED: tuple[tuple[str, Kind, str], ...] = (
+    ("up_to", "number", "size up to which a regression was accepted"),
+    ("until", "text", "date until which it was"),
+    ("reason", "text", "why it was"),
+)
 COLUMNS: tuple[Column, ...] = (
     Column("commit", "text", "sha of head", lambda r, _: r.commit),
     Column("parent", "text", "sha of base, which it was measured against", lambda r, _: r.parent),
@@ -118,19 +118,10 @@ COLUMNS: tuple[Column, ...] = (
     Column("log_ratio_df", "number", "degrees of freedom of that variance", lambda _, c: c.df),
     Column("method", "text", "how both came about, as in report.json; `exact`, `identical`", lambda _, c: c.method),
     *(column for side in SIDES for column in _side(side)),
-    Column(
-        "accepted_up_to",
-        "number",
-        "size up to which a regression was accepted",
-        lambda _, c: None if c.accepted is None else c.accepted.up_to,
+    *(
+        Column(f"accepted_{name}", kind, about, lambda _, c, name=name: c.accepted and getattr(c.accepted, name))  # type: ignore[misc]
+        for name, kind, about in _ACCEPTED
     ),
-    Column(
-        "accepted_until",
-        "text",
-        "date until which it was",
-        lambda _, c: None if c.accepted is None else c.accepted.until,
-    ),
-    Column("accepted_reason", "text", "why it was", lambda _, c: None if c.accepted is None else c.accepted.reason),
 )
 
 
@@ -139,11 +130,8 @@ def csv_lines(records: Iterable[HistoryRecord]) -> Iterator[str]:
     yield ",".join(column.name for column in COLUMNS) + "\n"
     for record in records:
         for change in record.changes:
-            yield ",".join(_cell(column.value(record, change)) for column in COLUMNS) + "\n"
-
-
-def _cell(value: _Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else cell(value)
+            values = (column.value(record, change) for column in COLUMNS)
+            yield ",".join(str(v).lower() if isinstance(v, bool) else cell(v) for v in values) + "\n"
 
 
 def run(options: ExportOptions, out: TextIO, err: TextIO) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from gate.cli import values
 from gate.cli.options import argument, group, option, repeated, switch
@@ -17,11 +16,9 @@ KEEP = 5000
 class StoreOptions:
     """Where the history is: a ref of the repository around the working directory, or a folder."""
 
-    ref: str | None = option(
-        f"git ref that holds the history (default: {HISTORY_REF})", metavar="REF", exclusive="store"
-    )
-    folder: Path | None = option(
-        "folder that holds the history, instead of a ref", metavar="DIR", parse=Path, exclusive="store"
+    history: str | None = option(
+        f"folder or git ref of the history (default: gate.history, then $PERFGATE_HISTORY, then {HISTORY_REF})",
+        metavar="DIR",
     )
 
 
@@ -65,7 +62,6 @@ class TrendOptions:
     since: str | None = option("only commits after this commit or date", metavar="REF|DATE")
     limit: int | None = option("only the newest commits", metavar="N", parse=values.whole(1, 1_000_000))
     json: str | None = option("write the trend as JSON (-: print it)", metavar="FILE")
-    csv: str | None = option("write the trend as CSV (-: print it)", metavar="FILE")
     markdown: str | None = option("write the trend as Markdown (-: print it)", metavar="FILE")
     html: str | None = option("write the trend as one page (-: print it)", metavar="FILE")
     store: StoreOptions = group(StoreOptions, "store")

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from gate.checkout import refuse_tracked
+from gate.cli.groups import RulesOptions
 from gate.commands.history.options import StoreOptions
+from gate.decide.policy import policy_of
 from gate.github.event import may_write_history, read_event
-from gate.history.folder import FolderStore
-from gate.history.ref import RefStore
 from gate.model import UserError
 from gate.model.names import HISTORY_REF
+from gate.store.folder import FolderStore
+from gate.store.memory import folder_of, is_ref
+from gate.store.ref import RefStore
 from harness.errors import SourceError
 from harness.source.credentials import Access, authorised
 from harness.source.git import Git, git_of
@@ -28,20 +30,27 @@ def opened(options: StoreOptions, remote: str | None = None) -> RefStore | Folde
     Raises:
         UserError: a ref that cannot be, no repository, or a folder that is to be pushed.
     """
-    if options.folder is not None:
+    ref = (
+        options.history
+        or policy_of(None, RulesOptions()).config.gate.history
+        or os.environ.get("PERFGATE_HISTORY")
+        or HISTORY_REF
+    )
+    if not is_ref(ref):
+        folder = folder_of(Path(ref), None, os.environ)
         if remote is not None:
-            raise UserError("--push: a folder has no remote: leave out --folder, or --push")
-        refuse_tracked(options.folder, "--folder")
-        return FolderStore(options.folder)
-    ref = options.ref or HISTORY_REF
+            raise UserError(
+                f"--push: {folder} is a folder, which has no remote: name a ref with --history, or leave out --push"
+            )
+        return FolderStore(folder)
     git = here()
     if git is None:
         raise UserError(
-            "no git repository here: run it inside the project's, name a folder with --folder, or a bare repository "
+            "no git repository here: run it inside the project's, name a folder with --history, or a bare repository "
             "by GIT_DIR"
         )
-    if not ref.startswith("refs/") or git.attempt("check-ref-format", ref).status:
-        raise UserError(f"--ref {ref!r:.80}: write the whole name of a ref, such as {HISTORY_REF}")
+    if git.attempt("check-ref-format", ref).status:
+        raise UserError(f"--history {ref!r:.80}: write the whole name of a ref, such as {HISTORY_REF}, or a folder")
     return RefStore(git if remote is None else pushing(git, remote, os.environ), ref, remote)
 
 

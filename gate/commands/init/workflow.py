@@ -121,7 +121,7 @@ KINDS: Mapping[str, Kind] = {
             _RUNNER,
             "perfgate.yml, if you have it: remove its `push:` trigger, since this workflow measures the same commits",
             _MERGE,
-            "read it anywhere: `git fetch origin +{ref}:{ref}`, then `perfgate history trend --ref {ref}`",
+            "read it anywhere: `git fetch origin +{ref}:{ref}`, then `perfgate history trend --history {ref}`",
         ),
     ),
     "creep": Kind(

@@ -26,7 +26,7 @@ class PlanOptions:
     runs: tuple[str, ...] = argument(
         "folders of runs or measurement files (default: the memory of this host)", metavar="RUN", nargs="*"
     )
-    history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
+    history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
     budget: Duration | None = option(
         "time for builds and executions (default: plan.budget)", metavar="TIME", parse=values.duration
     )

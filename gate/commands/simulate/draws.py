@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-_CREATED = "2026-11-20T09:00:00Z"
-_COMMON = {"build": {"layouts": "common"}}
+CREATED = "2026-11-20T09:00:00Z"
+COMMON = {"build": {"layouts": "common"}}
 CASE = "case-0"
 """The only case whose values are all drawn."""
 _LEAST = 1e-3
@@ -72,7 +72,7 @@ class Source:
             for k, (x, y) in enumerate(zip(np.maximum(base, _LEAST), np.maximum(head, _LEAST), strict=True))
         ]
         memory = self._memory(rng) if self.memory else None
-        run = Run(created=_CREATED, seed=1, memory=memory, config=None if memory else _COMMON)
+        run = Run(created=CREATED, seed=1, memory=memory, config=None if memory else COMMON)
         return run_of(cases, run, rounds, looks)
 
     def _means(self, rng: np.random.Generator, rounds: int, *, now: bool) -> tuple[Array, Array]:
@@ -112,35 +112,10 @@ class Source:
 
     def _session(self, contrast: float, within: float) -> Remembered:
         return Remembered(
-            session="calibration", created=_CREATED, rounds=self.memory + 1, executions=1, iterations=1, iteration=None,
+            session="calibration", created=CREATED, rounds=self.memory + 1, executions=1, iterations=1, iteration=None,
             execution=None, build=MeanSquare(value=within, df=min(2.0 * self.memory, MOST_DF)),
             contrast=MeanSquare(value=contrast, df=self.memory),
         )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Values:
-    """One case of which every value is drawn; iterations are lognormal, with a tail of slow ones, as times are."""
-
-    components: Components
-    shape: Shape = NORMAL
-
-    def evidence(
-        self, rng: np.random.Generator, rounds: int, looks: Sequence[int], ratios: Sequence[float]
-    ) -> Evidence:
-        """Draw a run of one case."""
-        base, head = (of_values(self.side(rng, 1, rounds, ratio)[0]) for ratio in (1.0, ratios[0]))
-        return run_of([case(CASE, base, head)], Run(created=_CREATED, seed=1, config=_COMMON), rounds, looks)
-
-    def side(self, rng: np.random.Generator, n: int, rounds: int, mean: float) -> Array:
-        """Draw one side n times, shape (n, builds, executions, iterations)."""
-        c = self.components
-        log_sd = math.sqrt(math.log1p(c.iteration**2))
-        drawn = np.exp(log_sd * rng.standard_normal((n, rounds, c.executions, c.iterations)) - log_sd**2 / 2)
-        of_execution = 1 + c.execution * rng.standard_normal((n, rounds, c.executions, 1))
-        of_execution += c.build * self.shape.draw(rng, (n, rounds, 1, 1))
-        drawn *= mean * of_execution
-        return drawn
 
 
 def case(name: str, base: Sample, head: Sample) -> Case:

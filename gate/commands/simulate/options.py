@@ -18,7 +18,7 @@ class SourceOptions:
         "folders or measurement files to take variances from (default: published ones)", metavar="RUN", nargs="*"
     )
     remembered: bool = switch("take what is remembered of this host and project")
-    history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
+    history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""Sections of the simulation page: texts and tables whose cells are made of the counts of studies."""
+"""Sections of a simulation, whose cells are made of the counts of studies -> a terminal, or a Markdown document."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ from typing import TypeVar
 from gate.commands.simulate.components import Components
 from gate.commands.simulate.pool import AnyStudy, Results
 from gate.commands.simulate.studies import Counts, Study
+from gate.document.terminal import Cell as Laid
+from gate.document.terminal import Column, lay_out
+from gate.writing.plain import wrap
 
 C = TypeVar("C", bound=Counts)
+LINE = 140
+"""Columns of a paragraph of a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +25,7 @@ class Setting:
 
     components: tuple[Components, ...]
     paper: bool
-    """Whether the cases are those of K&J Table VII, and their results are compared with the paper's."""
+    """Whether the cases are those of K&J Table VII, which have the hard case of two layouts beside them."""
     builds: tuple[int, ...]
     thresholds: tuple[float, ...]
     effects: tuple[float, ...]
@@ -97,11 +102,6 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{share * 100:.{digits}f}%"
 
 
-def percent_of(value: Callable[[C], float], digits: int = 1) -> Callable[[C], str]:
-    """Write a share that is taken of counts."""
-    return lambda counts: percent(value(counts), digits)
-
-
 def plain(share: float) -> str:
     """Write a share that has a name of its own: "5%", "0.5%"."""
     return f"{share * 100:g}%"
@@ -110,3 +110,50 @@ def plain(share: float) -> str:
 def columns(builds: Sequence[int]) -> tuple[str, ...]:
     """Title the columns of a table that goes over counts of builds."""
     return tuple(f"{count} builds" for count in builds)
+
+
+def as_text(sections: Sequence[Section], results: Results, width: int) -> str:
+    """Lay out sections for a terminal."""
+    lines: list[str] = []
+    for section in sections:
+        lines += [section.title, "=" * len(section.title), ""]
+        for block in section.blocks:
+            lines += [*(wrap(_bare(block), width) if isinstance(block, str) else _grid(block, results, width)), ""]
+    return "\n".join(lines)
+
+
+def _bare(text: str) -> str:
+    return text.replace("**", "").replace("`", "")
+
+
+def _grid(table: Table, results: Results, width: int) -> list[str]:
+    head = [Column(title, right=i >= table.names) for i, title in enumerate(table.titles)]
+    rows = [[_bare(text) for text in line] for line in table.texts(results)]
+    laid = lay_out(head, [[Laid(text) for text in line] for line in rows], width)
+    if laid is not None:
+        return laid
+    # too wide: one line for each cell
+    lines = []
+    for line in rows:
+        lines.append("  ".join(line[: table.names]))
+        lines += [f"  {title}: {text}" for title, text in list(zip(table.titles, line, strict=True))[table.names :]]
+    return lines
+
+
+def as_markdown(before: Sequence[str], sections: Sequence[Section], results: Results) -> str:
+    """Write sections as a Markdown document; before: its paragraphs before the first section."""
+    parts = [*before]
+    for section in sections:
+        parts.append(f"## {section.title}")
+        for block in section.blocks:
+            if isinstance(block, str):
+                parts.append("\n".join(wrap(block, LINE)))
+                continue
+            rule = ["---" if i < block.names else "---:" for i in range(len(block.titles))]
+            rows = [list(block.titles), rule, *([_escaped(text) for text in line] for line in block.texts(results))]
+            parts.append("\n".join(f"| {' | '.join(line)} |" for line in rows))
+    return "\n\n".join(parts) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("[", "\\[").replace("]", "\\]").replace("<", "&lt;")

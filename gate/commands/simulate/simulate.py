@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TextIO
 
 from gate.checkout import refuse_tracked
-from gate.commands.simulate import alarms, cost, coverage, layouts, other_tools, power, promises, stopping, views
-from gate.commands.simulate.components import TABLE_VII, Components
-from gate.commands.simulate.measured_components import of_history, of_runs
+from gate.commands.simulate.chapters import chapters
+from gate.commands.simulate.components import TABLE_VII, Components, of_history, of_runs
 from gate.commands.simulate.options import Options, SizeOptions
-from gate.commands.simulate.page import LINE, as_markdown, as_text
 from gate.commands.simulate.pool import run_all
-from gate.commands.simulate.sections import Section, Setting, Table, asked, percent, plain, row
+from gate.commands.simulate.sections import LINE, Setting, as_markdown, as_text, asked, plain
 from gate.commands.simulate.studies import COMPARED
 from gate.model import UserError
 from gate.writing.plain import wrap
@@ -45,73 +43,14 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         effects=tuple(sorted(set(sizes.effect))),
         cases=sizes.cases,
     )
-    sections = _sections(setting, sizes.reports)
+    sections = chapters(setting)
     results = run_all(asked(sections), sizes.reports, seed=sizes.seed, cores=sizes.cores, progress=err)
     out.write(as_text(sections, results, WIDTH))
     if sizes.markdown is not None:
         refuse_tracked(sizes.markdown, "--markdown")
-        sizes.markdown.write_text(as_markdown(_before(options), sections, results), encoding="utf-8")
+        before = introduction(sizes.reports, _command(options))
+        sizes.markdown.write_text(as_markdown(before, sections, results), encoding="utf-8")
     return 0
-
-
-def _sections(setting: Setting, reports: int) -> list[Section]:
-    chapters = [coverage.draft(setting), alarms.draft(setting), power.draft(setting), stopping.draft(setting)]
-    if not setting.paper:
-        return [_simulated(setting), *chapters, other_tools.draft(setting)]
-    designs = cost.designs()
-    promised = [
-        *views.promises(),
-        *coverage.promises(setting),
-        *alarms.promises(setting),
-        *layouts.promises(setting),
-        *power.promises(setting),
-        *stopping.promises(setting),
-        *cost.promises(designs),
-        *other_tools.promises(),
-    ]
-    return [
-        promises.draft(promised, reports),
-        views.draft(),
-        _simulated(setting),
-        *chapters,
-        layouts.draft(setting),
-        other_tools.draft(setting),
-        cost.draft(designs),
-    ]
-
-
-def _simulated(setting: Setting) -> Section:
-    whence = (
-        "The variance components of Kalibera and Jones 2012, Table VII, as 10 executions x 10 iterations in each build."
-        if setting.paper
-        else "The variance components of these cases, a negative T2 as 0, measured as often as they were."
-    )
-    in_common = any(c.drift for c in setting.components)
-    lines = tuple(
-        row(
-            c.name,
-            *(percent(share, 2) for share in (c.build, c.execution, c.iteration)),
-            f"{c.executions} x {c.iterations}",
-            percent(c.of_build_mean**0.5, 2),
-            *([percent(c.drift, 2)] if in_common else []),
-        )
-        for c in setting.components
-    )
-    titles = ("case", "build", "execution", "iteration", "in a build", "mean of a build")
-    more = " In common: of a round, which both sides share; the levels are without it." if in_common else ""
-    return Section(
-        "Simulated cases",
-        (
-            (
-                f"{whence} Standard deviation of each level alone, as a share of the mean, and of the mean of a "
-                f"build.{more}"
-            ),
-            Table((*titles, "in common") if in_common else titles, lines),
-        ),
-    )
-
-
-# --- what is asked for ------------------------------------------------------------------------------------------------
 
 
 def _check(sizes: SizeOptions) -> None:
@@ -140,19 +79,17 @@ def _check(sizes: SizeOptions) -> None:
         raise UserError(f"--markdown {sizes.markdown}: cannot be written there")
 
 
-# --- the document ----------------------------------------------------------------------------------------------------
-
-
-def _before(options: Options) -> tuple[str, ...]:
+def introduction(reports: int, command: str) -> tuple[str, ...]:
+    """Write what stands above the sections of a document: what it shows, and the command that makes it."""
     words = (
-        f"How often perfgate is wrong and how often it sees a change, by simulation: {options.sizes.reports} reports "
+        f"How often perfgate is wrong and how often it sees a change, by simulation: {reports} reports "
         f"behind each number, or {COMPARED:g} times as many single comparisons, or fewer if the text says so. Every "
         "verdict is that of the code that decides a check. This command generates the whole page:"
     )
     return (
         "# Evidence",
         "\n".join(wrap(words, LINE)),
-        f"    {_command(options)}",
+        f"    {command}",
         "The numbers depend only on the seed, not on the machine, so the same command writes the same page.",
     )
 

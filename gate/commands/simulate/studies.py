@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar
@@ -200,11 +200,6 @@ class ComparisonCounts(Counts):
         """The share called worse or better, shape (thresholds,)."""
         found: Array = (self.worse + self.better).sum(axis=0) / self.comparisons.sum()
         return found
-
-
-def covered(k: int) -> Callable[[ComparisonCounts], float]:
-    """Return what takes the coverage of the finding of one number."""
-    return lambda counts: counts.coverage_of_each[k]
 
 
 # --- reports ---------------------------------------------------------------------------------------------------------

@@ -17,10 +17,10 @@ from gate.commands.try_.result import Case, Tried
 from gate.config.rules import FIRST_STARTS, better_of, goes_by_starts, is_decided, is_single, metric_rules
 from gate.config.types import Benchmark, Config
 from gate.directions import told_or_known
-from gate.memory.sessions import costs_of
 from gate.model import Execution, Metric
 from gate.run.workshop import Workshop
 from gate.stats.typical import noise_of_one
+from gate.store.learning import costs_of
 from harness.instruments.declaration import declared
 from harness.loop.execution import Executed, Executions
 from harness.loop.steps import ExecutionStep

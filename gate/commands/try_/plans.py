@@ -25,7 +25,6 @@ from gate.config.rules import (
 )
 from gate.config.types import Builds, Config, Plan
 from gate.decide.starts import Needs, afforded, fewest_of
-from gate.memory.entries import Costs as Spent
 from gate.model import Memory, Side, UserError
 from gate.model.case import MEAN, TYPICAL
 from gate.planning.basis import from_memory
@@ -36,6 +35,7 @@ from gate.stats.plan_types import PlannedCase
 from gate.stats.planning import Components, Costs, Counts
 from gate.stats.power import minimum_detectable_change
 from gate.stats.sequential import look_rounds
+from gate.store.memory import Costs as Spent
 from gate.units import Duration
 
 _BUDGETS = (300.0, 3600.0)

@@ -20,7 +20,6 @@ from gate.commands.try_.result import Built, Note, Problem, Trial, Tried
 from gate.config.rules import floor_of, no_duet, threshold_of
 from gate.config.types import Config
 from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.memory.sessions import costs_of
 from gate.model import SIDES, Build, Execution, Failure, UserError
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
@@ -37,6 +36,7 @@ from gate.run.shims import shim_warnings
 from gate.run.strict import refuse_unfit_for
 from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
+from gate.store.learning import costs_of
 from gate.words.streams import colored
 from harness.build.cache import About
 from harness.host.fitness import QUICK_WINDOW, STILL_BUSY, examine, others_load, unfit

@@ -527,7 +527,7 @@ class MemoryOfOtherSetup(Base, frozen=True):
     weight: ClassVar[Weight] = "later"
     benchmarks: tuple[str, ...]
     differing: tuple[Differing, ...]
-    """By the names of gate.memory.entries.Setup; empty: base and head are measured in different ways."""
+    """By the names of gate.store.memory.Setup; empty: base and head are measured in different ways."""
 
     def _said(self) -> str:
         why = "; ".join(

@@ -41,19 +41,17 @@ def temporary(directory: Path) -> Check:
     return Check(name, state, value, why, command if state != "ok" else None)
 
 
-def history(file: Path | None) -> Check:
+def history(folder: Path | None) -> Check:
     """Look whether what is learned of this machine can be kept; None: no place is known."""
     name = "history"
     why = "Remembered noise of this machine lets checks decide sooner; they also work without it."
-    command = "export PERFGATE_HISTORY=/path/to/history.sqlite"
-    if file is None:
+    command = "export PERFGATE_HISTORY=/path/to/history"
+    if folder is None:
         return Check(name, "warn", "no home directory, and nothing names another place", why, command)
-    # beside the file SQLite writes its journal
-    folder = next((parent for parent in file.absolute().parents if parent.exists()), None)
-    writable = folder is not None and folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
-    if not writable or (file.exists() and not os.access(file, os.R_OK | os.W_OK)):
-        return Check(name, "warn", f"{file} cannot be written", why, command)
-    return Check(name, "ok", str(file), why)
+    there = next((each for each in (folder.absolute(), *folder.absolute().parents) if each.exists()), None)
+    if there is None or not there.is_dir() or not os.access(there, os.R_OK | os.W_OK | os.X_OK):
+        return Check(name, "warn", f"{folder} cannot be written", why, command)
+    return Check(name, "ok", str(folder), why)
 
 
 def others(lock: Path) -> Check:

@@ -177,7 +177,7 @@ class Act:
             "RUNNER_ENVIRONMENT": "github-hosted" if hosted else "self-hosted",
             "STAND_IN_PYTHON": sys.executable,
             "STAND_IN_OUTPUTS": str(box / "outputs.json"),
-            "PERFGATE_HISTORY": str(self.folder / "history.sqlite"),
+            "PERFGATE_HISTORY": str(self.folder / "history"),
             # shared by the jobs of a matrix, and by no other test
             "PERFGATE_LOCK": str(self.folder / "lock"),
             "GIT_CONFIG_GLOBAL": os.devnull,

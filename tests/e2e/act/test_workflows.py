@@ -113,21 +113,21 @@ def test_several_jobs_share_the_measuring_and_one_decides(act: Act, consumer: Co
 def test_only_the_default_branch_s_own_runs_write_what_is_remembered(
     act: Act, consumer: Consumer, github: FakeGitHub
 ) -> None:
-    history = act.folder / "history.sqlite"
+    history = act.folder / "history"
     calibrated = act.run(consumer.top, events.schedule(consumer.base), template("calibrate"))
     assert calibrated.exit == 0, calibrated.log
     assert calibrated.outputs["gate"]["exit-code"] == "0" and history.exists()
 
-    known, change = history.read_bytes(), consumer.change(1.3)
+    known, change = sorted(history.rglob("*")), consumer.change(1.3)
     queued = act.run(consumer.top, events.merge_group(change.merge, consumer.base), template("pull-request"))
     assert (queued.exit, queued.outputs["gate"]["verdict"]) == (1, "regression"), queued.log
     assert len(queued.summaries) == 1 and queued.outputs["gate"]["comment-url"] == ""
-    assert history.read_bytes() == known
+    assert sorted(history.rglob("*")) == known
 
     before, after = consumer.base, consumer.push(1.3)
     pushed = act.run(consumer.top, events.push(after, before), template("pull-request"))
     assert (pushed.exit, pushed.outputs["gate"]["verdict"]) == (1, "regression"), pushed.log
-    assert history.read_bytes() != known
+    assert sorted(history.rglob("*")) != known
     assert github.comments == [] and github.violations == []
 
 
@@ -146,7 +146,7 @@ def test_every_night_the_default_branch_is_compared_with_the_latest_release(
     consumer.push(1.3)
     first = act.run(consumer.top, events.schedule(consumer.base), template("creep"))
     assert (first.exit, first.outputs["gate"]["verdict"]) == (0, "inconclusive"), first.log
-    pretend(act.folder / "history.sqlite", 20, change=math.log(1.3))
+    pretend(act.folder / "history", 20, change=math.log(1.3))
     again = act.run(consumer.top, events.schedule(consumer.base), template("creep"))
     assert (again.exit, again.outputs["gate"]["verdict"]) == (1, "regression"), again.log
     [issue] = github.issues.values()

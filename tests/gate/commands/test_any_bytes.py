@@ -53,7 +53,7 @@ OF_REPORTS = (
 OF_RULES = (
     "decide good.jsonl --config {}", "plan good.jsonl", "study plan", "config", "study analyse good.jsonl",
 )  # fmt: skip
-OF_HISTORIES = ("history --folder kept", "history trend --folder kept", "history export --folder kept")
+OF_HISTORIES = ("history --history kept", "history trend --history kept", "history export --history kept")
 
 
 def fail_or_tell(command: str, file: str) -> None:

@@ -14,10 +14,10 @@ from gate.config.treatments import treatments
 from gate.config.types import BuildTable, Config
 from gate.evidence.cost import pace_of
 from gate.evidence.records import read
-from gate.memory.entries import Costs
 from gate.model import Commit, Run
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.duration import budget_warnings, expected_time
+from gate.store.memory import Costs
 from harness.loop.schedule import Round, design_schedule, schedule
 from tests.support.lines import execution, text
 

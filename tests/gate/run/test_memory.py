@@ -11,13 +11,12 @@ import pytest
 from msgspec import structs
 
 from gate.cli.groups import RulesOptions
-from gate.memory.entries import Costs, Entry, HistoryError, Learned, Session, Setup
-from gate.memory.store import History
 from gate.model import SIDES, Build, Commit, Look, MeanSquare, Record, Remembered, Run
 from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherMachine, MemoryOfOtherSetup
 from gate.run import memory
 from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
 from gate.run.project import Project, look_at_project
+from gate.store.memory import Costs, Entry, HistoryError, Learned, Session, Sessions, Setup
 from harness.host.facts import facts
 from tests.support.lines import builds, located
 from tests.support.project import SHELL_BENCH as BENCH
@@ -68,17 +67,17 @@ def put(
         id=name, created=created, kind=kind, project=memory.project_name(project.repository), host=host, commit=None,  # type: ignore[arg-type]  # a word of the test
     )  # fmt: skip
     costs = Costs(build=None, start=None, iteration=None, warmup=None)
-    with History.open(path) as history:
-        assert history.add(
-            session,
-            [
-                Learned(
-                    benchmark=benchmark, metric="time", factors={}, statistic=statistic, setup=setup,
-                    remembered=remembered(name, created), costs=costs,
-                )
-                for benchmark in benchmarks
-            ],
-        )  # fmt: skip
+    history = Sessions(path)
+    assert history.add(
+        session,
+        [
+            Learned(
+                benchmark=benchmark, metric="time", factors={}, statistic=statistic, setup=setup,
+                remembered=remembered(name, created), costs=costs,
+            )
+            for benchmark in benchmarks
+        ],
+    )  # fmt: skip
 
 
 # --- recall -----------------------------------------------------------------------------------------------------------
@@ -192,13 +191,9 @@ def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, t
     assert found.unused == [MemoryOfOtherSetup(("bench",), ())]
 
 
-@pytest.mark.parametrize("content", ["no database at all" * 100, None])
-def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path, content: str | None) -> None:
+def test_a_broken_history_is_a_warning(checkout: Checkout, tmp_path: Path) -> None:
     path = tmp_path / "history"
-    if content is None:
-        path.mkdir()
-    else:
-        path.write_text(content)
+    path.write_text("no folder at all")
     found = recall_memory(path, opened(), HOST)
     assert found.memory is None
     (warning,) = found.warnings
@@ -233,14 +228,14 @@ def test_only_the_newest_sessions_of_each_kind_come_along() -> None:
 def test_a_relative_history_of_the_config_is_the_projects(
     checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert history_path(None, opened()) == tmp_path / "home/.local/state/perfgate/history.sqlite"
-    checkout.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "noise.sqlite"'))
+    assert history_path(None, opened()) == tmp_path / "home/.local/state/perfgate/history"
+    checkout.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "noise"'))
     (checkout.top / "sub").mkdir()
     monkeypatch.chdir(checkout.top / "sub")
-    assert history_path(None, opened()) == checkout.top / "noise.sqlite"
+    assert history_path(None, opened()) == checkout.top / "noise"
     assert history_path(Path("here"), opened()) == Path("here")
-    checkout.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "~/noise.sqlite"'))
-    assert history_path(None, opened()) == tmp_path / "home/noise.sqlite"
+    checkout.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "~/noise"'))
+    assert history_path(None, opened()) == tmp_path / "home/noise"
 
 
 @pytest.mark.parametrize(
@@ -287,8 +282,8 @@ def measured(project: Project, rounds: int = 6, seed: int = 1) -> tuple[Run, lis
 
 
 def stored(path: Path) -> list[Entry]:
-    with History.open(path) as history:
-        return [entry for entry in history.of_host(str(HOST["fingerprint"])) if entry.session.kind == "check"]
+    history = Sessions(path)
+    return [entry for entry in history.of_host(str(HOST["fingerprint"])) if entry.session.kind == "check"]
 
 
 def test_a_check_of_the_default_branch_adds_the_variance_within_base(checkout: Checkout, tmp_path: Path) -> None:
@@ -412,11 +407,12 @@ def test_a_history_that_cannot_be_written_is_a_warning(
     def refuse(*_: object) -> bool:
         raise HistoryError(f"{path}: the disk is full")
 
-    monkeypatch.setattr(History, "add", refuse)
+    monkeypatch.setattr(Sessions, "add", refuse)
     assert append_check(path, project, run, records) == [f"this check is not remembered: {path}: the disk is full"]
-    path.write_text("broken" * 100)
+    (kept,) = path.rglob("*.json")
+    kept.write_text("broken" * 100)
     (warning,) = append_check(path, project, run, records)
-    assert warning.startswith(f"this check is not remembered: {path}: is damaged")
+    assert warning.startswith(f"this check is not remembered: {kept}: is damaged")
 
 
 def test_records_of_other_tools_are_not_kept(checkout: Checkout, tmp_path: Path) -> None:

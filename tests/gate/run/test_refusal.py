@@ -13,6 +13,8 @@ import pytest
 
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.commands.calibrate import calibrate
+from gate.commands.calibrate.options import MeasuringOptions
+from gate.commands.calibrate.options import OutputOptions as Shown
 from gate.commands.check import check
 from gate.commands.measure import measure
 from gate.run.refusal import RefusedError, refuse_unsafe
@@ -21,9 +23,9 @@ RULES = RulesOptions()
 MEASURING = MeasureOptions(
     base=None, head=None, out=None, seed=None, dry_run=False, keep=False, resume=False, history=None, strict=False
 )
-CALIBRATING = calibrate.CalibrateOptions(
-    head=None, builds=2, budget=None, out=None, seed=None, dry_run=False, resume=False, quiet=True, history=None,
-    inject=(), json=None, strict=False,
+CALIBRATING = MeasuringOptions(
+    head=None, builds=2, budget=None, out=None, seed=None, dry_run=False, resume=False, history=None, strict=False,
+    wait=None,
 )  # fmt: skip
 
 
@@ -59,7 +61,7 @@ def checked() -> int:
 
 
 def calibrated() -> int:
-    return calibrate.run(CALIBRATING, RULES, io.StringIO(), io.StringIO())
+    return calibrate.run(CALIBRATING, Shown(json=None, quiet=True), RULES, io.StringIO(), io.StringIO())
 
 
 @pytest.mark.parametrize("command", [measured, checked, calibrated])

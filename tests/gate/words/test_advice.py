@@ -15,13 +15,13 @@ from gate.commands.study.forecast import design_warnings
 from gate.config.parse import parse
 from gate.config.source import read_source
 from gate.config.treatments import model_factors, treatments
-from gate.memory.entries import Costs
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import checkout as c
 from gate.model.warnings import measured as m
 from gate.model.warnings import setup as s
 from gate.model.warnings import study as y
 from gate.run.duration import budget_warnings
+from gate.store.memory import Costs
 from gate.writing import ways
 from harness.loop.schedule import schedule
 from tests.gate.model.test_sentences import WARNINGS

@@ -28,7 +28,7 @@ def found(
         return window(files, later={} if later is None else later)
 
     monkeypatch.setattr(f"{EXAMINE}.watch", watch)
-    return {check.name: check for check in examine(tree.root / "history.sqlite", tree)}
+    return {check.name: check for check in examine(tree.root / "history", tree)}
 
 
 def states(checks: Mapping[str, Check], state: str) -> set[str]:

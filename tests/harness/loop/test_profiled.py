@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,7 +25,7 @@ MAIN = Frame("main")
 
 
 @dataclass
-class Fake:
+class Fake(Profiler):
     """A profiler that starts nothing more."""
 
     name: str = "fake"
@@ -35,7 +35,7 @@ class Fake:
     taking: Effort = field(default_factory=lambda: Effort(2, 10.0))
     readable: bool = True
 
-    def fits(self, subject: Subject) -> bool:  # of the Protocol
+    def fits(self, subject: Subject) -> bool:
         """Say what it was made with."""
         return self.fitting
 
@@ -50,10 +50,6 @@ class Fake:
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
         """Change nothing."""
         return command
-
-    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:
-        """Run nothing."""
-        yield from ()
 
     def read(self, subject: Subject, context: Context) -> Costs:
         """Give one function."""

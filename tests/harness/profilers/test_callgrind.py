@@ -8,8 +8,8 @@ import pytest
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
-from harness.profilers.callgrind import Names, add, parse
-from harness.profilers.callgrind_format import Arcs, chains, drawn, spent
+from harness.profilers.callgrind import Names, add
+from harness.profilers.callgrind_format import Arcs, Counted, chains, drawn, spent
 from harness.profilers.native import Places
 from harness.profilers.profiler import Costs
 
@@ -18,6 +18,12 @@ PROFILE = gzip.decompress((DATA / "callgrind-3.19.0.out.gz").read_bytes())
 INLINED = (DATA / "addr2line-2.40.txt").read_bytes()
 BINARY = "/tmp/project/sort"  # as in the data
 PROJECT = Places(Path(BINARY).parent)
+
+
+def parse(data: bytes, places: Places) -> Counted:
+    arcs = Arcs()
+    add(data, arcs, Names(places), {})
+    return drawn(arcs)
 
 
 def own(costs: Costs) -> dict[str, float]:

@@ -4,8 +4,7 @@ import pytest
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import DEEPEST, LONGEST, MOST_FRAMES, MOST_STACKS, Frame
-from harness.profilers.folding import fold
-from harness.profilers.profiler import Costs
+from harness.profilers.profiler import Costs, fold
 
 
 def own(folded_frames: list[Frame], stacks: list[tuple[list[int], float]]) -> dict[str, float]:

@@ -43,7 +43,7 @@ def around(arena: Arena) -> list[Path]:
         arena.checkout / ".git" / "config",
         arena.checkout / ".git" / "perfgate" / "work.json",
         arena.checkout / ".perfgate" / "measurements.jsonl",
-        arena.root / "history.sqlite",
+        arena.root / "history",
         arena.home / ".profile",
         arena.home / ".cache" / "perfgate" / "builds" / "key" / "about.json",
         runner / ".runner",

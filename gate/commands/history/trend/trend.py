@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TextIO
@@ -14,19 +14,20 @@ import msgspec
 from gate.codes import Exit
 from gate.commands.history.options import TrendOptions
 from gate.commands.history.place import here, opened
-from gate.commands.history.trend.formats import Screen, renderer
-from gate.history.chain import Chain, chained
-from gate.history.series import followed, series
-from gate.history.store import when
-from gate.history.trend import Trend, trend
+from gate.commands.history.trend.formats import as_json, as_markdown, as_text
+from gate.commands.history.trend.page import as_page
 from gate.model import UserError
 from gate.report.outputs import write
+from gate.store.chain import Chain, chained
+from gate.store.records import when
+from gate.store.series import followed, series
+from gate.store.trend import Trend, trend
 from gate.words.streams import colored
 from gate.writing.plain import visible
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
 _MOST = 120
-_FORMATS = ("json", "csv", "markdown", "html")
+_FORMATS: dict[str, Callable[[Trend], str]] = {"json": as_json, "markdown": as_markdown, "html": as_page}
 
 
 def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
@@ -40,11 +41,14 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     if len(on_stdout) > 1:
         raise UserError(f"--{on_stdout[0]} - and --{on_stdout[1]} - both want standard output")
     found = _trend(options)
-    screen = Screen(colored(out), min(shutil.get_terminal_size((100, 24)).columns, _MOST))
     for name, target in asked.items():
         if target != "-":
-            write(Path(target), renderer(name)(found, screen))
-    out.write(renderer(on_stdout[0] if on_stdout else "text")(found, screen))
+            write(Path(target), _FORMATS[name](found))
+    if on_stdout:
+        out.write(_FORMATS[on_stdout[0]](found))
+    else:
+        width = min(shutil.get_terminal_size((100, 24)).columns, _MOST)
+        out.write(as_text(found, width, color=colored(out)))
     err.writelines(f"perfgate: {visible(problem)}\n" for problem in found.problems)
     return Exit.USAGE if found.problems else Exit.PASS
 

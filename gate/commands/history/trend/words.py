@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from gate.history.series import Series
-from gate.history.trend import CaseTrend, Fact, Segment, Trend
 from gate.stats.series import Interval
+from gate.store.series import Series
+from gate.store.trend import CaseTrend, Fact, Segment, Trend
 from gate.units import agree, format_share, plural
 from gate.words import views
 from gate.writing.amounts import changed

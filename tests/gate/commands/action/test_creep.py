@@ -44,7 +44,7 @@ def test_nights_become_one_issue_that_names_the_pin_and_the_search(
     first = nightly(tmp_path, project, forge).run(command="creep", issue="true")
     assert (first.code, first.outputs["verdict"], first.outputs["issue-url"]) == (0, "inconclusive", "")
     assert "Creep check against v1.0" in first.summary and forge.issues == {}
-    pretend(tmp_path / "job" / "history.sqlite", 20, change=math.log(1.06))
+    pretend(tmp_path / "job" / "history", 20, change=math.log(1.06))
     second = nightly(tmp_path, project, forge, run_id=1001).run(command="creep", issue="true")
     assert (second.code, second.outputs["verdict"]) == (1, "regression")
     [issue] = forge.issues.values()
@@ -59,7 +59,7 @@ def test_nights_become_one_issue_that_names_the_pin_and_the_search(
 @pytest.mark.endtoend
 def test_no_issue_is_written_where_none_is_asked_for(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
     nightly(tmp_path, project, forge).run(command="creep")
-    pretend(tmp_path / "job" / "history.sqlite", 20, change=math.log(1.06))
+    pretend(tmp_path / "job" / "history", 20, change=math.log(1.06))
     done = nightly(tmp_path, project, forge).run(command="creep")
     assert (done.code, forge.issues, forge.requests) == (1, {}, [])
 
@@ -69,7 +69,7 @@ def test_without_the_permission_the_verdict_stands_and_one_line_names_it(
     tmp_path: Path, project: Project, forge: FakeGitHub
 ) -> None:
     nightly(tmp_path, project, forge).run(command="creep")
-    pretend(tmp_path / "job" / "history.sqlite", 20, change=math.log(1.06))
+    pretend(tmp_path / "job" / "history", 20, change=math.log(1.06))
     job = nightly(tmp_path, project, forge)
     del forge.permissions["issues"]
     done = job.run(command="creep", issue="true")

@@ -214,21 +214,17 @@ def test_a_schedule_calibrates_and_only_then_is_the_history_written(tmp_path: Pa
     done = job.run(set="plan.executions=1\nplan.iterations=2", budget="20s")
     assert done.code == 0
     assert "### perfgate calibrate" in done.summary
-    assert Path(job.directory, "history.sqlite").exists()
+    assert Path(job.directory, "history").exists()
     pull = pull_payload(project, project.git("rev-parse", "HEAD~1"))
     other = Job(project, tmp_path / "other", "pull_request", pull)
     refused = other.run(command="calibrate")
     assert refused.code == 4
     assert "not calibrated" in refused.said("error")[0]
-    assert not Path(other.directory, "history.sqlite").exists()
+    assert not Path(other.directory, "history").exists()
 
 
-def sessions(file: Path) -> int:
-    import sqlite3
-
-    with sqlite3.connect(file) as connection:
-        found: int = connection.execute("SELECT COUNT(*) FROM session").fetchone()[0]
-    return found
+def sessions(history: Path) -> int:
+    return len(list(history.rglob("*.json")))
 
 
 @pytest.mark.nightly
@@ -237,7 +233,7 @@ def test_only_the_default_branch_adds_to_the_history(tmp_path: Path) -> None:
     project.git("switch", "-q", "-C", "main")
     calibrated = Job(project, tmp_path / "job", "schedule", {"schedule": "0 3 * * *"})
     calibrated.run(set="plan.executions=1\nplan.iterations=2", budget="20s")
-    history = calibrated.directory / "history.sqlite"
+    history = calibrated.directory / "history"
     project.git("branch", "other", "HEAD~1")
     counts = [sessions(history)]
     pull = pull_payload(project, project.git("rev-parse", "HEAD~1"))

@@ -1,10 +1,11 @@
-"""perfgate calibrate: the gates it forms of its rounds, what it says, and the whole of it on a small project."""
+"""perfgate calibrate: what it says, and the whole of it on a small project."""
 
 from __future__ import annotations
 
-import datetime
+import dataclasses
 import io
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,164 +15,27 @@ import pytest
 from msgspec import structs
 
 from gate.cli.groups import RulesOptions
-from gate.commands.calibrate import calibrate, gates
+from gate.commands.calibrate import calibrate
 from gate.commands.calibrate import text as calibration_text
-from gate.commands.calibrate.calibrate import CalibrateOptions
-from gate.commands.calibrate.gates import gate_rounds, gates_of, worsened
-from gate.commands.calibrate.result import Calibration, Session, render, session_of, with_worth
+from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
+from gate.commands.calibrate.result import Calibration, Session, render, session_of
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
-from gate.decide import decide
-from gate.memory.entries import Entry, HistoryError
-from gate.memory.entries import Session as Kept
-from gate.memory.sessions import setups_of
-from gate.memory.store import History
-from gate.model import Case, Commit, Evidence, Record, Report, Run, UserError
+from gate.model import Commit, Record, Run, UserError
 from gate.model.warnings.setup import FewBuilds
 from gate.run import project as run_project
-from gate.stats.subsample import of_builds
+from gate.store.learning import setups_of
+from gate.store.memory import HistoryError, Sessions
 from tests.support.lines import builds, located
 from tests.support.project import SHELL_CONFIG as SHORT
 from tests.support.project import Project
-from tests.support.simulate import evidence, normal, sample
 
 RULES = RulesOptions()
-NOW = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 
 
 def config(**tables: Any) -> Config:
     return parse(from_tables({"gate": {"threshold": "3%"}, **tables}, "test"))
-
-
-def noise(cases: int, rounds: int, sd: float = 0.01) -> list[Case]:
-    rng = np.random.default_rng(7)
-    components, counts = (sd, 0.0, 0.001), (rounds, 2, 3)
-    return evidence(
-        [(sample(rng, normal, components, counts), sample(rng, normal, components, counts)) for _ in range(cases)]
-    ).cases
-
-
-class Judge:
-    """Stands for decide: keeps what it was asked."""
-
-    def __init__(self, verdict: str = "pass", exit_code: int = 0, found: frozenset[str] = frozenset()) -> None:
-        self.asked: list[Evidence] = []
-        self.policies: list[Any] = []
-        self.answer = (verdict, exit_code, found)
-
-    def __call__(self, found: Evidence, policy: Any) -> Report:
-        self.asked.append(found)
-        self.policies.append(policy)
-        report = decide(found, policy)
-        verdict, code, names = self.answer
-        findings = [
-            structs.replace(f, verdict="regression" if f.benchmark in names else "unchanged") for f in report.findings
-        ]
-        return structs.replace(report, verdict=verdict, exit_code=code, findings=findings)
-
-
-# --- gates ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("builds", "min_builds", "rounds"),
-    [(3, 5, 5), (7, 5, 7), ({"min": 4, "max": 12}, 5, 5), ({"min": 6, "max": 12}, 5, 6)],
-)
-def test_a_gate_has_the_rounds_that_a_regression_takes(builds: Any, min_builds: int, rounds: int) -> None:
-    assert gate_rounds(config(gate={"min_builds": min_builds}, plan={"builds": builds})) == rounds
-
-
-def test_gates_are_disjoint_and_complete() -> None:
-    cases = noise(2, 17)
-    # a round that one case lacks on one side is in no gate
-    cases[1] = structs.replace(
-        cases[1], head=of_builds(cases[1].head, {(0, b) for b in range(17) if b != 6}.__contains__)
-    )
-    judge = Judge()
-    found = gates_of(cases, config(), (), judge)
-    rounds = [{b for _, b in case.base.builds} for gate in judge.asked for case in gate.cases[:1]]
-    assert rounds == [{0, 1, 2, 3, 4}, {5, 7, 8, 9, 10}, {11, 12, 13, 14, 15}]
-    for gate in judge.asked:
-        assert all(side.builds == gate.cases[0].base.builds for case in gate.cases for side in (case.base, case.head))
-        assert (gate.run, gate.looks, gate.rounds.done, gate.rounds.planned) == (None, [], 5, 5)
-    assert (found.rounds, found.failed.count, found.failed.of, found.inconclusive) == (5, 0, 3, 0)
-
-
-@pytest.mark.parametrize(("verdict", "code", "inconclusive"), [("regression", 1, 0), ("inconclusive", 3, 3)])
-def test_a_gate_fails_by_its_exit_code(verdict: str, code: int, inconclusive: int) -> None:
-    found = gates_of(noise(1, 15), config(), (), Judge(verdict, code))
-    assert (found.failed.count, found.failed.of, found.inconclusive) == (3, 3, inconclusive)
-    assert gates_of(noise(1, 15), config(), (), Judge("inconclusive", 0)).failed.count == 0
-
-
-@pytest.mark.parametrize(
-    ("cases", "layouts", "builds", "interval"),
-    [
-        (5, "common", {"min": 4, "max": 12}, "paired-shared"),
-        (2, "common", {"min": 4, "max": 12}, "paired"),
-        (4, "independent", 4, "fieller"),
-    ],
-)
-def test_a_gate_has_the_interval_of_a_check(cases: int, layouts: str, builds: Any, interval: str) -> None:
-    # five rounds by themselves would have another one than the twelve that are planned
-    judge = Judge()
-    gates_of(noise(cases, 5), config(build={"layouts": layouts}, plan={"builds": builds}), (), judge)
-    (policy,) = judge.policies
-    assert policy.config.gate.interval == interval
-    gates_of(noise(cases, 5), config(gate={"interval": "fieller-kj"}), (), judge)
-    assert judge.policies[-1].config.gate.interval == "fieller-kj"
-
-
-def test_accepted_regressions_do_not_hide_false_alarms() -> None:
-    accept = {"benchmark": "*", "up_to": "99%", "until": datetime.date(2099, 1, 1), "reason": "x"}
-    judge = Judge()
-    gates_of(noise(1, 5), config(accept=[accept]), (), judge)
-    assert [policy.config.accept for policy in judge.policies] == [[]]
-
-
-def test_too_few_rounds_make_no_gate() -> None:
-    found = gates_of(noise(1, 4), config(), (0.05,), Judge())
-    assert (found.failed.of, found.power) == (0, ())
-    assert gates_of([], config(), (0.05,), Judge()).failed.of == 0
-
-
-def test_a_change_is_put_into_one_benchmark_at_a_time() -> None:
-    cases, judge = noise(3, 10), Judge(found=frozenset({"case-1"}))
-    found = gates_of(cases, config(), (0.5,), judge)
-    (power,) = found.power
-    assert (power.change, power.tries.count, power.tries.of) == (0.5, 2, 6)
-    for asked in judge.asked[2:]:
-        means = [case.head.values.mean() for case in asked.cases]
-        assert sorted(round(mean * 2) for mean in means) == [2, 2, 3]
-    # what is compared as a number is found for sure
-    exact = [structs.replace(cases[0], exact=True), *cases[1:]]
-    assert gates_of(exact, config(), (0.5,), Judge()).power[0].tries.of == 4
-
-
-def test_many_benchmarks_are_drawn_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gates, "MOST_TRIES", 15)
-    judge = Judge(found=frozenset({"case-3"}))
-    found = gates_of(noise(10, 10), config(), (0.05,), judge)
-    assert found.power[0].tries.of == 15
-    assert len(judge.asked) == 2 + 15
-
-
-def test_worse_is_slower_or_less() -> None:
-    (case,) = noise(1, 2)
-    assert worsened(case, 0.25).head.values.tolist() == pytest.approx((case.head.values * 1.25).tolist())
-    rate = structs.replace(case, better="higher")
-    assert worsened(rate, 0.25).head.values.tolist() == pytest.approx((case.head.values * 0.8).tolist())
-    assert worsened(case, 0.25).base is case.base
-
-
-def test_real_gates_find_what_is_there_and_nothing_else() -> None:
-    found = gates_of(noise(3, 40, sd=0.005), config(gate={"threshold": "2%"}), (0.01, 0.10))
-    assert (found.failed.count, found.failed.of, found.failed.low) == (0, 8, 0)
-    assert found.failed.high == pytest.approx(1 - 0.025 ** (1 / 8))
-    small, large = found.power
-    assert (small.tries.count, small.tries.of) == (0, 24)
-    assert (large.tries.count, large.tries.of) == (24, 24)
 
 
 # --- what it says -----------------------------------------------------------------------------------------------------
@@ -204,21 +68,7 @@ def session(rounds: int = 20, **tables: Any) -> Session:
         host={"cpu": "Z80", "cores": 2, "memory": 2**30, "fingerprint": "abc"},
         config={"plan": {"builds": 20}}, warnings=[FewBuilds(20, 30, False, False)],
     )  # fmt: skip
-    return session_of([run, *records], run, read, setups_of(read, read, {}), (0.01, 0.05))
-
-
-def entries(made: Session, *, name: str, day: int, project: str = "widget") -> list[Entry]:
-    created = f"2026-11-{day:02}T09:00:00Z"
-    kept = Kept(id=name, created=created, kind="calibration", project=project, host={"fingerprint": "abc"}, commit=None)
-    return [
-        Entry(
-            session=kept,
-            learned=structs.replace(
-                one, remembered=structs.replace(one.remembered, session=name, created=created)
-            ),
-        )
-        for one in made.learned
-    ]  # fmt: skip
+    return session_of([run, *records], run, read, setups_of(read, read, {}))
 
 
 def test_what_was_learned_level_by_level() -> None:
@@ -242,33 +92,13 @@ def test_what_was_learned_level_by_level() -> None:
     assert not any("plan.builds" in warning for warning in made.calibration.warnings)
 
 
-def test_what_it_is_worth_and_what_more_would_add() -> None:
-    made = session()
-    first = entries(made, name="20261120T090000Z-abcdef", day=20)
-    found = with_worth(made.calibration, first, "widget", NOW)
-    (finding,) = found.findings
-    assert finding.worth is not None
-    # 1/(1/19 + 2/12), and with two more 1/(1/57 + (4/3)/12) or the cap
-    assert finding.worth.df == pytest.approx(4.56, abs=0.01)
-    assert found.forecast is not None
-    assert (found.forecast.more, round(found.forecast.low, 2), found.forecast.high) == (2, 7.77, 20)
-    later = [*first, *entries(made, name="b", day=13), *entries(made, name="c", day=6)]
-    found = with_worth(made.calibration, later, "widget", NOW)
-    assert found.forecast is None
-    assert found.findings[0].worth is not None
-    assert (found.findings[0].worth.sessions, found.findings[0].worth.first) == (3, "2026-11-06")
-    # another project's benchmark of that name is another one
-    found = with_worth(made.calibration, [*first, *entries(made, name="d", day=6, project="gadget")], "widget", NOW)
-    assert found.findings[0].worth is not None and found.findings[0].worth.sessions == 1
-
-
 def text(found: Calibration, **how: Any) -> str:
     return calibration_text.render(found, **how)
 
 
 def test_the_text_says_all_of_it() -> None:
     made = session()
-    kept = with_worth(made.calibration, entries(made, name="20261120T090000Z-abcdef", day=20), "widget", NOW)
+    kept = structs.replace(made.calibration, sessions=1)
     common = " ".join(text(kept).split())
     assert "parse time 1.0% none 0.44% 0.84% 19 iteration" in common
     assert (
@@ -276,7 +106,7 @@ def test_the_text_says_all_of_it() -> None:
         in common
     )
     kept = structs.replace(kept, layouts="independent")
-    shown = text(structs.replace(kept, history="/state/history.sqlite"))
+    shown = text(structs.replace(kept, history="/state/history"))
     assert "\x1b" not in shown
     plain = " ".join(shown.split())
     for words in (
@@ -284,26 +114,15 @@ def test_the_text_says_all_of_it() -> None:
         "main 1234567890, against itself",
         "20 rounds of 2 executions x 3 iterations a side",
         "Z80, 2 cores, 1 GiB",
-        "parse time 1.0% none 0.44% 0.84% 19 4.6",
+        "parse time 1.0% none 0.44% 0.84% 19 iteration",
         "parse - 2.00 s 0 1.00 s",
-        "1 session, 4.6 degrees of freedom (at most 20); 2 more calibrations on other days would raise this to about 8 to 20",
-        "0 of 4 gates of 5 rounds failed though nothing changed: at most 60% would",
-        "1%: 0 of 8, 5%: 4 of 8 found, with a threshold of 3%. Synthetic: ",
-        "in /state/history.sqlite as 20261120T090000Z-abcdef",
+        "1 session. Several days show how noise changes from day to day, a longer one does not. The weight of a session",
+        "gates `perfgate simulate --remembered` shows how often they are wrong",
+        "in /state/history as 20261120T090000Z-abcdef",
     ):
         assert words in plain
     assert max(len(line) for line in shown.splitlines()) <= 100
     assert "\x1b[1m" in text(kept, color=True)
-
-
-def test_from_60_gates_on_the_text_has_both_limits() -> None:
-    found = session().calibration
-    failed = structs.replace(found.gates.failed, count=2, of=60, low=0.0041, high=0.115)
-    assert "2 of 60 gates of 5 rounds failed though nothing changed: 0.4% to 12% would" in " ".join(
-        text(structs.replace(found, gates=structs.replace(found.gates, failed=failed, inconclusive=1))).replace(
-            ", 1 of them inconclusive", ""
-        ).split()
-    )  # fmt: skip
 
 
 def test_a_narrow_terminal_gets_blocks() -> None:
@@ -317,7 +136,6 @@ def test_nothing_learned_is_said() -> None:
     assert made.learned == []
     shown = text(made.calibration)
     assert shown.startswith("Not calibrated: nothing could be learned\n")
-    assert "no gate could be formed: one takes 5 rounds" in shown
 
 
 def test_the_json_is_the_calibration() -> None:
@@ -378,16 +196,16 @@ def test_a_config_that_head_mends_is_not_read_as_it_was(project: Project) -> Non
 
 # --- the command ------------------------------------------------------------------------------------------------------
 
-OPTIONS = CalibrateOptions(
-    head=None, builds=5, budget=None, out=None, seed=1, dry_run=False, resume=False, quiet=False, history=None,
-    inject=(0.05,), json=None, strict=False,
+OPTIONS = MeasuringOptions(
+    head=None, builds=5, budget=None, out=None, seed=1, dry_run=False, resume=False, strict=False, wait=None,
+    history=None,
 )  # fmt: skip
 
 
-def ran(**options: Any) -> tuple[int, str, str]:
+def ran(*, json: str | None = None, quiet: bool = False, **options: Any) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
-    values = {name: getattr(OPTIONS, name) for name in CalibrateOptions.__slots__} | options
-    code = calibrate.run(CalibrateOptions(**values), RULES, out, err)
+    asked = dataclasses.replace(OPTIONS, **options)
+    code = calibrate.run(asked, OutputOptions(json=json, quiet=quiet), RULES, out, err)
     return code, out.getvalue(), err.getvalue()
 
 
@@ -402,10 +220,9 @@ def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> 
     assert out.startswith("Calibrated: the noise of 1 benchmark on this host, from 5 rounds\n")
     assert "against itself: 1 benchmark x 5 builds x 2 executions x 4 iterations a side" in err
     assert "1 h 00 min" in err  # 4 x the budget of a check
-    history = tmp_path / "home/.local/state/perfgate/history.sqlite"
-    with History.open(history) as opened:
-        found = json.loads((tmp_path / "out.json").read_text())
-        (entry,) = opened.of_host(found["host"]["fingerprint"])
+    history = tmp_path / "home/.local/state/perfgate/history"
+    found = json.loads((tmp_path / "out.json").read_text())
+    (entry,) = Sessions(history).of_host(found["host"]["fingerprint"])
     assert entry.session.id == found["session"]
     assert entry.session.kind == "calibration"
     assert entry.session.commit == project.sha()
@@ -414,17 +231,14 @@ def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> 
     assert entry.learned.remembered.contrast is not None and entry.learned.remembered.contrast.df == 4
     assert entry.learned.costs.start is not None and entry.learned.costs.start > 0
     assert found["history"] == str(history)
-    assert found["gates"]["failed"]["of"] == 1
-    assert [p["change"] for p in found["gates"]["power"]] == [0.05]
-    assert found["findings"][0]["worth"]["sessions"] == 1
+    assert found["sessions"] == 1
     # beside the run of a check, and out of git's sight
     assert (project.top / ".perfgate/calibration/measurements.jsonl").exists()
     assert project.git("status", "--porcelain") == ""
     # the session of a resumed run is the same one
     code, out, _ = ran(resume=True, quiet=True)
     assert (code, out) == (0, "Calibrated: the noise of 1 benchmark on this host, from 5 rounds\n")
-    with History.open(history) as opened:
-        assert len(opened.of_host(found["host"]["fingerprint"])) == 1
+    assert len(Sessions(history).of_host(found["host"]["fingerprint"])) == 1
 
 
 @measures
@@ -476,7 +290,7 @@ def test_a_history_that_fails_afterwards_keeps_the_measurements(
         raise HistoryError("h: the disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr(History, "add", refuse)
+        patched.setattr(Sessions, "add", refuse)
         code, out, err = ran(builds=2, history=tmp_path / "h")
     assert code == 4
     assert "h: the disk is full; the measurements are kept" in err
@@ -506,11 +320,11 @@ def test_a_dry_run_measures_nothing(project: Project, tmp_path: Path) -> None:
 
 @measures
 def test_a_history_in_the_checkout_is_no_change_of_heads(project: Project) -> None:
-    project.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "noise.sqlite"'))
+    project.write("perfgate.toml", CONFIG.replace("[gate]", '[gate]\nhistory = "noise"'))
     project.commit()
     code, _, err = ran(builds=2, quiet=True)
     assert code == 0, err
-    assert (project.top / "noise.sqlite").exists()
+    assert (project.top / "noise").exists()
     assert not looked(None).sources.head.commit.dirty
 
 
@@ -520,7 +334,7 @@ def test_it_goes_on_where_it_was_interrupted(project: Project, tmp_path: Path) -
     file = project.top / ".perfgate/calibration/measurements.jsonl"
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(lines[: len(lines) // 2]))
-    (tmp_path / "h").unlink()
+    shutil.rmtree(tmp_path / "h")
     code, out, _ = ran(builds=3, history=tmp_path / "h", resume=True)
     assert code == 0
     assert "3 rounds of" in out

@@ -12,10 +12,11 @@ from gate.cli.main import main
 from gate.codes import Exit
 from gate.commands.history.export import COLUMNS
 from gate.commands.history.place import pushing
-from gate.history.folder import FolderStore
 from gate.model import UserError
+from gate.store.folder import FolderStore
+from gate.store.memory import Session, Sessions
 from harness.source.git import git_of
-from tests.gate.history.records import record, sha
+from tests.gate.store.records import record, sha
 from tests.support import runs
 from tests.support.project import Project
 from tests.support.runs import Shape, host_lines, measured, names, run_line
@@ -110,6 +111,24 @@ def test_keeps_as_many_as_it_is_told(project: Project) -> None:
     assert ["Dropped the oldest 1 record, beyond --keep 2\n" in each for each in said] == [False, False, True]
 
 
+def test_the_place_has_one_name_everywhere(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure(project)
+    project.write("perfgate.toml", '[gate]\nhistory = "configured"\n')
+    monkeypatch.setenv("PERFGATE_HISTORY", str(tmp_path / "environment"))
+    assert "; configured holds 1 record\n" in run("add")[1]
+    assert "; refs/x holds 1 record\n" in run("add", "--history", "refs/x")[1]
+    project.write("perfgate.toml", "")
+    assert f"; {tmp_path / 'environment'} holds 1 record\n" in run("add")[1]
+    # what machines remember lies beside the records, and is none
+    Sessions(tmp_path / "environment").add(
+        Session(id="s", created="2026-11-20T09:00:00Z", kind="check", project="p", host={}, commit=None), []
+    )
+    assert run()[1].startswith(f"{tmp_path / 'environment'}: 1 record, 2 cases")
+    for old, new in (("--folder", "write --history DIR"), ("--ref", "write --history REF")):
+        code, _, err = run("add", old, "x")
+        assert code == Exit.USAGE and f"{old} is not an option; {new}" in err
+
+
 def test_pushes(project: Project, tmp_path: Path) -> None:
     project.git("init", "-q", "--bare", str(tmp_path / "r"))
     project.git("remote", "add", "origin", str(tmp_path / "r"))
@@ -123,12 +142,12 @@ def test_pushes(project: Project, tmp_path: Path) -> None:
     [
         (("add",), ".perfgate"),
         ((), f"{REF}: no such ref"),
-        (("--ref", "history"), "write the whole name of a ref"),
-        (("--ref", "refs/../x"), "write the whole name of a ref"),
-        (("add", "--folder", "h", "--push"), "a folder has no remote"),
+        (("--history", "refs/x y"), "write the whole name of a ref"),
+        (("--history", "refs/../x"), "write the whole name of a ref"),
+        (("add", "--history", "h", "--push"), "h is a folder, which has no remote"),
         (("export",), "name a file"),
         (("export", "--csv", "-"), "no such ref"),
-        (("--folder", "none"), "no such folder"),
+        (("--history", "none"), "no such folder"),
     ],
 )
 def test_refuses_in_one_line(project: Project, argv: tuple[str, ...], why: str) -> None:
@@ -155,7 +174,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_exports_a_row_for_each_commit_and_case(tmp_path: Path) -> None:
     place = folder(tmp_path)
-    code, said, _ = run("export", "--folder", str(place), "--csv", "-")
+    code, said, _ = run("export", "--history", str(place), "--csv", "-")
     rows = list(csv.DictReader(io.StringIO(said)))
     assert (code, len(rows)) == (0, 6)
     assert list(rows[0]) == [column.name for column in COLUMNS]
@@ -175,8 +194,8 @@ def test_exports_a_row_for_each_commit_and_case(tmp_path: Path) -> None:
 def test_a_table_is_written_whole_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
     place, file = folder(tmp_path), tmp_path / "x.csv"
     file.write_text("of another day")
-    assert run("export", "--folder", str(place), "--csv", str(file))[0] == 0
-    assert file.read_text() == run("export", "--folder", str(place), "--csv", "-")[1]
+    assert run("export", "--history", str(place), "--csv", str(file))[0] == 0
+    assert file.read_text() == run("export", "--history", str(place), "--csv", "-")[1]
     assert sorted(each.name for each in tmp_path.iterdir()) == ["h", "x.csv"]
 
 
@@ -184,11 +203,11 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_there(tmp_path: Path) -> N
     place = folder(tmp_path)
     damaged = sorted(place.glob("*/*.json"))[1]
     damaged.write_text('{"schema": 5}')
-    code, said, err = run("--folder", str(place))
+    code, said, err = run("--history", str(place))
     assert code == Exit.USAGE
     assert "2 records" in said
     assert f"{damaged}: schema 5 is newer than this perfgate reads (1): use a newer perfgate" in err
-    code, said, err = run("export", "--folder", str(place), "--csv", "-")
+    code, said, err = run("export", "--history", str(place), "--csv", "-")
     assert (code, said.count("\n")) == (Exit.USAGE, 1 + 4)
     assert str(damaged) in err
 

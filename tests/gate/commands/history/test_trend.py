@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -19,12 +18,12 @@ from gate.model.history import AcceptedChange, Machine
 from tests.support.histories import FACTS, MACHINE, change, creep, flat, history, kept, record, sha, step
 
 OTHER = Machine(id="m2", facts={**FACTS, "kernel": "6.8"})
-FORMATS = ("json", "csv", "markdown", "html")
+FORMATS = ("json", "markdown", "html")
 
 
 def run(folder: Path, *argv: str) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
-    return main(("history", "trend", "--folder", str(folder), *argv), out, err), out.getvalue(), err.getvalue()
+    return main(("history", "trend", "--history", str(folder), *argv), out, err), out.getvalue(), err.getvalue()
 
 
 def said(folder: Path, *argv: str) -> Any:
@@ -90,14 +89,6 @@ def test_json_has_every_number(changed: Path) -> None:
     assert 1 < parse["levels"][-1]["low"] < 1.1 < parse["levels"][-1]["high"]
     assert cases["idle"]["levels"][-1]["low"] < 1 < cases["idle"]["levels"][-1]["high"]
     assert parse["accepted"][0]["reason"] == "checksums <b>now</b>"
-
-
-def test_csv_has_a_row_for_each_run(changed: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(run(changed, "--csv", "-")[1])))
-    assert [row["benchmark"] for row in rows[::120]] == ["encode", "idle", "parse"] and len(rows) == 360
-    assert all(float(row["ratio_low"]) < float(row["ratio"]) < float(row["ratio_high"]) for row in rows)
-    assert float(rows[-1]["level"]) > 1
-    assert {len(row) for row in rows} == {24} and None not in rows[0]
 
 
 def test_markdown_has_a_row_for_each_case(changed: Path) -> None:
@@ -215,7 +206,7 @@ def test_benchmarks_are_chosen_by_name(changed: Path) -> None:
         (["--benchmark", "nothing"], "--benchmark nothing: no benchmark of the history matches; it has encode"),
         (["--since", "nowhere"], "--since nowhere: no commit of the history, and no date"),
         (["--since", "2026-13-45"], "--since 2026-13-45: is no date of the calendar"),
-        (["--json", "-", "--csv", "-"], "both want standard output"),
+        (["--json", "-", "--html", "-"], "both want standard output"),
     ],
 )
 def test_what_names_nothing_is_refused(changed: Path, argv: list[str], why: str) -> None:

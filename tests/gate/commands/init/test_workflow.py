@@ -200,9 +200,9 @@ def test_only_the_default_branch_writes_the_history_and_what_writes_it_runs_no_c
 def test_two_projects_of_a_repository_have_histories_of_their_own(repository: Path) -> None:
     (repository / "sub").mkdir()
     (repository / "sub" / "perfgate.toml").touch()
-    assert "--ref refs/perfgate/history-sub`" in write(repository / "sub", "history")
+    assert "--history refs/perfgate/history-sub`" in write(repository / "sub", "history")
     (text,) = written(repository).values()
-    assert text.count("--ref refs/perfgate/history-sub'") == 2
+    assert text.count("--history refs/perfgate/history-sub'") == 2
     assert "refs/perfgate/history'" not in text
 
 

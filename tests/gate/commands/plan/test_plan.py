@@ -16,14 +16,13 @@ from gate.config.parse import parse
 from gate.config.rules import most_builds
 from gate.config.source import from_tables
 from gate.config.types import Builds, Config
-from gate.memory.entries import Costs, Learned, Session, Setup
-from gate.memory.store import History
 from gate.model import FindingMemory, Memory, Remembered, UserError
 from gate.planning.basis import from_memory
 from gate.planning.plan import Wanted, planned
 from gate.run.memory import project_name
 from gate.stats.remembered_variance import remember
 from gate.stats.sequential import look_rounds
+from gate.store.memory import Costs, Learned, Session, Sessions, Setup
 from gate.units import Duration, Share
 from harness.host.facts import facts
 from harness.source.repository import find_repository
@@ -415,27 +414,25 @@ def test_a_plan_from_the_history_of_this_host(folder: Path, monkeypatch: pytest.
     checkout.bench(1.0, **{"perfgate.toml": REPOSITORY})
     checkout.commit("base")
     monkeypatch.chdir(checkout.top)
-    path = folder / "history.sqlite"
-    with pytest.raises(UserError, match=r"nothing is remembered about this project in .*history.sqlite: name a RUN"):
+    path = folder / "history"
+    with pytest.raises(UserError, match=r"nothing is remembered about this project in .*history: name a RUN"):
         plan(history=path)
     project = project_name(find_repository(checkout.top))
     setup = Setup(command="python3 bench.py {output}", instrument="values", warmup=0, build=None)
-    with History.open(path) as history:
-        for day, build in ((18, 30.0), (19, 12.0)):
-            created = f"2026-11-{day}T09:00:00Z"
-            session = Session(
-                id=f"s{day}", created=created, kind="calibration", project=project, host=facts(), commit=None
-            )
-            learned = Learned(
-                benchmark="bench",
-                metric="time",
-                factors={},
-                statistic="mean",
-                setup=setup,
-                remembered=remembered(seed=day),
-                costs=Costs(build=build, start=0.02, iteration=0.1, warmup=0.2),
-            )
-            history.add(session, [learned])
+    history = Sessions(path)
+    for day, build in ((18, 30.0), (19, 12.0)):
+        created = f"2026-11-{day}T09:00:00Z"
+        session = Session(id=f"s{day}", created=created, kind="calibration", project=project, host=facts(), commit=None)
+        learned = Learned(
+            benchmark="bench",
+            metric="time",
+            factors={},
+            statistic="mean",
+            setup=setup,
+            remembered=remembered(seed=day),
+            costs=Costs(build=build, start=0.02, iteration=0.1, warmup=0.2),
+        )
+        history.add(session, [learned])
     found = plan_json(history=path)
     assert found["origin"] == "the memory of this host"
     (finding,) = found["findings"]

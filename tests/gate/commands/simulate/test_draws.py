@@ -9,8 +9,10 @@ import numpy.typing as npt
 import pytest
 import scipy.stats
 
-from gate.commands.simulate.components import NORMAL, SHAPES, TABLE_VII, Components, Shape, components_of, timing
-from gate.commands.simulate.draws import Source, Values
+from benchmarks.evidence.cost import timing
+from benchmarks.evidence.other_tools import Values
+from gate.commands.simulate.components import NORMAL, SHAPES, TABLE_VII, Components, Shape, components_of
+from gate.commands.simulate.draws import Source
 from gate.model import Sample
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD, sample
 

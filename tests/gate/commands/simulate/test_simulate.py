@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 
+from benchmarks.evidence.promises import Promise
 from gate.cli.groups import RulesOptions
-from gate.commands.simulate import measured_components, pool, simulate
+from gate.commands.simulate import components, pool, simulate
 from gate.commands.simulate.components import NORMAL, TABLE_VII
 from gate.commands.simulate.draws import Source
 from gate.commands.simulate.options import Options, SizeOptions, SourceOptions
-from gate.commands.simulate.page import as_markdown, as_text
 from gate.commands.simulate.pool import Results
-from gate.commands.simulate.promises import Promise
-from gate.commands.simulate.sections import Ask, Section, Setting, Table, asked, row
+from gate.commands.simulate.sections import Ask, Section, Setting, Table, as_markdown, as_text, asked, row
 from gate.commands.simulate.simulate import run
 from gate.commands.simulate.studies import Comparisons, Reports, Rules
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, UserError
@@ -53,18 +52,7 @@ def test_the_paper_is_simulated_into_a_page_that_fits_a_terminal(tmp_path: Path)
     page = tmp_path / "evidence.md"
     out, _ = simulated(markdown=page)
     titles = re.findall(r"^(.*)\n=+$", out, re.MULTILINE)
-    assert titles == [
-        "Promises",
-        "Turns and views",
-        "Simulated cases",
-        "Coverage and width",
-        "False alarms",
-        "Power",
-        "Stopping early",
-        "Common layouts",
-        "Other rules on the same values",
-        "Cost",
-    ]
+    assert titles == ["Simulated cases", "Coverage and width", "False alarms", "Power", "Stopping early"]
     assert max(len(line) for line in out.splitlines()) <= simulate.WIDTH
     assert "…" not in out
     assert "Rijndael OPT  0.40%      3.50%      9.30%     10 x 10" in out
@@ -141,8 +129,8 @@ def test_what_is_remembered_gives_components(monkeypatch: pytest.MonkeyPatch) ->
     build = MeanSquare(value=0.00017, df=38)
     findings = [remembered("p99", build), remembered("mean", None), remembered("mean", build)]
     memory = Memory(findings=findings, contrast_nu=None, build_nu=None, unused=[])
-    monkeypatch.setattr(measured_components, "_recalled", lambda history, rules: memory)
-    (found,) = measured_components.of_history(None, RULES)
+    monkeypatch.setattr(components, "_recalled", lambda history, rules: memory)
+    (found,) = components.of_history(None, RULES)
     assert (found.name, found.executions, found.iterations) == ("parse time size=3", 4, 5)
     # 0.0004; 0.00028 - 0.0004/5; 0.00017 - 0.00028/4
     assert (found.iteration, found.execution, found.build) == pytest.approx((0.02, 0.0002**0.5, 0.01))
@@ -152,7 +140,7 @@ def test_what_is_remembered_gives_components(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_an_empty_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured_components, "_recalled", lambda history, rules: None)
+    monkeypatch.setattr(components, "_recalled", lambda history, rules: None)
     with pytest.raises(UserError, match="nothing is known about this project on this host"):
         run(Options(SourceOptions((), True), SIZES, RULES), io.StringIO(), io.StringIO())
 

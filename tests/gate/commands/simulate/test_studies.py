@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from benchmarks.evidence.other_tools import RULES, Rivals, Values, mann_whitney, over_builds, pooled_welch, rivals
+from benchmarks.evidence.turns import Turns
 from gate.commands.simulate.components import Components
-from gate.commands.simulate.draws import Draws, Source, Values
-from gate.commands.simulate.other_tools import RULES, Rivals, mann_whitney, over_builds, pooled_welch, rivals
+from gate.commands.simulate.draws import Draws, Source
 from gate.commands.simulate.studies import VERDICTS, Comparisons, Reports, Rules, decided, policy_of
-from gate.commands.simulate.turns import Turns
 from gate.decide import decide
 from gate.model import Finding
 

@@ -285,7 +285,7 @@ def test_a_process_that_is_all_start_is_noted(project: Project) -> None:
 
 
 def test_what_is_remembered_of_this_host_plans(project: Project) -> None:
-    done = project.perfgate("calibrate", "--builds", "6", "--quiet", "--set", "plan.iterations=4", "--inject", "5%")
+    done = project.perfgate("calibrate", "--builds", "6", "--quiet", "--set", "plan.iterations=4")
     assert done.returncode == 0, done.stderr
     plans = tried(project)["plans"]
     assert plans["basis"] == "memory"

@@ -31,9 +31,9 @@ def test_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_place_of_the_history(tmp_path: Path) -> None:
-    assert history(tmp_path / "new" / "history.sqlite").state == "ok"
+    assert history(tmp_path / "new" / "history").state == "ok"
     (tmp_path / "file").touch()
-    assert history(tmp_path / "file" / "history.sqlite").state == "warn"
+    assert history(tmp_path / "file" / "history").state == "warn"
     assert history(None).state == "warn"
     assert not (tmp_path / "new").exists()
 

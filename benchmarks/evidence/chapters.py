@@ -1,0 +1,196 @@
+"""The promises on the chapters of `perfgate simulate`, and what its page shows of the paper's cases beside them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from benchmarks.evidence.other_tools import Values
+from benchmarks.evidence.promises import Promise, at_least, at_most, covered, of_each, percent_of
+from gate.commands.simulate.chapters import (
+    BESIDE,
+    BIMODAL,
+    CHANGES,
+    GATES,
+    LOOKS,
+    MOST,
+    RESIDUALS,
+    SHOWS,
+    TWO_LAYOUTS,
+    Gate,
+    cases_of,
+    comparisons,
+    noisy,
+    not_worse,
+    one_changed,
+    report,
+    residual,
+)  # fmt: skip
+from gate.commands.simulate.components import NORMAL, SHAPES, TABLE_VII, Components, Shape
+from gate.commands.simulate.draws import Source
+from gate.commands.simulate.pool import Results
+from gate.commands.simulate.sections import Setting, Table, columns, percent, plain, row, told
+from gate.commands.simulate.studies import COMPARED, ComparisonCounts, Comparisons, ReportCounts, Reports, Rules
+from gate.config.types import Interval
+
+TAUS = ("p50", "p95", "p99")
+_MIN_BUILDS = (3, 4, 5, 10)
+_PROMISED = (
+    ("HTTP OPT", 4, 0.05, 0.0),
+    ("Rijndael OPT", 3, 0.05, 0.0),
+    ("FFT", 15, 0.05, 0.0),
+    ("HTTP OPT", 3, 0.10, 0.02),
+    ("FFT", 7, 0.10, 0.02),
+)
+LOST = 0.5
+"""The largest variance of a difference of two independent calls."""
+_QUANTILE_CASE = Components("service", 0.02, 0.02, 0.3, executions=10, iterations=100)
+_QUANTILE_SHAPES = (NORMAL, Shape("skewed"), Shape("bimodal"))
+_QUANTILE_BUILDS = (3, 5)
+
+
+def quantiles(shape: Shape, builds: int) -> Comparisons:
+    """Return the study of quantiles of long-tailed values, base against itself."""
+    return Comparisons(Values(_QUANTILE_CASE, shape), Rules(looks=(builds,), statistics=TAUS), (1.0,))
+
+
+def quantile_blocks() -> tuple[str, Table]:
+    """Show how often the intervals of quantiles hold."""
+    c = _QUANTILE_CASE
+    words = (
+        "Coverage of the 95% interval of the ratio of quantiles, base against itself: the quantile of each build, then "
+        f"t on their logarithms. {c.executions} executions x {c.iterations} lognormal iterations per build; standard "
+        f"deviation of builds {plain(c.build)}, executions {plain(c.execution)}, iterations {plain(c.iteration)}."
+    )
+    lines = tuple(
+        row(tau, shape.name, *(
+            told(quantiles(shape, builds), percent_of(covered(k))) for builds in _QUANTILE_BUILDS
+        ))
+        for k, tau in enumerate(TAUS)
+        for shape in _QUANTILE_SHAPES
+    )  # fmt: skip
+    return words, Table(("quantile", "build effects", *columns(_QUANTILE_BUILDS)), lines, names=2)
+
+
+def min_builds(cases: int, builds: int) -> Reports:
+    """Return the study of reports in which any number of builds may call a regression, of the hard case."""
+    source = Source((TWO_LAYOUTS,) * cases, BIMODAL)
+    return Reports(source, Rules(0.0, (builds,), "fieller", min_builds=2), (1.0,) * cases)
+
+
+def min_builds_blocks(setting: Setting) -> tuple[str, Table]:
+    """Show why a regression needs builds."""
+    cells = (told(min_builds(setting.cases, builds), lambda c: percent(c.failing)) for builds in _MIN_BUILDS)
+    return (
+        (
+            "Why `min_builds` is 5: the share of failing reports at threshold 0 if any number of builds may call a "
+            "regression, with two layouts 50:50 and almost no noise below the builds."
+        ),
+        Table(columns(_MIN_BUILDS), (tuple(cells),), names=0),
+    )
+
+
+def _all(counts: ComparisonCounts) -> float:
+    return counts.coverage
+
+
+def of_coverage(setting: Setting) -> Iterator[Promise]:
+    """Give the promises on coverage."""
+    ratio = 1 + setting.effects[0]
+
+    def every(interval: Interval, shapes: Sequence[Shape]) -> list[Comparisons]:
+        return [comparisons(setting, builds, ratio, interval, shape) for shape in shapes for builds in setting.builds]
+
+    hard = [residual(builds, shape) for shape in RESIDUALS for builds in setting.builds]
+    fieller = [*every("fieller", SHAPES), *hard]
+    yield at_least("coverage of `fieller`, every shape, 3 to 20 builds", 0.94, fieller, _all, COMPARED)
+    yield at_most("the same, normal", 0.98, every("fieller", (NORMAL,)), _all, COMPARED)
+    moderated = every("fieller-moderated", (NORMAL,))
+    yield at_least("coverage of `fieller-moderated`, right memory", 0.945, moderated, _all, COMPARED)
+    yield at_most("the same", 0.97, moderated, _all, COMPARED)
+    for builds, bound in ((3, 0.90), (5, 0.92)):
+        one = [noisy(setting, builds, noise, one=True) for noise in (2.0, 4.0)]
+        yield at_least(f"one case at 2x and 4x, {builds} builds", bound, one, _all)
+    host = [noisy(setting, builds, noise, one=False) for builds in (3, 5) for noise in (2.0, 4.0)]
+    yield at_least("the host at 2x and 4x, 3 and 5 builds", 0.94, host, _all, COMPARED)
+    of_quantiles = [quantiles(shape, builds) for shape in _QUANTILE_SHAPES for builds in _QUANTILE_BUILDS]
+    words = "coverage of p50, p95 and p99, 3 and 5 builds"
+    yield at_least(words, 0.945, of_quantiles, lambda c: min(c.coverage_of_each), COMPARED)
+
+
+def of_alarms(setting: Setting) -> Iterator[Promise]:
+    """Give the promises on false alarms, and on what is wrongly not worse."""
+    of_plan, doubled = GATES[:3], GATES[3:]
+
+    def failing(words: str, bound: float, threshold: float, hard: bool, gates: Sequence[Gate]) -> Promise:
+        return at_most(
+            f"A/A fails: {words}",
+            bound,
+            [
+                report(cases, shape, gate, threshold)
+                for _, cases, shape in cases_of(setting)
+                for gate in gates
+                if (shape == BIMODAL) == hard
+            ],
+            lambda c: c.failing,
+        )
+
+    yield failing("threshold 0, normal and skewed", 0.03, 0.0, False, of_plan)
+    yield failing("threshold 0, bimodal 50:50", 0.05, 0.0, True, of_plan)
+    yield failing("threshold 2%, normal and skewed", 0.005, 0.02, False, of_plan)
+    yield failing("threshold 2%, bimodal 50:50, looks", 0.01, 0.02, True, of_plan[1:])
+    yield failing("the same, fixed, no memory", 0.025, 0.02, True, of_plan[:1])
+    for hard, threshold in ((False, 0.0), (True, 0.0), (True, 0.02)):
+        words = f"host at 2x, {'bimodal' if hard else 'normal and skewed'}, threshold {plain(threshold)}"
+        yield failing(words, 0.035, threshold, hard, doubled)
+    for words, hard, bound in (("normal and skewed", False, 0.03), ("bimodal 50:50", True, 0.035)):
+        studies = [
+            not_worse(cases, shape, gate)
+            for _, cases, shape in cases_of(setting)
+            for gate in of_plan
+            if (shape == BIMODAL) == hard
+        ]
+        yield at_most(
+            f"wrongly not worse, {words}", bound, studies, lambda c: c.wrongly_not_worse, 0.25 * setting.cases
+        )
+
+
+def of_power(setting: Setting) -> Iterator[Promise]:
+    """Give the promises on power."""
+    pairs = [
+        (comparisons(setting, builds, 1 + effect, "fieller-kj"), comparisons(setting, builds, 1 + effect, other))
+        for builds in setting.builds
+        for effect in setting.effects
+        for other in BESIDE[1:]
+    ]
+
+    def lost(results: Results) -> list[float]:
+        # of all cases, since single ones are drawn too seldom to tell
+        return [float((results.of(kj).power - results.of(other).power).mean(axis=0).max()) for kj, other in pairs]
+
+    every = tuple(study for both in pairs for study in both)
+    yield Promise("power lost to `fieller-kj`, any other", 0.0, False, every, lost, variance=LOST, draws=COMPARED)
+    named = {c.name: c for c in TABLE_VII}
+    for name, builds, effect, threshold in _PROMISED:
+        one = dataclasses.replace(setting.only(named[name]), thresholds=(threshold,))
+        study = comparisons(one, builds, 1 + effect, "fieller-moderated")
+        words = f"power, {name}, +{plain(effect)}, threshold {plain(threshold)}, {builds} builds"
+        yield at_least(words, 0.77, [study], lambda c: float(c.power[0, 0]), COMPARED)
+
+
+def of_stopping(setting: Setting) -> Iterator[Promise]:
+    """Give the promises on giving up."""
+    pairs = [tuple(one_changed(setting, change, LOOKS, show) for show in SHOWS) for change in CHANGES[1:]]
+
+    def lost(results: Results) -> list[float]:
+        return [results.of(without).found() - results.of(given_up).found() for given_up, without in pairs]
+
+    every = tuple(each for both in pairs for each in both)
+    yield Promise("power lost by giving up", 0.05, False, every, lost, variance=LOST)
+    unchanged = (one_changed(setting, 0.0, LOOKS),)
+
+    def executed(counts: ReportCounts) -> float:
+        return counts.executed / MOST
+
+    words = "rounds executed of those planned, no change"
+    yield Promise(words, 0.45, False, unchanged, of_each(unchanged, executed), number=True)

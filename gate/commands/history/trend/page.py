@@ -1,0 +1,229 @@
+"""A trend -> one page that loads nothing: a table of the cases, then a picture and the values of each."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from gate.commands.history.trend import words
+from gate.document.document import Figure
+from gate.document.html import prose, render_template
+from gate.plots.axes import grid, tick_room
+from gate.plots.picture import Picture, Point, Sheet, Tip, room
+from gate.plots.scales import Axis, change_ticks
+from gate.plots.style import LETTERS, LETTERS_NARROW
+from gate.stats.series import Path
+from gate.store.series import Run
+from gate.store.trend import CaseTrend, Trend
+from gate.units import plural
+from gate.writing.amounts import amount
+from gate.writing.plain import clip, visible
+
+_WIDTH, _HEIGHT = 960, 300
+_TOP, _BOTTOM, _RIGHT = 46, 240, 946
+_LEAST_HALF = 0.02
+"""Half the height of the axis at least, in log: noise of a per cent looks like noise."""
+_FEW = 120
+"""So many commits get a mark each."""
+_DATES = 12
+_LETTER = 0.62
+
+
+def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
+    """Draw the level of a case over the commits, as far as it is known.
+
+    Args:
+        case: of the trend.
+        trend: the commits and machines.
+        prefix: what ids begin with.
+        tips: stretches with a text at most; of more commits several share one.
+    """
+    name, count = words.name(case.series), case.path.level.size
+    sheet = Sheet(_WIDTH, _HEIGHT)
+    y = _axis(case.path)
+    marks = change_ticks(y, lambda _: 30)
+    left = max(tick_room(marks), 70)
+    x = Axis(0, max(count - 1, 1), left + 6, _RIGHT)
+    _machines(sheet, x, trend, left)
+    grid(sheet, y, marks, left, _RIGHT)
+    sheet.lines("axis", [[(left, y.at(0)), (_RIGHT, y.at(0))]])
+    sheet.text(12, 20, "level, relative to the start", "soft wide")
+    sheet.text(12, 20, "level", "soft narrow")
+    _band(sheet, x, y, case.path)
+    _dates(sheet, x, trend)
+    _tips(sheet, x, case, trend, tips)
+    _accepts(sheet, x, y, case)
+    return sheet.picture(
+        prefix, f"Level of {name} over the commits", f"{plural(count, 'commit')}.", _caption(case, trend)
+    )
+
+
+def _axis(path: Path) -> Axis:
+    """Choose the height: of all levels, and of the intervals as far as these do not flatten them."""
+    low, high = np.nanmin([*path.level, np.inf]), np.nanmax([*path.level, -np.inf])
+    if low > high:
+        low = high = 0.0
+    reach = max(_LEAST_HALF, 0.6 * (high - low))
+    low = max(np.nanmin([low, *path.low]), low - reach)
+    high = min(np.nanmax([high, *path.high]), high + reach)
+    low, high = min(float(low), -_LEAST_HALF), max(float(high), _LEAST_HALF)
+    pad = 0.04 * (high - low)
+    return Axis(low - pad, high + pad, _BOTTOM, _TOP)
+
+
+def _machines(sheet: Sheet, x: Axis, trend: Trend, left: float) -> None:
+    """Shade every other machine, and name each where there is room: by what is new of it, the first by itself."""
+    stripes = []
+    machines = trend.segments
+    for number, each in enumerate(machines):
+        begin = left if number == 0 else x.at(each.first + 0.5)
+        end = _RIGHT if each is machines[-1] else x.at(each.last + 1.5)
+        if number % 2:
+            stripes.append([(begin, _TOP - 18), (end, _TOP - 18), (end, _BOTTOM), (begin, _BOTTOM)])
+        if len(machines) > 1:
+            name = visible(", ".join(f"{fact.name} {fact.after}" for fact in each.changed[:2]) or each.name)
+            for layout, letters in (("wide", LETTERS), ("narrow", LETTERS_NARROW)):
+                fitting = int((end - begin - 8) / (letters * _LETTER))
+                if fitting >= min(len(name), 6):
+                    full = words.machine(each, trend)
+                    sheet.text(begin + 4, _TOP - 5, clip(name, fitting), f"soft {layout}", full=full)
+    sheet.lines("stripe", stripes, closed=True)
+    borders = [x.at(each.first + 0.5) for each in machines[1:]]
+    sheet.lines("hair-identical", [[(at, _TOP - 18), (at, _BOTTOM)] for at in borders])
+
+
+def _band(sheet: Sheet, x: Axis, y: Axis, path: Path) -> None:
+    """Draw the level and its interval; pieces are not joined."""
+    areas: list[list[Point]] = []
+    curves: list[list[Point]] = []
+    for piece in np.unique(path.piece):
+        known = np.flatnonzero((path.piece == piece) & np.isfinite(path.level)).tolist()
+        curves.append([(x.at(k), y.at(float(path.level[k]))) for k in known])
+        bounded = [k for k in known if math.isfinite(path.low[k])]
+        lows, highs = ([(x.at(k), y.at(float(each[k]))) for k in bounded] for each in (path.low, path.high))
+        areas.append([*lows, *reversed(highs)])
+    sheet.lines("spread", [area for area in areas if len(area) > 2], closed=True)
+    sheet.lines("line-head", [curve for curve in curves if curve])
+    if path.level.size <= _FEW:
+        sheet.marks("dot-head", "circle", [point for curve in curves for point in curve])
+
+
+def _dates(sheet: Sheet, x: Axis, trend: Trend) -> None:
+    days = ["", *(words.day(link.committed) for link in trend.chain.links)]
+    count = len(days)
+    places = sorted({1 + round(k * (count - 2) / (_DATES - 1)) for k in range(_DATES)} if count > 2 else {count - 1})
+    half = room("2026-01-31", LETTERS_NARROW) / 2
+    labels = [(x.at(k), days[k]) for k in places if x.at(k) + half <= _WIDTH]
+    if labels:
+        sheet.row(_BOTTOM + 24, labels, "soft")
+    else:
+        sheet.text(_RIGHT, _BOTTOM + 24, days[-1], "soft", "end")
+    sheet.text((x.start + x.end) / 2, _HEIGHT - 10, "commits, evenly spaced, with their dates", "soft wide", "middle")
+
+
+def _tips(sheet: Sheet, x: Axis, case: CaseTrend, trend: Trend, most: int) -> None:
+    """Lay a text over each commit, or each few where there are more than fit."""
+    runs: dict[int, list[Run]] = {}
+    for run in case.series.runs:
+        runs.setdefault(run.step, []).append(run)
+    count = case.path.level.size
+    every = math.ceil(count / most)
+    found = []
+    for first in range(0, count, every):
+        last = min(first + every, count) - 1
+        texts = [_tip(place - 1, case, trend, runs.get(place - 1, [])) for place in dict.fromkeys((first, last))]
+        found.append(Tip(x.at((first + last) / 2), _TOP, _BOTTOM, "\n… ".join(texts)))
+    sheet.tips("tip", found)
+
+
+def _tip(step: int, case: CaseTrend, trend: Trend, runs: list[Run]) -> str:
+    link = trend.chain.links[max(step, 0)]
+    if step < 0:
+        return f"{words.short(link.parent)}, the commit before the first"
+    title = words.commit(link.commit, link.subject)
+    if not runs:
+        return f"{title}: not measured"
+    lines = [f"{title}, {words.day(link.committed)}; level {words.level(case, step + 1)}"]
+    for run in runs:
+        builds = f", {plural(run.builds, 'build')}" if run.builds else ", the same program"
+        outlier = "; an outlier of the machine" if run.outlier else ""
+        lines.append(f"to its parent {words.change(run.ratio.estimate)} ({words.limits(run.ratio)}){builds}{outlier}")
+    return "\n".join(lines)
+
+
+def _accepts(sheet: Sheet, x: Axis, y: Axis, case: CaseTrend) -> None:
+    levels = np.nan_to_num(case.path.level)
+    points = [(x.at(step + 1), y.at(float(levels[step + 1])) - 16) for step in case.accepted]
+    reasons = [f"accepted: {visible(each.reason)}" for each in case.accepted.values()]
+    sheet.marks("mark-accepted", "star", points, 6)
+    sheet.tips("tip", [Tip(at, top - 9, top + 9, text) for (at, top), text in zip(points, reasons, strict=True)])
+
+
+def _caption(case: CaseTrend, trend: Trend) -> str:
+    said = "The line is the level of each commit, by ratios to the parent and levels of days, with its 95% interval."
+    if case.accepted:
+        said += " A star is an accepted regression."
+    if len(trend.segments) > 1:
+        said += " Dashed lines: another machine; levels of different machines are joined by ratios alone."
+    return said
+
+
+_OPEN = 12
+"""Cases that are open; of more all are folded."""
+_PICTURES = 200
+"""Cases that are drawn."""
+_MOST, _ALL, _LEAST = 500, 6000, 60
+"""Rows of the table of values, and texts in the picture, of one case at most; of all, unless each has the least."""
+
+
+def as_page(found: Trend) -> str:
+    """Write the page, ending with a newline."""
+    most = min(_MOST, max(_LEAST, _ALL // max(len(found.cases), 1)))
+    page = {
+        "headline": words.headline(found), "span": words.span(found), "titles": words.COLUMNS,
+        "cases": [_case(case, found, number, most) for number, case in enumerate(found.cases, 1)],
+        "is_open": len(found.cases) <= _OPEN,
+        "machines": [*map(prose, words.machines(found))], "notes": [*map(prose, words.notes(found))],
+    }  # fmt: skip
+    source = render_template("trend.js", {}, html=True)
+    script = f"sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}"
+    return render_template("trend.html.j2", {"page": page, "script_hash": script}, html=True, finalize=_text).lstrip()
+
+
+def _text(value: Any) -> Any:
+    """Make what does not print visible in all text but our own markup; names come from files."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _case(case: CaseTrend, found: Trend, number: int, most: int) -> dict[str, Any]:
+    runs = case.series.runs
+    shown = runs[-most:]
+    left = len(runs) - len(shown)
+    figure = None
+    if number <= _PICTURES:
+        drawn = picture(case, found, f"case-{number}-picture", most)
+        # the plots escape every name that they write
+        figure = Figure("trend", words.name(case.series), Markup(drawn.svg), drawn.caption)  # noqa: S704
+    return {
+        "id": f"case-{number}", "said": words.row(case), "runs": plural(len(runs), "run"), "figure": figure,
+        "rows": [_row(run, case, found) for run in reversed(shown)],
+        "count": plural(len(shown), "run"), "left_out": f"{plural(left, 'older run')} in the JSON." if left else "",
+    }  # fmt: skip
+
+
+def _row(run: Run, case: CaseTrend, found: Trend) -> dict[str, str]:
+    link, base, head = found.chain.links[run.step], run.change.base, run.change.head
+    values = "not measured: the same"
+    if base is not None and head is not None:
+        like = max(base.value, head.value, key=abs)
+        values = " → ".join(amount(side.value, case.series.unit, like) for side in (base, head))
+    return {
+        "commit": words.short(link.commit), "subject": link.subject, "day": words.day(link.committed),
+        "ratio": words.change(run.ratio.estimate), "limits": words.limits(run.ratio), "sides": values,
+        "builds": str(run.builds) if run.builds else "", "level": words.level(case, run.step + 1),
+    }  # fmt: skip

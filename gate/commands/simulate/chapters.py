@@ -1,0 +1,304 @@
+"""The chapters of a simulation: the cases, coverage, false alarms, power and early stopping (K&J 8.3, 8.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gate.commands.simulate.components import NORMAL, SHAPES, Components, Shape
+from gate.commands.simulate.draws import Source
+from gate.commands.simulate.sections import Ask, Row, Section, Setting, Table, columns, percent, plain, row, told
+from gate.commands.simulate.studies import ComparisonCounts, Comparisons, Reports, Rules
+from gate.config.types import Interval, Show
+from gate.stats.sequential import look_rounds
+
+LOOKS = look_rounds(4, 12)
+FIXED = (5,)
+INTERVALS: tuple[Interval, ...] = ("fieller-kj", "fieller", "paired", "fieller-moderated")
+BESIDE: tuple[Interval, ...] = ("fieller-kj", "fieller", "fieller-moderated")
+"""Those that tables show beside each other."""
+TWO_LAYOUTS = Components("two layouts", 0.041, 0.0, 0.01)
+"""Build effects and almost no noise below them: the hard case when they are bimodal."""
+RESIDUALS = tuple(Shape("bimodal", share, residual) for share in (0.5, 0.2, 0.05) for residual in (0.1, 0.3, 1.0))
+BIMODAL = Shape("bimodal", 0.5)
+MEMORY_DF = 20
+THRESHOLDS = (0.0, 0.02)
+CHANGES = (0.0, 0.05, 0.10, 0.20)
+SHOWS: tuple[Show, ...] = ("no-sign", "not-worse")
+MOST = LOOKS[-1]
+_NOISES = (1.0, 2.0, 4.0)
+
+
+def chapters(setting: Setting) -> list[Section]:
+    """Write what is shown of any cases."""
+    return [simulated(setting), coverage(setting), alarms(setting), power(setting), stopping(setting)]
+
+
+def simulated(setting: Setting) -> Section:
+    """List the cases."""
+    whence = (
+        "The variance components of Kalibera and Jones 2012, Table VII, as 10 executions x 10 iterations in each build."
+        if setting.paper
+        else "The variance components of these cases, a negative T2 as 0, measured as often as they were."
+    )
+    in_common = any(c.drift for c in setting.components)
+    more = " In common: of a round, which both sides share; the levels are without it." if in_common else ""
+    lines = tuple(
+        row(
+            c.name,
+            *(percent(share, 2) for share in (c.build, c.execution, c.iteration)),
+            f"{c.executions} x {c.iterations}",
+            percent(c.of_build_mean**0.5, 2),
+            *([percent(c.drift, 2)] if in_common else []),
+        )
+        for c in setting.components
+    )
+    titles = ("case", "build", "execution", "iteration", "in a build", "mean of a build")
+    return Section("Simulated cases", (
+        f"{whence} Standard deviation of each level alone, as a share of the mean, and of the mean of a build.{more}",
+        Table((*titles, "in common") if in_common else titles, lines),
+    ))  # fmt: skip
+
+
+# --- coverage ---------------------------------------------------------------------------------------------------------
+
+
+def alone(builds: int, interval: Interval) -> Rules:
+    """Return the rules of single comparisons: by one interval, without a family."""
+    return Rules(looks=(builds,), interval=interval, family="none", min_builds=2)
+
+
+def comparisons(setting: Setting, builds: int, ratio: float, interval: Interval, shape: Shape = NORMAL) -> Comparisons:
+    """Return the study of all cases by one interval: the same one for coverage, false alarms and power."""
+    source = Source(setting.components, shape, memory=MEMORY_DF if interval == "fieller-moderated" else 0)
+    return Comparisons(source, alone(builds, interval), (ratio,) * len(setting.components), setting.thresholds)
+
+
+def residual(builds: int, shape: Shape) -> Comparisons:
+    """Return the study of two layouts with more or less residual."""
+    return Comparisons(Source((TWO_LAYOUTS,) * 5, shape), alone(builds, "fieller"), (1.05,) * 5)
+
+
+def noisy(setting: Setting, builds: int, noise: float, *, one: bool) -> Comparisons:
+    """Return the study of a moderated interval where one case, the first, or every case is noisier than remembered."""
+    source = Source(setting.in_turn, NORMAL, noise, one and noise > 1, memory=MEMORY_DF)
+    ratios = (1 + setting.effects[0],) * setting.cases
+    return Comparisons(source, alone(builds, "fieller-moderated"), ratios, counted=1 if one else None)
+
+
+def coverage(setting: Setting) -> Section:
+    """Say how often the interval contains the true change, and how wide it is."""
+    ratio, change = 1 + setting.effects[0], plain(setting.effects[0])
+
+    def covers(study: Comparisons) -> Ask:
+        return told(study, lambda c: percent(c.coverage))
+
+    every = [
+        row(
+            f"`{interval}`",
+            shape.name,
+            *(covers(comparisons(setting, n, ratio, interval, shape)) for n in setting.builds),
+        )
+        for interval in INTERVALS
+        for shape in SHAPES
+    ]
+    hard = [
+        row("`fieller`", f"two layouts, {shape.name}", *(covers(residual(n, shape)) for n in setting.builds))
+        for shape in (RESIDUALS if setting.paper else ())
+    ]
+    widths = tuple(
+        row(c.name, *(beside(setting, n, ratio, lambda c, k=k: c.mean_half_width[k]) for n in setting.builds))  # type: ignore[misc]
+        for k, c in enumerate(setting.components)
+    )
+    noises = tuple(
+        row("one" if one else "all", f"{noise:g}", *(covers(noisy(setting, n, noise, one=one)) for n in setting.builds))
+        for one in (True, False)
+        for noise in _NOISES
+        if not (one and noise == 1)
+    )
+    titles = columns(setting.builds)
+    return Section("Coverage and width", (
+        (
+            f"How often the 95% interval contains the true change, here +{change}, over all cases (K&J 8.4). K&J's "
+            "own interval contains it too often with few builds, because it is too wide."
+        ),
+        Table(("interval", "build effects", *titles), (*every, *hard), names=2),
+        (
+            f"Mean half-width of the interval at +{change}, normal build effects: `fieller-kj` / `fieller` / "
+            "`fieller-moderated`. The memory is correct here, and has 20 degrees of freedom, the maximum."
+        ),
+        Table(("case", *titles), widths),
+        (
+            "Coverage of `fieller-moderated` if the present run is noisier than remembered: its variance is this "
+            f"many times the remembered one. One case of {setting.cases}, or all of them."
+        ),
+        Table(("cases", "variance", *titles), noises, names=2),
+    ))  # fmt: skip
+
+
+def beside(
+    setting: Setting, builds: int, ratio: float, value: Callable[[ComparisonCounts], float], digits: int = 1
+) -> Ask:
+    """Write a share of each of BESIDE: "8.7 / 6.0 / 4.1%"."""
+    studies = tuple(comparisons(setting, builds, ratio, interval) for interval in BESIDE)
+    return Ask(studies, lambda of: " / ".join(f"{value(of.of(study)) * 100:.{digits}f}" for study in studies) + "%")
+
+
+# --- false alarms -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One way in which a report is decided."""
+
+    words: str
+    looks: tuple[int, ...]
+    memory: int = 0
+    noise: float = 1.0
+    """Variance now over what is remembered."""
+
+
+GATES = (
+    Gate("fixed", FIXED),
+    Gate("looks", LOOKS),
+    Gate("looks, memory", LOOKS, MEMORY_DF),
+    Gate("fixed, memory, 2x", FIXED, MEMORY_DF, 2.0),
+)
+
+
+def report(cases: Sequence[Components], shape: Shape, gate: Gate, threshold: float) -> Reports:
+    """Return the study of reports in which nothing has changed."""
+    source = Source(tuple(cases), shape, gate.noise, memory=gate.memory)
+    return Reports(source, Rules(threshold, gate.looks), (1.0,) * len(cases))
+
+
+def not_worse(cases: Sequence[Components], shape: Shape, gate: Gate) -> Reports:
+    """Return the study of reports in which every case is slower by exactly the threshold of 2%."""
+    rules = Rules(0.02, gate.looks, show="not-worse")
+    return Reports(Source(tuple(cases), shape, memory=gate.memory), rules, (1.02,) * len(cases), 0.25)
+
+
+def cases_of(setting: Setting) -> list[tuple[str, tuple[Components, ...], Shape]]:
+    """List the cases of reports: the given ones in turn and, with the paper's, also reports of only the hard case."""
+    given = [("in turn", setting.in_turn, shape) for shape in (NORMAL, Shape("skewed"), BIMODAL)]
+    return [*given, ("two layouts", (TWO_LAYOUTS,) * setting.cases, BIMODAL)] if setting.paper else given
+
+
+def alarms(setting: Setting) -> Section:
+    """Say how often single comparisons and whole reports are wrong."""
+
+    def different(study: Comparisons, at: int) -> Ask:
+        return told(study, lambda c: percent(float(c.different[at])))
+
+    def failing(cases: tuple[Components, ...], shape: Shape, gate: Gate) -> Ask:
+        both = tuple(report(cases, shape, gate, threshold) for threshold in THRESHOLDS)
+        return Ask(both, lambda of: " / ".join(f"{of.of(each).failing * 100:.2f}" for each in both) + "%")
+
+    def wrongly(study: Reports) -> Ask:
+        return told(study, lambda c: percent(c.wrongly_not_worse, 2))
+
+    single = tuple(
+        row(plain(d), f"`{interval}`", *(different(comparisons(setting, n, 1.0, interval), at) for n in setting.builds))
+        for at, d in enumerate(setting.thresholds)
+        for interval in BESIDE
+    )
+    every = cases_of(setting)
+    whole = tuple(
+        row(name, shape.name, *(failing(cases, shape, gate) for gate in GATES)) for name, cases, shape in every
+    )
+    missed = tuple(
+        row(name, shape.name, *(wrongly(not_worse(cases, shape, gate)) for gate in GATES[:3]))
+        for name, cases, shape in every
+    )
+    titles = ("cases", "build effects", *(gate.words for gate in GATES))
+    return Section("False alarms", (
+        (
+            "Base against itself. First single comparisons of all cases, each judged alone at 95%: the share called "
+            "different, slower or faster, as K&J count it. Half of these alarms fail a gate."
+        ),
+        Table(("threshold", "interval", *columns(setting.builds)), single, names=2),
+        (
+            f"Whole reports of {setting.cases} cases with Holm's correction: the share that fails although nothing "
+            f"has changed, at a threshold of 0% / 2%. Fixed: {FIXED[0]} builds. Looks: after "
+            f"{', '.join(map(str, LOOKS))} rounds. Cases share their variance, or have a memory of {MEMORY_DF} "
+            "degrees; 2x: all variances are twice those remembered."
+        ),
+        Table(titles, whole, names=2),
+        (
+            "Wrongly not worse: every case is slower by exactly the threshold of 2%. The table shows the share of "
+            "cases that are called not worse."
+        ),
+        Table(titles[:5], missed, names=2),
+    ))  # fmt: skip
+
+
+# --- power ------------------------------------------------------------------------------------------------------------
+
+
+def power(setting: Setting) -> Section:
+    """Say how often a true change is called a regression."""
+    tables: list[str | Table] = []
+    for effect in setting.effects:
+        for at, threshold in enumerate(setting.thresholds):
+            if effect > threshold:
+                lines = tuple(
+                    row(c.name, *(
+                        beside(setting, n, 1 + effect, lambda c, k=k, at=at: float(c.power[k, at]), 0)  # type: ignore[misc]
+                        for n in setting.builds
+                    ))
+                    for k, c in enumerate(setting.components)
+                )  # fmt: skip
+                tables.append(f"+{plain(effect)}, threshold {plain(threshold)}:")
+                tables.append(Table(("case", *columns(setting.builds)), lines))
+    return Section("Power", (
+        (
+            "How often a slower head is called a regression: one case judged alone, with normal build effects and a "
+            "memory of 20 degrees that is tested against the present run. Each cell: `fieller-kj` / `fieller` / "
+            "`fieller-moderated`. In a report an unmoderated interval also needs `min_builds`."
+        ),
+        *tables,
+    ))  # fmt: skip
+
+
+# --- early stopping ---------------------------------------------------------------------------------------------------
+
+
+def one_changed(setting: Setting, change: float, looks: tuple[int, ...], show: Show = "no-sign") -> Reports:
+    """Return the study of reports in which one case, that of middling noise, has changed."""
+    middling = setting.middling
+    others = [c for c in setting.in_turn if c != middling] + [c for c in setting.in_turn if c == middling]
+    cases = (middling, *others[: setting.cases - 1])
+    ratios = (1 + change, *(1.0 for _ in cases[1:]))
+    return Reports(Source(cases), Rules(THRESHOLDS[1], looks, show=show), ratios)
+
+
+def stopping(setting: Setting) -> Section:
+    """Say what early stopping and giving up cost and save."""
+
+    def line(change: float, show: Show) -> Row:
+        found = one_changed(setting, change, LOOKS, show)
+        return (
+            f"+{plain(change)}" if change else "none",
+            told(one_changed(setting, change, (MOST,)), lambda c: percent(c.found())),
+            f"`{show}`",
+            told(found, lambda c: percent(c.found())),
+            told(found, lambda c: percent(c.of_case("no-sign"))),
+            told(found, lambda c: percent(c.of_case("inconclusive"))),
+            told(found, lambda c: f"{float(c.rounds[0]) / c.reports:.1f}"),
+            told(found, lambda c: f"{float(c.rounds[1:].mean()) / c.reports:.1f}" if len(c.rounds) > 1 else ""),
+            told(found, lambda c: f"{c.built / c.reports:.1f}"),
+        )
+
+    verdicts = ("found", "no sign", "inconclusive")
+    titles = ("change", f"fixed {MOST}: found", "show", *verdicts, "its rounds", "others'", "built")
+    return Section("Stopping early", (
+        (
+            f"Reports of {setting.cases} cases of which one, {setting.middling.name}, has changed; threshold "
+            f"{plain(THRESHOLDS[1])}. Found: how often the change is called a regression, with {MOST} builds and with "
+            f"looks after {', '.join(map(str, LOOKS))} rounds; then what else becomes of it. Rounds: mean number of "
+            "rounds in which the changed case and the others are executed, and in which both sides are built: builds "
+            "continue as long as any case needs them. `no-sign`, the default, gives cases up where no regression can "
+            "be expected any more; `not-worse` measures until they are shown to be not worse."
+        ),
+        Table(titles, tuple(line(change, show) for change in CHANGES for show in SHOWS)),
+    ))  # fmt: skip

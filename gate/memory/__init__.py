@@ -1,1 +1,0 @@
-"""What is kept between runs: the variance of benchmarks, by machine and project."""

@@ -1,0 +1,163 @@
+"""The history in a folder: one file a record, linked into place, so that no writer overwrites another's."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from gate.checkout import refuse_tracked
+from gate.model import UserError
+from gate.model.history import HistoryRecord
+from gate.store.records import (
+    Added,
+    Name,
+    Reading,
+    RecordError,
+    added_of,
+    decode,
+    encode,
+    name_at,
+    name_of,
+    other_measurements,
+)
+
+_UNFINISHED = ".tmp-"
+_ABANDONED = 86_400.0
+"""Seconds after which what a killed writer left is removed."""
+
+
+class FolderStore:
+    """A history in a folder, which is made when the first record is added."""
+
+    def __init__(self, folder: Path) -> None:
+        """Name the folder."""
+        self._folder = folder
+
+    def __str__(self) -> str:
+        """Name it for people."""
+        return str(self._folder)
+
+    def read(self) -> Reading:
+        """Read all records, the oldest commit first.
+
+        Raises:
+            UserError: there is no such folder.
+        """
+        if not self._folder.is_dir():
+            raise UserError(f"{self._folder}: no such folder: `perfgate history add RUN --history DIR` makes one")
+        records, problems, size = [], [], 0
+        for name in self._names():
+            try:
+                data = (self._folder / name.path).read_bytes()
+            except FileNotFoundError:
+                # another process has dropped it meanwhile
+                continue
+            except OSError as error:
+                problems.append(f"{self._folder / name.path}: cannot be read: {error.strerror}")
+                continue
+            size += len(data)
+            try:
+                records.append(decode(data))
+            except RecordError as error:
+                problems.append(f"{self._folder / name.path}: {error}")
+        return Reading(records, problems, size)
+
+    def add(self, record: HistoryRecord, keep: int) -> Added:
+        """Add a record and drop the oldest beyond `keep`.
+
+        Raises:
+            UserError: it holds other measurements of the same run, or cannot be written.
+        """
+        name, data = name_of(record), encode(record)
+        with _told(self._folder):
+            same = next((each for each in self._names() if each.key == name.key), None)
+            known = same is not None
+            if same is not None or not write_new(self._folder / name.path, data):
+                known = True
+                self._require_same(same or name, record)
+            names = self._names()
+            dropped = drop_oldest([self._folder / each.path for each in names], keep)
+        return added_of(name, known=known, dropped=dropped, kept=names[dropped:], pushed=None)
+
+    def _names(self) -> list[Name]:
+        if not self._folder.is_dir():
+            return []
+        found = ((file, name_at(file.relative_to(self._folder).as_posix())) for file in self._folder.glob("*/*.json"))
+        # a pipe would be read for ever; one that is gone meanwhile is skipped by who reads it
+        return sorted(name for file, name in found if name is not None and not file.is_fifo())
+
+    def _require_same(self, name: Name, record: HistoryRecord) -> None:
+        place = self._folder / name.path
+        try:
+            there = decode(place.read_bytes())
+        except RecordError as error:
+            raise UserError(f"{place}: {error}: remove it, and add the run again") from None
+        if there.raw != record.raw:
+            raise other_measurements(str(place), record)
+
+
+def write_new(place: Path, data: bytes) -> bool:
+    """Write a file that appears whole or not at all; False: there is one of that name."""
+    refuse_tracked(place.parent, "--history")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    _clear(place.parent)
+    # with a random name: two writers may be two machines with one number of process
+    unfinished = place.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
+    try:
+        with unfinished.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(unfinished, place)
+        except FileExistsError:
+            return False
+    finally:
+        with suppress(FileNotFoundError):
+            unfinished.unlink()
+    _sync(place.parent)
+    return True
+
+
+def drop_oldest(files: Sequence[Path], keep: int) -> int:
+    """Remove the first of some files, so that the last `keep` of them stay; return how many those were."""
+    dropped = files[: max(len(files) - keep, 0)]
+    for file in dropped:
+        # of two writers that drop the same one is first
+        with suppress(FileNotFoundError):
+            file.unlink()
+    return len(dropped)
+
+
+def _clear(folder: Path) -> None:
+    oldest = time.time() - _ABANDONED
+    for file in folder.glob(f"{_UNFINISHED}*"):
+        with suppress(OSError):
+            if file.stat().st_mtime < oldest:
+                file.unlink()
+
+
+def _sync(folder: Path) -> None:
+    """Put the name on the disk as well, where folders can be opened."""
+    with suppress(OSError):
+        at = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(at)
+        finally:
+            os.close(at)
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or folder
+        if error.errno in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
+            raise UserError(f"{where}: this file system has no hard links: name another folder, or use a ref") from None
+        raise UserError(f"{where}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,216 @@
+"""Measurements of a run -> the variances and costs that the history keeps."""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import TypeVar
+
+import msgspec
+
+from gate.config.rules import benchmark_rules
+from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
+from gate.evidence.cost import cost_of, one_by_one
+from gate.model import Build, Case, Execution, Layouts, Record, Run, Turn
+from gate.model.case import canonical, center_of
+from gate.stats.remembered_variance import remember
+from gate.store.memory import Costs, Learned, Setup
+from gate.units import to_base
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def setups_of(config: Config, rules: Config, host: Mapping[str, object]) -> dict[str, Setup]:
+    """Say how each benchmark of a side's config is measured on a host, by name.
+
+    Args:
+        rules: whose plan it is measured by.
+        host: the facts of the run line, which hold the version of hyperfine where it measures.
+    """
+    # without hyperfine on the host, and in a duet, spawn measures all that hyperfine would
+    spawns = "hyperfine" not in host or rules.plan.pairing == "duet"
+    build = None if config.build.command is None else _text(config.build.command)
+    return {
+        b.name: Setup(
+            command=_text(b.command),
+            instrument="spawn" if b.instrument == "hyperfine" and spawns else b.instrument,
+            warmup=b.warmup,
+            build=build,
+            conditions=_conditions(b, config, rules),
+        )
+        for b in config.benchmark
+    }
+
+
+def _conditions(benchmark: Benchmark, config: Config, rules: Config) -> str | None:
+    perturb = sorted(config.build.perturb)
+    parts = [f"perturb {', '.join(perturb) or 'nothing'}"] if perturb != sorted(PERTURBATIONS) else []
+    service, load = benchmark.service, benchmark.load
+    parts += [f"service {_text(service.command)} per {service.per} on {service.cpus or 'any'}"] if service else []
+    parts += [f"load {_text(load.command)} on {load.cpus or 'any'}"] if load else []
+    parts += [f"processors {benchmark.cpus}"] if benchmark.cpus else []
+    parts += [f"priority {benchmark.priority}"] if benchmark.priority is not None else []
+    parts += ["duet"] if rules.plan.pairing == "duet" else []
+    parts += [f"relink {_text(config.build.relink)}"] if config.build.relink != "auto" else []
+    return "; ".join(parts) or None
+
+
+def _text(command: Command) -> str:
+    return command if isinstance(command, str) else shlex.join(command)
+
+
+def setup_of(setups: Mapping[str, Setup], config: Config, benchmark: str) -> Setup | None:
+    """Return the setup of a case's benchmark, which may be part of a suite; None where the config has none."""
+    rules = benchmark_rules(config, benchmark)
+    return setups.get(rules.name) if rules else None
+
+
+def learn(
+    asked: Iterable[tuple[Case, str]], config: Config, setups: Mapping[str, Setup], records: Sequence[Record], *,
+    session: str, created: str, both: bool, layouts: Layouts = "independent", programs: bool = False,
+) -> list[Learned]:  # fmt: skip
+    """Return what can be remembered of each case and statistic that are decided.
+
+    Args:
+        asked: the cases, with the samples to learn from, and what of each is compared.
+        config: names the benchmarks.
+        setups: of each benchmark; a case without one is left out.
+        records: for the costs.
+        both: whether head counts; else only base does.
+        layouts: of both sides of a round. programs: whether base and head are two programs, of which only base and the
+            contrast of both are learned; else they are one commit.
+    """
+    costs = costs_of(records)
+    found = []
+    for case, statistic in asked:
+        setup = setup_of(setups, config, case.benchmark)
+        if setup is None:
+            continue
+        remembered = remember(
+            case.base,
+            case.head if both else None,
+            center_of(statistic),
+            session=session,
+            created=created,
+            layouts=layouts,
+            programs=programs,
+            view_of=case.view_of,
+        )
+        if remembered is not None:
+            found.append(
+                Learned(
+                    benchmark=case.benchmark,
+                    metric=case.metric,
+                    factors=case.factors,
+                    statistic=statistic,
+                    setup=setup,
+                    remembered=remembered,
+                    costs=costs[case.benchmark],
+                )
+            )
+    return found
+
+
+def costs_of(records: Sequence[Record]) -> dict[str, Costs]:
+    """Return what builds and executions cost, in seconds, by benchmark: means over the records.
+
+    An iteration costs what its time says where the benchmark measures its own time in seconds, one after the other;
+    else an even share of the execution, whose start is then not known.
+    """
+    return _costs_by(records, lambda execution: execution.benchmark)
+
+
+def costs_at_treatments(records: Sequence[Record]) -> dict[tuple[str, str], Costs]:
+    """Return the same by benchmark and treatment."""
+    return _costs_by(records, lambda execution: (execution.benchmark, canonical(execution.factors)))
+
+
+def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dict[Key, Costs]:
+    cost = cost_of(records)
+    builds = [build for build in records if isinstance(build, Build)]
+    alone = one_by_one(records)
+    executions: dict[Key, list[Execution]] = defaultdict(list)
+    made = [record for record in records if isinstance(record, Execution)]
+    for record in made:
+        executions[key(record)].append(record)
+    benchmarks = {record.benchmark for record in made}
+    known = Costs(
+        build=later_build(builds),
+        start=None,
+        iteration=None,
+        warmup=None,
+        other=cost.between / len(made) if cost.between is not None and made else None,
+        setup=mean_of(build.setup for build in alone),
+        first=mean_of(map(first_build, (build for build in alone if build.build == 0 and not build.cached))),
+        probe=cost.before / len(benchmarks) if cost.before and benchmarks else None,
+    )
+    plans = {_iterations(record) for record in records if isinstance(record, Run)}
+    planned = plans.pop() if len(plans) == 1 else None
+    short = {record.benchmark: record.iterations for record in records if isinstance(record, Turn)}
+    return {
+        name: _costs(known, own, short.get(own[0].suite or own[0].benchmark, planned))
+        for name, own in executions.items()
+    }
+
+
+def _iterations(run: Run) -> int | None:
+    plan = (run.config or {}).get("plan")
+    found = plan.get("iterations") if isinstance(plan, Mapping) else None
+    return found if isinstance(found, int) else None
+
+
+def first_build(build: Build) -> float | None:
+    """Return what the first build of a side took, with the check of its links."""
+    return None if build.seconds is None else build.seconds + (build.checked or 0.0)
+
+
+def later_build(builds: Sequence[Build]) -> float | None:
+    """Return what a build takes after the first of its side; where there was none yet, what is to be expected."""
+    later = mean_of(build.seconds for build in builds if build.build > 0)
+    return mean_of(build.following for build in builds) if later is None else later
+
+
+def mean_of(seconds: Iterable[float | None]) -> float | None:
+    """Return the mean of what is known; None of nothing."""
+    known = [each for each in seconds if each is not None]
+    return fmean(known) if known else None
+
+
+_OF_BATCHES = 0.01
+"""The share of an execution's seconds below which the values of a suite cannot be all that it measured."""
+
+
+def _costs(known: Costs, executions: Sequence[Execution], planned: int | None) -> Costs:
+    parts = [_parts(execution) for execution in executions]
+    counts = {part.values for part in parts}
+    return msgspec.structs.replace(
+        known,
+        start=mean_of(part.start for part in parts),
+        iteration=mean_of(part.iteration for part in parts),
+        warmup=mean_of(part.warmup for part in parts),
+        execution=mean_of(execution.seconds for execution in executions),
+        # a program that writes its own number of values takes as long whatever the plan
+        values=planned if counts == {planned} else None,
+    )
+
+
+def _parts(execution: Execution) -> Costs:
+    nothing = Costs(build=None, start=None, iteration=None, warmup=None)
+    seconds = execution.seconds
+    measured = max(execution.metrics.values(), key=lambda m: len(m.values), default=None)
+    if seconds is None or measured is None or not measured.values:
+        return nothing
+    count = len(measured.values)
+    time = execution.metrics.get("time")
+    if time is not None and time.values and to_base(time.unit)[0] == "s":
+        scale = to_base(time.unit)[1]
+        own, dropped = sum(time.values) * scale, sum(time.dropped) * scale
+        # the values of many suites are means over batches of calls, and take far longer than they say
+        batches = execution.suite is not None and own + dropped < _OF_BATCHES * seconds
+        if own > 0 and own + dropped <= seconds and not batches:
+            start, each = seconds - own - dropped, own / len(time.values)
+            return Costs(build=None, start=start, iteration=each, warmup=dropped, values=count)
+    each = seconds / (len(measured.values) + len(measured.dropped))
+    return Costs(build=None, start=None, iteration=each, warmup=each * len(measured.dropped), values=count)

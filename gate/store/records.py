@@ -1,0 +1,199 @@
+"""What the stores of the history have in common: names of files, how a record is written, how they are reached."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Literal, TypeVar
+
+import msgspec
+
+from gate.codes import Exit
+from gate.model import UserError
+from gate.model.history import HISTORY_SCHEMA, Change, HistoryRecord, Measured, Spread
+
+T = TypeVar("T")
+_SHORT = 12
+"""Digits of the parent; beside the commit they need tell apart few."""
+_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_SHA = r"(?:[0-9a-f]{40}|[0-9a-f]{64})"
+_NAME = re.compile(rf"\d{{4}}-\d\d/\d{{8}}T\d{{6}}-(?P<key>{_SHA}-[0-9a-f]{{12}}-[A-Za-z0-9_.-]+)\.json")
+_UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Name(msgspec.Struct, frozen=True, order=True):
+    """The path of a record in its store; of two the older commit's is the smaller."""
+
+    path: str
+    key: str
+    """What makes two records the same: commit, parent and run."""
+
+    @property
+    def month(self) -> str:
+        """The folder."""
+        return self.path.partition("/")[0]
+
+    @property
+    def file(self) -> str:
+        """The name in it."""
+        return self.path.partition("/")[2]
+
+
+def name_of(record: HistoryRecord) -> Name:
+    """Name a record, by the date of its commit, otherwise of its run."""
+    date = when(record.committed) or when(record.measured) or _UNKNOWN
+    key = f"{record.commit}-{record.parent[:_SHORT]}-{_plain(record.run)}"
+    return Name(f"{date:%Y-%m}/{date:%Y%m%dT%H%M%S}-{key}.json", key)
+
+
+def stem_of(created: str, run: str) -> str:
+    """Name what a run left by when it was made: of two the older one's is the smaller."""
+    return f"{when(created) or _UNKNOWN:%Y%m%dT%H%M%S}-{_plain(run)}"
+
+
+def _plain(run: str) -> str:
+    return run if _RUN.fullmatch(run) else hashlib.sha256(run.encode()).hexdigest()[:16]
+
+
+def name_at(path: str) -> Name | None:
+    """Return the name that a path is; None where it is no record's."""
+    found = _NAME.fullmatch(path)
+    return Name(path, found["key"]) if found else None
+
+
+def is_sha(text: str | None) -> bool:
+    """Return whether a text is the whole sha of a commit."""
+    return re.fullmatch(_SHA, text or "") is not None
+
+
+def when(text: str | None) -> datetime | None:
+    """Read a date of a record, in UTC; None: there is none, or it is no date."""
+    try:
+        found = datetime.fromisoformat(text or "")
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+_OF_RATIO, _OF_VALUE, _OF_VARIANCE, _OF_SPREAD = 9, 9, 6, 4
+"""Significant digits; a variance over five builds is known to one."""
+_WHOLE = 2**53
+LARGEST = 1 << 26
+"""Bytes of a record beyond which it is not read: 50 cases take 30 KB."""
+
+
+class RecordError(ValueError):
+    """Why bytes are no record, in a few words."""
+
+
+class _Version(msgspec.Struct):
+    schema: int
+
+
+def encode(record: HistoryRecord) -> bytes:
+    """Write a record, a line for each case; equal records give equal bytes."""
+    changes = [_rounded(change) for change in record.changes]
+    # the last field is the list
+    head = msgspec.json.encode(msgspec.structs.replace(record, changes=[])).removesuffix(b"]}")
+    return head + b",".join(b"\n" + msgspec.json.encode(change) for change in changes) + b"]}\n"
+
+
+def decode(data: bytes) -> HistoryRecord:
+    """Read a record.
+
+    Raises:
+        RecordError: it is damaged, or of a newer schema.
+    """
+    return decode_as(data, HistoryRecord, HISTORY_SCHEMA)
+
+
+def decode_as(data: bytes, kind: type[T], newest: int) -> T:
+    """Read a file of a history, whose schema is at most the newest.
+
+    Raises:
+        RecordError: it is damaged, or of a newer schema.
+    """
+    if len(data) > LARGEST:
+        raise RecordError(f"is larger than {LARGEST >> 20} MB")
+    try:
+        version = msgspec.json.decode(data, type=_Version).schema
+        if version > newest:
+            raise RecordError(f"schema {version} is newer than this perfgate reads ({newest}): use a newer perfgate")
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RecordError(f"is damaged ({error})") from None
+
+
+def _rounded(change: Change) -> Change:
+    return msgspec.structs.replace(
+        change,
+        log_ratio=_digits(change.log_ratio, _OF_RATIO),
+        variance=None if change.variance is None else _digits(change.variance, _OF_VARIANCE),
+        df=None if change.df is None else _digits(change.df, _OF_VARIANCE),
+        base=_side(change.base),
+        head=_side(change.head),
+    )
+
+
+def _side(side: Measured | None) -> Measured | None:
+    if side is None:
+        return None
+    spread = [
+        Spread(level=each.level, relative=_digits(each.relative, _OF_SPREAD), df=_digits(each.df, _OF_VARIANCE))
+        for each in side.spread
+    ]
+    return msgspec.structs.replace(side, value=_digits(side.value, _OF_VALUE), spread=spread)
+
+
+def _digits(number: float, digits: int) -> Any:
+    """Round to significant digits; a whole number stays as it is, since counts are exact."""
+    if number == int(number) and abs(number) < _WHOLE:
+        return int(number)
+    return float(f"{number:.{digits}g}")
+
+
+class ConflictError(UserError):
+    """Other writers were faster, time and again: nothing is lost, and the record can be added again."""
+
+    exit_code: ClassVar[Exit] = Exit.ERROR
+
+
+class Reading(msgspec.Struct, frozen=True, eq=False):
+    """What a store holds."""
+
+    records: list[HistoryRecord]
+    """The oldest commit first."""
+    problems: list[str]
+    """A line for each record that cannot be read, which names it; the others stay readable."""
+    size: int
+    """Bytes of all records, as they are written."""
+
+
+class Added(msgspec.Struct, frozen=True):
+    """What became of a record that was to be added."""
+
+    outcome: Literal["added", "known", "too-old"]
+    """known: it was there, of the same measurements. too-old: it is beyond the bound itself."""
+    dropped: int
+    """The oldest of the records that were there, which are beyond the bound and gone."""
+    kept: int
+    """Records that the store holds now."""
+    pushed: str | None
+    """The remote that has it now; None: none was asked for."""
+
+
+def added_of(name: Name, *, known: bool, dropped: int, kept: Collection[Name], pushed: str | None) -> Added:
+    """Say what became of a record by what the store holds now; dropped: with the record itself, where it is too old."""
+    if known or name in kept:
+        return Added("known" if known else "added", dropped, len(kept), pushed)
+    return Added("too-old", dropped - 1, len(kept), pushed)
+
+
+def other_measurements(place: str, record: HistoryRecord) -> UserError:
+    """Refuse a record whose run is there with other measurements."""
+    return UserError(
+        f"{place}: holds other measurements of run {record.run} of {record.commit[:12]}: a record never changes; "
+        "was a file of the run changed or left out?"
+    )

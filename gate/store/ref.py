@@ -1,0 +1,370 @@
+"""The history in a git ref: a commit whose tree holds the records, replaced only if nobody else was faster.
+
+Records are blobs in a folder for each month, so a new one makes a blob, two trees and a commit. Each commit follows the
+one before, since git sends what a known commit's tree has only to who descends from it; after CHAIN commits one without
+a parent begins anew, so that trees of the past and records that were dropped do not stay for ever.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby, islice
+from typing import Protocol
+
+import msgspec
+
+from gate.model import UserError
+from gate.model.history import HistoryRecord
+from gate.store.records import (
+    LARGEST,
+    Added,
+    ConflictError,
+    Name,
+    Reading,
+    RecordError,
+    added_of,
+    decode,
+    encode,
+    name_at,
+    name_of,
+    other_measurements,
+)
+
+CHAIN = 256
+"""Commits until one begins anew; sending that one sends all records."""
+ATTEMPTS = 40
+"""Tries to be the next writer, within about a minute."""
+REFUSED = 4
+"""Tries that fail though nobody wrote meanwhile: a lock for an instant, otherwise a refusal."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
+_AT_ONCE = 100
+"""Records read at once: a few MB."""
+_AUTHOR = {
+    "GIT_AUTHOR_NAME": "perfgate",
+    "GIT_AUTHOR_EMAIL": "perfgate@invalid",
+    "GIT_COMMITTER_NAME": "perfgate",
+    "GIT_COMMITTER_EMAIL": "perfgate@invalid",
+}
+
+
+class Answer(Protocol):
+    """What git answered."""
+
+    @property
+    def status(self) -> int:
+        """Exit status."""
+
+    @property
+    def stdout(self) -> bytes:
+        """Standard output."""
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, in one line."""
+
+
+class Git(Protocol):
+    """git in one repository, without hooks and prompts."""
+
+    def attempt(self, *arguments: str, stdin: bytes = b"") -> Answer:
+        """Run git."""
+
+    def seeing(self, **environment: str) -> Git:
+        """Give the same git with more variables."""
+
+
+Records = dict[Name, str]
+"""The blob of each record."""
+
+
+class Tip(msgspec.Struct, frozen=True, eq=False):
+    """The ref at one instant."""
+
+    commit: str | None
+    """None: there is no such ref."""
+    records: Records
+
+
+_NOTHING = Tip(None, {})
+
+
+class RefStore:
+    """A history in a ref of one repository, and of a remote where one is named."""
+
+    def __init__(
+        self, git: Git, ref: str, remote: str | None = None, *, attempts: int = ATTEMPTS,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:  # fmt: skip
+        """Name the ref.
+
+        Args:
+            remote: where `add` pushes to; None: nowhere.
+            attempts: to be the next writer.
+            pause: waits some seconds.
+        """
+        self._git, self._ref, self._remote = git, ref, remote
+        self._attempts, self._pause = attempts, pause
+
+    def __str__(self) -> str:
+        """Name it for people."""
+        return self._ref
+
+    def read(self) -> Reading:
+        """Read all records, the oldest commit first.
+
+        Raises:
+            UserError: there is no such ref, or it holds something else.
+        """
+        tip = self._local()
+        if tip.commit is None:
+            raise UserError(
+                f"{self._ref}: no such ref: `perfgate history add RUN` makes it, and "
+                f"`git fetch origin +{self._ref}:{self._ref}` fetches it"
+            )
+        records, problems, size = [], [], 0
+        for name, data in self._blobs(tip.records):
+            size += len(data or b"")
+            try:
+                records.append(decode(data if data is not None else b""))
+            except RecordError as error:
+                problems.append(f"{self._ref}:{name.path}: {error}")
+        return Reading(records, problems, size)
+
+    def add(self, record: HistoryRecord, keep: int) -> Added:
+        """Add a record here, and then on the remote; drop the oldest beyond `keep`.
+
+        A remote gets all that is here, so what an earlier push left behind is not lost.
+
+        Raises:
+            ConflictError: other writers were faster, time and again.
+            UserError: it holds other measurements of the same run, or cannot be written.
+        """
+        name, blob = name_of(record), self._run("hash-object", "-w", "--stdin", stdin=encode(record)).decode().strip()
+        known = self._known(self._local().records, name, record)
+        kept = self._settle({} if known else {name: blob}, keep)
+        if self._remote is not None:
+            pushed = self._push(self._remote, keep)
+            # what was dropped here may have been dropped there once more
+            kept = Kept(pushed.records, max(kept.dropped, pushed.dropped))
+        if not known and kept.records.get(name) != blob:
+            # somebody else was first to add the same run
+            known = self._known(kept.records, name, record)
+        return added_of(name, known=known, dropped=kept.dropped, kept=kept.records, pushed=self._remote)
+
+    def _known(self, records: Records, name: Name, record: HistoryRecord) -> bool:
+        """Return whether a record is among others already.
+
+        Raises:
+            UserError: of other measurements.
+        """
+        same = next((each for each in records if each.key == name.key), None)
+        if same is None:
+            return False
+        [(_, data)] = self._blobs({same: records[same]})
+        try:
+            raw = decode(data or b"").raw
+        except RecordError as error:
+            raise UserError(f"{self._ref}:{same.path}: {error}") from None
+        if raw != record.raw:
+            raise other_measurements(f"{self._ref}:{same.path}", record)
+        return True
+
+    # --- here ---------------------------------------------------------------------------------------------------------
+
+    def _settle(self, added: Records, keep: int, commit: str | None = None) -> Kept:
+        """Make the ref hold these too, however many others write to it.
+
+        commit: that holds them on a remote, where they were first; it is taken where nothing else is here.
+        """
+        for refused in self._tries():
+            tip = self._local()
+            both = {**added, **tip.records} if commit is None else {**tip.records, **added}
+            kept = _kept(both, keep)
+            if kept.records == tip.records and commit in (None, tip.commit):
+                return kept
+            taken = commit if commit is not None and kept.records == added else self._commit(tip, kept.records)
+            if self._replace(taken, tip.commit, refused=refused):
+                return kept
+        raise _conflict(self._ref)
+
+    def _replace(self, commit: str, old: str | None, *, refused: bool) -> bool:
+        """Move the ref if it is still what it was; False: it is not, or is locked."""
+        answer = self._git.attempt("update-ref", self._ref, commit, old or "0" * len(commit))
+        if answer.status and refused and self._tip() == old:
+            raise UserError(f"{self._ref}: cannot be written: {answer.reason}")
+        return answer.status == 0
+
+    def _tip(self) -> str | None:
+        answer = self._git.attempt("rev-parse", "--quiet", "--verify", f"{self._ref}^{{commit}}")
+        return answer.stdout.decode().strip() if answer.status == 0 else None
+
+    def _local(self) -> Tip:
+        commit = self._tip()
+        return _NOTHING if commit is None else Tip(commit, self._records(commit))
+
+    # --- on the remote ------------------------------------------------------------------------------------------------
+
+    def _push(self, remote: str, keep: int) -> Kept:
+        """Make ref and remote hold what either holds."""
+        chained = False
+        for refused in self._tries():
+            here, there = self._local(), self._there(remote)
+            if there is None:
+                # it moved between asking and fetching
+                continue
+            # a record that both have under one name is the remote's: it was first
+            kept = _kept({**here.records, **there.records}, keep)
+            commit = there.commit
+            if commit is None or kept.records != there.records:
+                commit = self._commit(there, kept.records, chained=chained)
+                # a "+" before the commit would push whatever the lease says
+                lease = f"--force-with-lease={self._ref}:{there.commit or ''}"
+                answer = self._git.attempt(*_PUSH, lease, "--", remote, f"{commit}:{self._ref}")
+                if answer.status:
+                    still = self._asked(remote) == there.commit
+                    if refused and still:
+                        raise self._unsent(remote, f"does not take {self._ref}: {_rejected(answer) or answer.reason}")
+                    # a server may refuse commits that do not follow its own
+                    chained = chained or still
+                    continue
+            self._settle(kept.records, keep, commit)
+            return kept
+        raise _conflict(f"{self._ref} of {remote}")
+
+    def _unsent(self, remote: str, why: str) -> UserError:
+        return UserError(
+            f"{remote}: {why}; the record is in {self._ref} here, and the next "
+            "`perfgate history add --push` sends it too"
+        )
+
+    def _asked(self, remote: str) -> str | None:
+        """Ask a remote for the commit of its ref; None: it has none."""
+        answer = self._git.attempt("ls-remote", "--quiet", "--", remote, self._ref)
+        if answer.status:
+            raise self._unsent(remote, f"cannot be read: {answer.reason}")
+        found = (line.partition("\t") for line in answer.stdout.decode().splitlines())
+        return next((commit for commit, _, ref in found if ref == self._ref), None)
+
+    def _there(self, remote: str) -> Tip | None:
+        """Fetch a remote's ref; None: it changed meanwhile."""
+        commit = self._asked(remote)
+        if commit is None:
+            return _NOTHING
+        if self._git.attempt("cat-file", "-e", f"{commit}^{{tree}}").status:
+            answer = self._git.attempt(*_FETCH, "--", remote, self._ref)
+            if self._git.attempt("cat-file", "-e", f"{commit}^{{tree}}").status:
+                if answer.status and self._asked(remote) == commit:
+                    raise self._unsent(remote, f"{self._ref} cannot be fetched: {answer.reason}")
+                return None
+        return Tip(commit, self._records(commit))
+
+    # --- commits ------------------------------------------------------------------------------------------------------
+
+    def _records(self, commit: str) -> Records:
+        """List the records of a commit.
+
+        Raises:
+            UserError: it holds something else.
+        """
+        found: Records = {}
+        for line in self._run("ls-tree", "-r", "-z", commit).split(b"\0"):
+            about, _, path = line.partition(b"\t")
+            if not line:
+                continue
+            name = name_at(path.decode(errors="replace"))
+            if name is None or not about.startswith(b"100644 blob "):
+                raise UserError(
+                    f"{self._ref}: holds {path.decode(errors='replace')!r:.80}, so it is no history of perfgate: "
+                    "name another with --history"
+                )
+            found[name] = about.split()[2].decode()
+        return found
+
+    def _commit(self, onto: Tip, records: Mapping[Name, str], *, chained: bool = False) -> str:
+        """Make a commit that holds records; chained: it follows the commit before in any case."""
+        lines, months = [], []
+        for month, names in groupby(sorted(records), key=lambda name: name.month):
+            months.append(month)
+            lines.append("".join(f"100644 blob {records[name]}\t{name.file}\n" for name in names))
+        trees = self._run("mktree", "--batch", stdin="\n".join(lines).encode()).decode().split()
+        root = "".join(f"040000 tree {tree}\t{month}\n" for month, tree in zip(months, trees, strict=True))
+        tree = self._run("mktree", stdin=root.encode()).decode().strip()
+        follows = onto.commit is not None and (chained or self._length(onto.commit) < CHAIN)
+        parent = ["-p", onto.commit] if follows and onto.commit is not None else []
+        made = self._git.seeing(**_AUTHOR).attempt("commit-tree", tree, *parent, stdin=b"perfgate history\n")
+        if made.status:
+            raise UserError(f"{self._ref}: cannot be written: {made.reason}")
+        return made.stdout.decode().strip()
+
+    def _length(self, commit: str) -> int:
+        return int(self._run("rev-list", "--count", f"--max-count={CHAIN}", commit))
+
+    def _blobs(self, records: Records) -> Iterator[tuple[Name, bytes | None]]:
+        """Read records, some at a time; None: one is missing, or too large."""
+        names = iter(sorted(records))
+        while some := list(islice(names, _AT_ONCE)):
+            asked = "".join(f"{records[name]}\n" for name in some)
+            sizes = self._run("cat-file", "--batch-check=%(objectsize)", stdin=asked.encode()).split(b"\n")
+            fits = [size.isdigit() and int(size) <= LARGEST for size in sizes[: len(some)]]
+            readable = [name for name, fit in zip(some, fits, strict=True) if fit]
+            asked = "".join(f"{records[name]}\n" for name in readable)
+            found = dict(zip(readable, _contents(self._run("cat-file", "--batch", stdin=asked.encode())), strict=True))
+            yield from ((name, found.get(name)) for name in some)
+
+    def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        answer = self._git.attempt(*arguments, stdin=stdin)
+        if answer.status:
+            raise UserError(f"{self._ref}: git {arguments[0]} failed: {answer.reason}")
+        return answer.stdout
+
+    def _tries(self) -> Iterator[bool]:
+        """Give tries to be the next writer, with pauses between them; True: it may be a refusal by now."""
+        for number in range(self._attempts):
+            if number:
+                # full jitter: writers that met once do not meet again
+                self._pause(random.uniform(0, min(_FIRST_PAUSE * 2**number, _LONGEST_PAUSE)))  # noqa: S311  # no secret
+            yield number >= REFUSED
+
+
+_PUSH = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no")
+_FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--refmap=")
+
+
+def _rejected(answer: Answer) -> str:
+    """Return why a server takes no push, "[remote rejected] (hook declined)", of what --porcelain writes."""
+    lines = answer.stdout.decode(errors="replace").splitlines()
+    return next((line.rpartition("\t")[2] for line in lines if line.startswith("!\t")), "")
+
+
+def _contents(batch: bytes) -> Iterable[bytes]:
+    """Take apart what `cat-file --batch` writes: for each object a line with its size, its bytes and a newline."""
+    at = 0
+    while at < len(batch):
+        end = batch.index(b"\n", at)
+        size = int(batch[at:end].split()[2])
+        yield batch[end + 1 : end + 1 + size]
+        at = end + size + 2
+
+
+class Kept(msgspec.Struct, frozen=True, eq=False):
+    """What stays of some records."""
+
+    records: Records
+    dropped: int
+
+
+def _kept(records: Records, keep: int) -> Kept:
+    """Leave the newest, and one of each run, whose date may not have been known to all who added it."""
+    once: dict[str, Name] = {}
+    for name in sorted(records, reverse=True):
+        once.setdefault(name.key, name)
+    newest = {name: records[name] for name in list(once.values())[:keep]}
+    return Kept(newest, len(once) - len(newest))
+
+
+def _conflict(place: str) -> ConflictError:
+    return ConflictError(
+        f"{place}: other writers were faster each time: nothing is lost; add the record again when they are done"
+    )

@@ -1,0 +1,249 @@
+"""The cases of a chain, each as steps with ratios and levels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from gate.model import Better
+from gate.model.case import CaseId, case_id
+from gate.model.creep import Suspect
+from gate.model.history import Change, HistoryRecord
+from gate.stats.series import (
+    Array,
+    Interval,
+    Levels,
+    Steps,
+    contributions,
+    interval,
+    level_variance,
+    moderated,
+    outlying,
+)
+from gate.store.chain import Chain, chained
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What one run measured of a case at a step."""
+
+    step: int
+    record: HistoryRecord
+    change: Change
+    ratio: Interval
+    """log ratio of the commit to its parent, at 95%."""
+    outlier: bool
+    """Whether its level stands far off the days around it, and is not used; its ratio is."""
+
+    @property
+    def builds(self) -> int:
+        """Of the side that has fewer; 0 of a proof that both sides are the same."""
+        return _builds(self.change)
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """One case over the chain."""
+
+    id: CaseId
+    unit: str
+    better: Better
+    factors: dict[str, object]
+    runs: list[Run]
+    """In the order of the steps."""
+    steps: Steps
+    views: frozenset[CaseId]
+    """Itself, and the other views of its benchmark."""
+
+
+class _Found(NamedTuple):
+    """A change at a step; own: of the case itself, and not of another view of the benchmark that stands in for it."""
+
+    step: int
+    record: HistoryRecord
+    change: Change
+    own: bool = True
+
+
+def series(chain: Chain) -> list[Series]:
+    """Return the cases of a chain, each view of a benchmark by itself, in the order of their names.
+
+    At a commit that was not measured by a view, the ratio of the view that decided there stands in: it is of the same
+    change. Its level does not: levels of two views have nothing in common.
+    """
+    places: dict[CaseId, list[_Found]] = {}
+    views: dict[CaseId, frozenset[CaseId]] = {}
+    for step, link in enumerate(chain.links):
+        for record in link.records:
+            for change in record.changes:
+                if math.isfinite(change.log_ratio):
+                    key = case_id(change, change.statistic)
+                    places.setdefault(key, []).append(_Found(step, record, change))
+                    _join(views, key, change.decided_by)
+    return [_series(key, _whole(key, places, views[key]), views[key], len(chain.links)) for key in sorted(places)]
+
+
+def followed(found: Sequence[Series]) -> list[Series]:
+    """Return one series a benchmark: that of the view that decided most often, of equals the last one that did."""
+    best: dict[frozenset[CaseId], Series] = {}
+    for each in found:
+        if each.views not in best or _rank(each) > _rank(best[each.views]):
+            best[each.views] = each
+    return [each for each in found if best[each.views] is each]
+
+
+def _rank(of: Series) -> tuple[int, int]:
+    """Order the views of a benchmark, the one to follow last."""
+    own = (run for run in of.runs if case_id(run.change, run.change.statistic) == of.id)
+    steps = [run.step for run in own if run.change.decided_by is None and run.change.base is not None]
+    # a proof that both sides are the same decided by no view
+    return len(steps), max(steps, default=-1)
+
+
+def _join(views: dict[CaseId, frozenset[CaseId]], key: CaseId, decided_by: tuple[str, str] | None) -> None:
+    """Note that two views are of one benchmark."""
+    both = {key} if decided_by is None else {key, key._replace(metric=decided_by[0], statistic=decided_by[1])}
+    joined = frozenset().union(*(views.get(each, {each}) for each in both))
+    views.update(dict.fromkeys(joined, joined))
+
+
+def _whole(key: CaseId, places: Mapping[CaseId, Sequence[_Found]], views: frozenset[CaseId]) -> list[_Found]:
+    """Return the changes of a case, with those of other views in the records that have none of its own."""
+    own = list(places[key])
+    have = {(found.step, id(found.record)) for found in own}
+    others = [found for other in sorted(views - {key}) for found in places.get(other, ())]
+    for found in sorted(others, key=lambda found: found.change.decided_by is not None):
+        if (found.step, id(found.record)) not in have:
+            have.add((found.step, id(found.record)))
+            own.append(found._replace(own=False))
+    return sorted(own, key=lambda found: found.step)
+
+
+def _level(found: _Found, *, alone: bool) -> float | None:
+    """Return the level of a run: the mean of the logs of both sides, or of head alone.
+
+    None: not measured (identical, or by another view), or no positive numbers.
+    """
+    if not found.own:
+        return None
+    change = found.change
+    values = [side.value for side in ((change.head,) if alone else (change.base, change.head)) if side is not None]
+    if not values or any(not (math.isfinite(value) and value > 0) for value in values):
+        return None
+    return sum(map(math.log, values)) / len(values)
+
+
+def _series(key: CaseId, found: Sequence[_Found], views: frozenset[CaseId], count: int) -> Series:
+    # without any variance of ratios, base says nothing that head of the step before does not
+    alone = all(each.change.variance is None for each in found)
+    levels = [_level(each, alone=alone) for each in found]
+    outliers = [False] * len(found)
+    own: list[Levels] = []
+    for machine in dict.fromkeys(each.record.machine.id for each in found):
+        at = [i for i, each in enumerate(found) if each.record.machine.id == machine and levels[i] is not None]
+        at.sort(key=lambda i: found[i].record.measured or "")
+        values = np.array([levels[i] for i in at], dtype=np.float64)
+        far = outlying(values)
+        for i, outlier in zip(at, far.tolist(), strict=True):
+            outliers[i] = outlier
+        at_steps = np.array([found[i].step for i in at], dtype=np.int64)
+        own.append(_levels(values[~far], at_steps[~far], count, 1.0 if alone else 0.5))
+    steps = _steps(found, count, own)
+    runs = [
+        Run(
+            step=each.step, record=each.record, change=each.change if each.own else _standing_in(each.change),
+            ratio=_ratio(each.change, steps, each.step), outlier=outlier,
+        )
+        for each, outlier in zip(found, outliers, strict=True)
+    ]  # fmt: skip
+    last = next(each.change for each in reversed(found) if each.own)
+    return Series(
+        id=key, unit=last.unit, better=last.better, factors=last.factors, runs=runs, steps=steps, views=views
+    )  # fmt: skip
+
+
+def _standing_in(change: Change) -> Change:
+    """Leave what one view says for another: its ratio."""
+    return msgspec.structs.replace(change, base=None, head=None)
+
+
+def _levels(values: Array, steps: np.ndarray[tuple[int], np.dtype[np.int64]], count: int, happened: float) -> Levels:
+    counts = np.bincount(steps, minlength=count).astype(np.float64)
+    sums = np.bincount(steps, weights=values, minlength=count)
+    return Levels(sums / np.maximum(counts, 1), counts, level_variance(values), np.full(count, happened))
+
+
+def _ratio(change: Change, steps: Steps, step: int) -> Interval:
+    # one build has no variance of its own: what its step got from the others is shown
+    variance = change.variance if change.variance is not None else float(steps.variance[step])
+    return interval(change.log_ratio, variance, change.df or float(steps.df[step]))
+
+
+def _steps(found: Sequence[_Found], count: int, machines: list[Levels]) -> Steps:
+    """Join the ratios of each step: several runs of one commit by their precision, degrees by Satterthwaite."""
+    ratio = np.array([each.change.log_ratio for each in found])
+    variance, df = np.full(len(found), math.nan), np.zeros(len(found))
+    # the noise of one view says nothing of another's
+    for kind in {(each.change.metric, each.change.statistic) for each in found}:
+        of = [i for i, each in enumerate(found) if (each.change.metric, each.change.statistic) == kind]
+        changes = [found[i].change for i in of]
+        variance[of], df[of] = moderated(
+            np.array([math.nan if change.variance is None else change.variance for change in changes]),
+            np.array([change.df or 0.0 for change in changes]),
+            np.array([float(max(_builds(change), 1)) for change in changes]),
+        )
+    at = np.array([each.step for each in found])
+    weights = np.where(np.isfinite(variance), 1 / variance, 0.0)
+    precision, sums, squares = (
+        np.bincount(at, weights=each, minlength=count) for each in (weights, weights * ratio, weights**2 / df)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        known = precision > 0
+        return Steps(
+            np.where(known, sums / precision, 0.0),
+            1 / precision,
+            np.where(known, precision**2 / squares, 1.0),
+            machines,
+        )
+
+
+def _builds(change: Change) -> int:
+    return min((side.builds for side in (change.base, change.head) if side is not None), default=0)
+
+
+def suspects_between(
+    records: Iterable[HistoryRecord], case: CaseId, good: str, bad: str, direction: int
+) -> list[Suspect] | None:
+    """Rank the commits after `good` up to `bad` that add to a change of a case, those that add most first.
+
+    Args:
+        records: of the history, in any order.
+        case: with its statistic (`case_id(change, change.statistic)`).
+        good: sha of the commit before the range, as creep's pinned commit is; it must be one that a record names.
+        bad: sha of the last commit of the range.
+        direction: 1: what rose, -1: what fell.
+
+    Returns:
+        None where the chain does not hold both commits in this order, or no record has the case.
+    """
+    try:
+        links = chained(records).between(good, bad)
+    except KeyError:
+        return None
+    part = Chain(links=list(links), controls=[], pinned=[], aside=[])
+    found = next((each for each in series(part) if each.id == case), None)
+    if found is None:
+        return None
+    expected = (direction * contributions(found.steps)).tolist()
+    along = sum(each for each in expected if each > 0)
+    accepted = {run.step for run in found.runs if run.change.accepted is not None}
+    return [
+        Suspect(
+            commit=links[step].commit, subject=links[step].subject, log_ratio=float(found.steps.ratio[step]),
+            share=expected[step] / along, accepted=step in accepted,
+        )
+        for step in sorted(range(len(links)), key=lambda step: -expected[step])
+        if expected[step] > 0
+    ]  # fmt: skip

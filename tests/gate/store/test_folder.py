@@ -1,0 +1,85 @@
+"""The history in a folder."""
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gate.model import UserError
+from gate.store.folder import FolderStore
+from gate.store.records import name_of
+from tests.gate.store.records import change, race, record
+
+
+def test_keeps_records_in_the_order_of_their_commits(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path / "new" / "history")
+    for number in (3, 1, 2):
+        assert store.add(record(number), 10).outcome == "added"
+    reading = store.read()
+    assert reading.records == [record(1), record(2), record(3)]
+    assert not reading.problems
+
+
+def test_adds_a_run_once_and_never_changes_it(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    store.add(record(1), 10)
+    # another perfgate may estimate otherwise from the same measurements
+    again = msgspec.structs.replace(record(1), changes=[change(0, 0.5)], committed=None)
+    assert store.add(again, 10).outcome == "known"
+    with pytest.raises(UserError, match="other measurements of run run-1"):
+        store.add(record(1, raw="other"), 10)
+    assert store.read().records == [record(1)]
+
+
+def test_drops_the_oldest_and_says_how_many(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    for number in range(5):
+        store.add(record(number), 10)
+    done = store.add(record(5), 3)
+    assert (done.dropped, done.kept) == (3, 3)
+    assert store.read().records == [record(3), record(4), record(5)]
+    done = store.add(record(1), 3)
+    assert (done.outcome, done.dropped, done.kept) == ("too-old", 0, 3)
+    assert store.read().records == [record(3), record(4), record(5)]
+
+
+def test_names_what_cannot_be_read_and_reads_the_rest(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    for number in range(3):
+        store.add(record(number), 10)
+    place = tmp_path / name_of(record(1)).path
+    place.write_bytes(place.read_bytes()[:100])
+    reading = store.read()
+    assert reading.records == [record(0), record(2)]
+    [problem] = reading.problems
+    assert str(place) in problem
+
+
+def test_ignores_what_a_killed_writer_left(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    store.add(record(1), 10)
+    (tmp_path / name_of(record(1)).path).with_name(".tmp-1").write_text("{")
+    assert store.read().records == [record(1)]
+
+
+def test_refuses_a_folder_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such folder"):
+        FolderStore(tmp_path / "none").read()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot be written"):
+        FolderStore(tmp_path / "file").add(record(1), 10)
+
+
+def test_writers_at_one_time_lose_nothing(tmp_path: Path) -> None:
+    # each pair of neighbours also adds one and the same record
+    numbers = [[each * 3, each * 3 + 1, each * 3 + 2, each * 3 + 3] for each in range(4)]
+    assert race("folder", [tmp_path] * 4, numbers) == [0] * 4
+    assert FolderStore(tmp_path).read().records == [record(number) for number in range(13)]
+
+
+def test_reads_no_pipe(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    store.add(record(1), 10)
+    os.mkfifo((tmp_path / name_of(record(1)).path).with_name(Path(name_of(record(2)).path).name))
+    assert store.read().records == [record(1)]
