@@ -14,7 +14,7 @@ KINDS = (
     *("pytest-benchmark", "pyperf", "asv", "go", "cargo", "cmake", "jmh", "npm", "autotools", "make"),
     *("python", "generic"),
 )
-"""Of projects; gate/commands/init/detect/ looks for them."""
+"""Of projects; gate/commands/init/choose.py looks for them."""
 WORKFLOWS = ("pull-request", "trusted", "forks", "matrix", "calibrate", "history", "creep", "study")
 """Written by gate/commands/init/workflow.py."""
 
@@ -37,6 +37,9 @@ class Options:
     file: Path | None = option(
         "write the configuration there, for `--config FILE` (default: perfgate.toml)", metavar="FILE"
     )
+    project: Path | None = option(
+        "the folder of the project, where several lie side by side (default: this one)", metavar="DIR"
+    )
     force: bool = switch("overwrite existing files")
     tries: bool = switch("do not run `perfgate try` on what was written", off=True, flag="--no-try")
 
@@ -44,8 +47,8 @@ class Options:
 def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Write a configuration, or a workflow."""
     if options.workflow is not None:
-        if options.file is not None:
-            raise MisuseError("--file: not with --workflow")
+        if options.file is not None or options.project is not None:
+            raise MisuseError(f"--{'project' if options.file is None else 'file'}: not with --workflow")
         from gate.commands.init import workflow
 
         asked = workflow.WorkflowOptions(Path.cwd(), options.workflow, options.action, options.force)
@@ -55,7 +58,8 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.commands.init.init import FILE, InitOptions, run
 
     file = FILE if options.file is None else str(options.file)
-    return run(InitOptions(Path.cwd(), options.kind, options.force, file, options.tries), out, err)
+    place = Path.cwd() if options.project is None else Path.cwd() / options.project
+    return run(InitOptions(place, options.kind, options.force, file, options.tries), out, err)
 
 
 COMMAND = Command(

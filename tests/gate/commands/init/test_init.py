@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from gate.commands.init.detect.c_programs import wants_arguments
-from gate.commands.init.detect.choose import choose
+from gate.commands.init.choose import choose
 from gate.commands.init.detect.cmake import look as look_cmake
-from gate.commands.init.detect.result import KINDS, Found, Measured
-from gate.commands.init.detect.tree import Tree, read_tree
+from gate.commands.init.found import KINDS, Found, Measured
+from gate.commands.init.tree import Tree, read_tree
 from gate.commands.init.init import render, toml_value
 from gate.config.parse import parse
 from gate.config.source import read_source

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.commands.init.detect.result import Rank
+from gate.commands.init.found import Rank
 from tests.support.initialized import Project, detected, init, written
 
 _CRATE = '[package]\nname = "app"\nversion = "0.1.0"\n[dev-dependencies]\ncriterion = "0.5"\n'

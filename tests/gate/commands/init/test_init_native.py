@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.commands.init.detect.result import Rank
+from gate.commands.init.found import Rank
 from tests.support.initialized import Project, detected, written
 
 _MAIN = "int main(void) { return 0; }\n"

@@ -5,10 +5,10 @@ import shlex
 
 import pytest
 
-from gate.commands.init.detect.choose import choose
+from gate.commands.init.choose import choose
 from gate.commands.init.detect.repetitions import Suite, amount, fixed_amount, length_of_value
-from gate.commands.init.detect.result import Rank, names_of
-from gate.commands.init.detect.tree import read_tree
+from gate.commands.init.found import Rank, names_of
+from gate.commands.init.tree import read_tree
 from tests.support.initialized import Project, detected, written
 
 _MODULE = "module example.com/acme/words/v2\n\ngo 1.21\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.commands.init.detect.result import Found, Measured
+from gate.commands.init.found import Found, Measured
 from gate.commands.init.init import long_notes
 from gate.commands.try_ import plans, try_
 from gate.config.parse import parse

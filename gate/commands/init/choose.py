@@ -1,0 +1,79 @@
+"""The choice of what is written, of all that the tools of a project name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from gate.commands.init import cargo, cmake, go, jmh, make, npm, python, scripts
+from gate.commands.init.ask import Asked
+from gate.commands.init.command import KINDS
+from gate.commands.init.found import Found, Rank, Row
+from gate.commands.init.tree import Tree
+from gate.model import UserError
+
+_LOOKS: dict[str, tuple[Callable[[Tree, Asked], Found | None], str]] = {
+    "pytest-benchmark": (python.look_pytest, "test that uses the benchmark fixture"),
+    "pyperf": (python.look_pyperf, "script with a pyperf.Runner"),
+    "asv": (python.look_asv, "asv.conf.json with benchmarks of times"),
+    "go": (go.look, "go.mod"),
+    "cargo": (cargo.look, "Cargo.toml"),
+    "cmake": (cmake.look, "CMakeLists.txt"),
+    "jmh": (jmh.look, "pom.xml or Gradle file that names JMH"),
+    "npm": (npm.look, "package.json with a script bench, benchmark or perf"),
+    "autotools": (make.look_autotools, "configure.ac or configure with a Makefile.am or Makefile.in"),
+    "make": (make.look, "Makefile that builds or runs something"),
+    "python": (python.look, "benchmark script, program or test of Python"),
+    "generic": (scripts.look, "script"),
+}
+_COMPILED = {"go", "cargo", "cmake", "autotools", "make"}
+_OF_PYTHON = {"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"}
+
+
+def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
+    """Return what is to be written, with rows for all else that was seen.
+
+    Args:
+        tree: the project.
+        ask: asks its tools.
+        kind: the one that is wanted; None: the one that says most.
+
+    Raises:
+        UserError: there is nothing of the kind here; several projects lie side by side, and none at the top.
+    """
+    if kind is not None:
+        wanted = _LOOKS[kind][0](tree, ask)
+        if wanted is None:
+            raise UserError(f"--kind {kind}: there is no {_LOOKS[kind][1]} here; --kind generic needs none")
+        return replace(wanted, notes=[*wanted.notes, *ask.notes])
+    found: list[Found] = []
+    for name in KINDS:
+        # make is asked where nothing else builds programs: it may have to build them to tell
+        if name in ("autotools", "make") and any(each.kind in _COMPILED and each.measures_something for each in found):
+            continue
+        if (each := _LOOKS[name][0](tree, ask)) is not None:
+            found.append(each)
+    modules = re.findall(r"^\s*path\s*=\s*(\S+)", tree.text(".gitmodules"), re.MULTILINE)
+    if absent := [path for path in modules if not any((tree.directory / path).glob("*"))]:
+        ask.notes.append(f"submodules are not checked out ({', '.join(absent[:3])}): `git submodule update --init`")
+    compiled = any(each.kind in _COMPILED for each in found)
+    # beside what a compiler makes, a script of Python is a tool rather than the project
+    tools = [each for each in found if each.kind == "python" and compiled and not _OF_PYTHON & tree.names]
+    ordered = sorted(
+        found, key=lambda each: (each in tools, each.rank, each.build is None and each.rank == Rank.PLACEHOLDER)
+    )
+    first, *others = ordered
+    places = {
+        each.place.split("/")[0] for each in found if each.place and each.rank == first.rank and each not in tools
+    }
+    if first.place and len(places) > 1 and all(each.place for each in found if each.kind != "generic"):
+        listed = ", ".join(f"`--project {place}`" for place in sorted(places))
+        raise UserError(f"several projects lie here, and none at the top: choose with {listed}", option="project")
+    # a placeholder and plain tests are no news beside something better
+    more = [
+        Row(f"{each.evidence}", f"left out: --kind {each.kind} measures it")
+        for each in others
+        if each.rank < Rank.TESTS
+    ]
+    return replace(first, rows=[*first.rows, *more], notes=[*first.notes, *ask.notes])
