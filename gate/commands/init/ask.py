@@ -14,6 +14,7 @@ from typing import Any
 
 from gate.commands.init.tree import Tree
 from gate.removal import remove_tree
+from gate.run.refusal import RefusedError, refuse_unsafe
 from harness.build.cache import directory_of
 from harness.process.execute import Command, ProcessExecutor, clean_environment
 from harness.sandbox.caches import named
@@ -53,9 +54,14 @@ class Asked:
             self.failed = f"{words[0]} is not installed"
             self._note(f"{self.failed}: its files were read without it")
             return None
+        try:
+            refuse_unsafe()
+        except RefusedError as error:
+            self.failed = str(error)
+            return None
         if not self.copy.exists():
             self._copy()
-        given = clean_environment(os.environ, (), environment) | self._sandbox.environment("head")
+        given = {**clean_environment(os.environ, (), environment), **self._sandbox.environment("head")}
         output = self._work / "outputs" / "head" / "answer"
         output.parent.mkdir(parents=True, exist_ok=True)
         confined = self._sandbox.confined("head", self.copy, building=True)

@@ -23,7 +23,7 @@ from gate.commands.init.found import (
     tests,
     within,
 )
-from gate.commands.init.tree import Tree
+from gate.commands.init.tree import Tree, folder_of
 
 _NAME = re.compile(r"\w[\w.-]*", re.ASCII)
 """What can stand in a command as it is; Cargo takes more for the name of a target than for that of a package."""
@@ -82,7 +82,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     rows: list[Row] = []
     benches, programs, tested = [], [], []
     for package, default in packages:
-        folder = str(PurePosixPath(package["manifest"]).parent).removeprefix(".")
+        folder = folder_of(package["manifest"])
         fuzzes = package["metadata"].get("cargo-fuzz") or _FUZZERS & set(package["dependencies"])
         for target in _targets(tree, package, folder, default):
             label = f"{target[0]} {target[1].name}"
@@ -150,13 +150,13 @@ def _packages(tree: Tree, ask: Asked) -> Iterator[tuple[dict[str, Any], bool]]:
                 "name": each["name"], "manifest": place, "targets": targets, "run": each.get("default_run"),
                 "dependencies": {one["name"]: one["req"] for one in each["dependencies"]},
                 "metadata": each["metadata"] if isinstance(each["metadata"], dict) else {},
-                "place": str(PurePosixPath(manifest).parent).removeprefix("."),
+                "place": folder_of(manifest),
             }, each["id"] in default  # fmt: skip
 
 
 def _simply(tree: Tree, manifest: str) -> dict[str, Any] | None:
     """Read a package without cargo: its table, and the files where cargo looks by itself."""
-    folder = str(PurePosixPath(manifest).parent).removeprefix(".")
+    folder = folder_of(manifest)
     lead = f"{folder}/" if folder else ""
     tables = tree.toml(manifest)
     package = tables.get("package")
@@ -168,7 +168,8 @@ def _simply(tree: Tree, manifest: str) -> dict[str, Any] | None:
             inner = PurePosixPath(path).relative_to(f"{lead}{usual}")
             if len(inner.parts) == 1 or inner.parts[1:] == ("main.rs",):
                 targets[kind, PurePosixPath(inner.parts[0]).stem] = path
-        for each in tables.get(kind) if isinstance(tables.get(kind), list) else []:
+        declared = tables.get(kind)
+        for each in declared if isinstance(declared, list) else []:
             if isinstance(each, dict) and isinstance(each.get("name"), str):
                 name = each["name"]
                 places = [each.get("path"), f"{usual}/{name}.rs", f"{usual}/{name}/main.rs"]
@@ -244,10 +245,10 @@ def _build(tree: Tree, made: list[tuple[str, _Target]]) -> str:
     for call, each in calls.items():
         lines.append(f"touch {shlex.join(bench.source for _, bench in each)}")
         lines.append(f"{call} {' '.join(f'--bench {bench.name}' for _, bench in each)}")
-        # before another package makes one of that name; Cargo's hash has 16 digits
+        # before another package makes one of that name; a hash has 16 digits
+        deps = f"target/{_triple(tree)}release/deps"
         lines += [
-            f'cp "$(ls -t target/{_triple(tree)}release/deps/{bench.name.replace("-", "_")}-{"?" * 16} | head -n 1)" {path}'
-            for path, bench in each
+            f'cp "$(ls -t {deps}/{bench.name.replace("-", "_")}-{"?" * 16} | head -n 1)" {path}' for path, bench in each
         ]
     return "\n".join(lines)
 
@@ -297,7 +298,7 @@ def _of_tests(tree: Tree, folders: list[str]) -> Found | None:
 
 
 def _with_lock(tree: Tree, found: Found) -> Found:
-    """Take an ignored Cargo.lock along; a tracked one may be written anew by a commit whose Cargo.toml asks for more."""
+    """Take an ignored Cargo.lock along; a tracked one is written anew where Cargo.toml asks for more."""
     lock = str(PurePosixPath(found.place, "Cargo.lock"))
     if lock in tree.names:
         return replace(found, changes=[lock])

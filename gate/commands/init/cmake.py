@@ -114,15 +114,15 @@ def _configured(tree: Tree, ask: Asked, source: str, options: tuple[str, ...]) -
         for entry in json.loads(text)["entries"]
     ]
     # options of the project, not of the library of benchmarks
-    own = [
+    options_off = [
         entry["name"]
         for entry in cache
         if entry["type"] == "BOOL"
         and entry["value"].upper() in ("OFF", "NO", "FALSE", "0", "")
         and not _NO_OPTION.search(entry["name"])
     ]
-    bench = tuple(name for name in own if BENCH.search(name))
-    tests_ = tuple(name for name in own if re.search(r"(BUILD|ENABLE|WITH)_TEST(S|ING)?$|^TESTS$", name))
+    bench = tuple(name for name in options_off if BENCH.search(name))
+    tests_ = tuple(name for name in options_off if re.search(r"(BUILD|ENABLE|WITH)_TEST(S|ING)?$|^TESTS$", name))
     off = [bench, (*bench, *tests_) if tests_ else ()]
     return _Project(source, binary, options, programs, shared, off)
 
@@ -179,7 +179,8 @@ def _of_benchmarks(project: _Project) -> Found | None:
 
 def _of_program(tree: Tree, project: _Project, ask: Asked) -> Found | None:
     """Take a benchmark before another program, an example last, and what wants arguments only without tests."""
-    rows, usable = [], []
+    rows: list[Row] = []
+    usable: list[tuple[bool, bool, bool, int, _Program, list[str] | None]] = []
     for each in project.programs:
         bench = bool(BENCH.search(each.name))
         if any(map(re.compile("fuzz", re.IGNORECASE).search, [each.name, *each.sources[:1]])):

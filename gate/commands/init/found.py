@@ -191,7 +191,7 @@ def names_of(places: Iterable[str], top: str) -> list[str]:
     names: list[str] = []
     for place in places:
         name = top if place in ("", ".") else place.replace("/", "-")
-        same = sum(each == name or each.startswith(f"{name}-") and each[len(name) + 1 :].isdigit() for each in names)
+        same = sum(each == name or (each.startswith(f"{name}-") and each[len(name) + 1 :].isdigit()) for each in names)
         names.append(f"{name}-{same + 1}" if name in names else name)
     return names
 

@@ -23,7 +23,7 @@ from gate.commands.init.found import (
     suite_plan,
     tests,
 )
-from gate.commands.init.tree import Tree
+from gate.commands.init.tree import Tree, folder_of
 
 _BENCHMARK = re.compile(r"^func Benchmark(?:[^a-z\W]\w*)?\(\s*\w+\s+\*\s*testing\.B\s*\)", re.MULTILINE)
 _INNER = re.compile(r"\bb\.Run\(")
@@ -53,7 +53,7 @@ class _Package:
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find the module or modules; None without a go.mod anywhere."""
-    modules = [_parent(p) for p in tree.files if PurePosixPath(p).name == "go.mod" and not _unseen(p)]
+    modules = [folder_of(p) for p in tree.files if PurePosixPath(p).name == "go.mod" and not _unseen(p)]
     packages = [each for module in modules[:20] for each in _packages(tree, ask, module, modules)]
     benched = [each for each in packages if _BENCHMARK.search(each.tests)]
     place = modules[0] if modules and "" not in modules else ""
@@ -65,10 +65,6 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     tested = [each for each in packages if _TEST.search(each.tests)]
     found = _of_program(tree, packages, tested=bool(tested)) or _of_tests(tree, tested, modules)
     return found or Found("go", "without benchmarks, a program or tests", [placeholder()])
-
-
-def _parent(path: str) -> str:
-    return str(PurePosixPath(path).parent).removeprefix(".")
 
 
 def _unseen(path: str) -> bool:
@@ -88,7 +84,7 @@ def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterat
             other for other in modules if other != module and f"{other}/".startswith(f"{module}/" if module else "")
         ]
         for path in tree.ending(".go", under=module):
-            folder = _parent(path)
+            folder = folder_of(path)
             if _unseen(path) or any(f"{folder}/".startswith(f"{other}/") for other in inner):
                 continue
             entry = next((each for each in listed if each["Dir"] == folder), None)
@@ -96,10 +92,10 @@ def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterat
                 listed.append(entry := {"Dir": folder, "GoFiles": [], "TestGoFiles": []})
             entry["TestGoFiles" if path.endswith("_test.go") else "GoFiles"].append(PurePosixPath(path).name)
     for each in listed:
-        folder = ask.inside(each["Dir"]) if answer is not None else each["Dir"]
-        if folder is None:
+        place = ask.inside(each["Dir"]) if answer is not None else str(each["Dir"])
+        if place is None:
             continue
-        folder = folder.removeprefix(".")
+        folder = "" if place == "." else place
         texts = [
             "\n".join(tree.text(posixpath.join(folder, name)) for key in keys for name in each.get(key) or ())
             for keys in (("GoFiles", "CgoFiles"), ("TestGoFiles", "XTestGoFiles"))

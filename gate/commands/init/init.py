@@ -107,13 +107,8 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
         few = None if taught.failed or chosen else representatives(found, trial)
         if few is not None and attempt < _ATTEMPTS:
             found, chosen = few[0], True
-            out.write(
-                _printable(
-                    [
-                        f"attempt {attempt}: {few[2]} cases; chosen: {few[1]}, the fastest of each group, by the suite's filter"
-                    ]
-                )
-            )
+            chose = f"chosen: {few[1]}, the fastest of each group, by the suite's own filter"
+            out.write(f"attempt {attempt}: {few[2]} cases; {chose}\n")
             _write(replace(options, force=True), tree, found)
             continue
         out.write(screen.getvalue())

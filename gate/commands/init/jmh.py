@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.found import Found, Measured, Row, placeholder, suite_plan
-from gate.commands.init.tree import Tree
+from gate.commands.init.tree import Tree, folder_of
 
 _DEPENDS = re.compile(r"<artifactId>\s*jmh-core\s*</artifactId>")
 _SHADES = re.compile(r"<artifactId>\s*maven-shade-plugin\s*</artifactId>(.*?)</plugin>", re.DOTALL)
@@ -69,7 +69,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
 
 
 def _module(tree: Tree, path: str) -> _Module:
-    directory = str(PurePosixPath(path).parent).removeprefix(".")
+    directory = folder_of(path)
     files = [
         p
         for p in tree.ending(".java", ".kt", ".scala", ".groovy", under=directory)

@@ -169,7 +169,7 @@ def _linked(ask: Asked, said: str, folder: str) -> Iterator[_Linked]:
         if entered:
             inner = ask.inside(entered[2])
             if entered[1] == "Entering" and inner is not None:
-                places.append(inner.removeprefix("."))
+                places.append("" if inner == "." else inner)
             elif len(places) > 1:
                 places.pop()
             continue

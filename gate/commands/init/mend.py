@@ -1,4 +1,4 @@
-"""What a trial teaches: the cure that a failure itself names, and of a large suite the cases that a budget has room for."""
+"""What a trial teaches: the cure that a failure itself names, and the cases of a large suite that fit a budget."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ _CHOSEN = 16
 _ROOM = 0.85
 """Of a budget that rounds may be expected to take."""
 _MOST_BUILDS = 60
+_ABSENT = re.compile(r"no such file|ENOENT|cannot (?:open|find)|could not (?:open|find)|not found", re.IGNORECASE)
+_REFUSES = re.compile(
+    r"(?:unexpected argument|unrecognized (?:command-line )?(?:option|flag|argument)s?|no such option|bad option|"
+    r"unknown (?:option|flag|argument)|flag provided but not defined|invalid option|found argument)\b"
+    r"[^-\n]{0,20}?(-{1,2}[A-Za-z][\w.-]*)",
+    re.IGNORECASE,
+)
 _PYTHON = re.compile(r"(?<![\w/.-])(?:(?:\.venv|venv)/bin/)?python3?(?= )")
 
 
@@ -86,7 +93,7 @@ def _like(command: list[str] | str, text: str) -> list[str] | str:
 
 
 def _whole_seconds(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
-    del tree
+    del tree, name
     if not re.search(r"invalid value|isn't a valid value|invalid digit", text, re.IGNORECASE):
         return None
     option = re.compile(r"(--(?:warm-up|measurement)-time=)[\d.]*\.\d+")
@@ -101,12 +108,7 @@ def _whole_seconds(found: Found, tree: Tree, name: str, text: str) -> tuple[Foun
 
 def _refused_option(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
     del tree
-    told = re.search(
-        r"(?:unexpected argument|unrecognized (?:command-line )?(?:option|flag|argument)s?|unknown (?:option|flag|argument)|"
-        r"no such option|flag provided but not defined|invalid option|found argument|bad option)\b[^-\n]{0,20}?(-{1,2}[A-Za-z][\w.-]*)",
-        text,
-        re.IGNORECASE,
-    )
+    told = _REFUSES.search(text)
     if told is None:
         return None
     option = re.compile(rf"\s-?{re.escape(told[1])}(?:=\S+)?(?=\s|$)")
@@ -127,7 +129,7 @@ def _missing_module(found: Found, tree: Tree, name: str, text: str) -> tuple[Fou
         return None
     module = told[1].split(".")[0]
     if module == package(tree):
-        build = f"rm -rf .perfgate-site && python -m pip install --quiet --no-deps --target .perfgate-site ."
+        build = "rm -rf .perfgate-site && python -m pip install --quiet --no-deps --target .perfgate-site ."
         return replace(
             found, build=build, environment={"PYTHONPATH": ".perfgate-site"}
         ), "the package is installed in the build"
@@ -189,28 +191,24 @@ def _needed_features(found: Found, tree: Tree, name: str, text: str) -> tuple[Fo
 
 
 def _wrong_folder(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
-    for path in re.findall(r"[\"'`\s(]((?:\.{1,2}/)*[\w.-]+(?:/[\w.-]+)*\.\w{1,8})\b", text):
-        inner = re.sub(r"^(\.\.?/)+", "", path)
-        holding = [each for each in tree.files if each.endswith(f"/{inner}")]
-        ups = path.count("../")
-        benchmark = next((each for each in found.benchmarks if each.name == name), None)
-        missing = re.search(
-            rf"(No such file|ENOENT|cannot open|not found|Cannot find|could not open)[^\n]*{re.escape(path)}|{re.escape(path)}[^\n]*(No such file|not found)",
-            text,
-        )
-        if benchmark is None or not missing or len(holding) != 1 or "cd " in _text(benchmark.command):
+    """Start a benchmark where the file lies that it does not find, if only one folder has it."""
+    each = next((one for one in found.benchmarks if one.name == name), None)
+    if each is None or "cd " in _text(each.command):
+        return None
+    lines = [line for line in text.splitlines() if _ABSENT.search(line)]
+    for path in re.findall(r"(?:^|[\"'`\s(])(?:\./)?([\w-][\w.-]*(?:/[\w.-]+)*)", "\n".join(lines)):
+        holding = [file for file in tree.files if file.endswith(f"/{path}")]
+        if len(holding) != 1 or "." not in path:
             continue
-        folder = holding[0].removesuffix(f"/{inner}")
-        folder = folder + "/x" * ups if ups else folder
-        if ups or folder in ("", "."):
-            continue
+        folder = holding[0].removesuffix(f"/{path}")
         up = "../" * len(PurePosixPath(folder).parts)
-        words = shlex.split(_text(benchmark.command))
-        moved = [
-            up + word.removeprefix("./") if word.startswith("./") or word in tree.names else word for word in words
+        words = [
+            up + word.removeprefix("./") if word.startswith("./") or word in tree.names else word
+            for word in shlex.split(_text(each.command))
         ]
-        command = f"cd {shlex.quote(folder)} && {shlex.join(moved)}"
-        return _each(found, name, lambda each: replace(each, command=command)), f"in {folder}/, where {inner} is"
+        moved = replace(each, command=f"cd {shlex.quote(folder)} && {shlex.join(words)}")
+        benchmarks = [moved if one == each else one for one in found.benchmarks]
+        return replace(found, benchmarks=benchmarks), f"in {folder}/, where {path} is"
     return None
 
 

@@ -82,7 +82,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if manager == _UNLOCKED and of_project:
         notes.append("there is no lock file, so each side gets the newest dependencies: better commit one")
     before = f"pre{script.name}"
-    if before in script.package.get("scripts", {}) or re.search(r"\bbuild\b|\btsc\b", script.text):
+    if before in (script.package.get("scripts") or {}) or re.search(r"\bbuild\b|\btsc\b", script.text):
         notes.append(f"script {script.name} builds each time, which is measured with it: better move that into [build]")
     return Found(
         "npm", script.file or f"script {script.name} of {PurePosixPath(script.directory, 'package.json')}", [measured],
@@ -99,7 +99,8 @@ def _measured(
 ) -> tuple[Measured, Amount | None, list[str]]:
     texts = [tree.text(path) for path in _files(tree, script)]
     tool = _library(script.text, texts, dependencies)
-    around = [f"{when}{script.name}" in (script.package.get("scripts") or {}) for when in ("pre", "post")]
+    scripts: dict[str, Any] = script.package.get("scripts") or {}
+    around = [f"{when}{script.name}" in scripts for when in ("pre", "post")]
     # node itself where the package manager would only start it; with Plug'n'Play node finds no package by itself
     if _DIRECT.fullmatch(script.text.strip()) and not any(around) and ".yarnrc.yml" not in tree.names:
         words = shlex.split(script.text)
@@ -120,10 +121,10 @@ def _measured(
     if tool == "benchmark.js":
         command = f"{lead}{shlex.join(words)} >{{output}}"
         return Measured(script.name, command, [], "values", "benchmark_js"), fixed_plan(cases, 0.5, 5.5), []
-    results = "bench.tasks: task.name, task.result.latency.mean" if tool == "tinybench" else "its results"
+    results = "task.name, task.result.latency.mean of bench.tasks" if tool == "tinybench" else "its results"
     comment = (
-        f"{script.file or script.name} uses {tool}: the time of a run says nothing. Let it append its results ({results}) to",
-        'the file PERFGATE_OUTPUT as lines {"metric": "NAME", "value": 1.5, "unit": "ms"}, and perfgate read them:',
+        f"{script.file or script.name} uses {tool}: the time of a run says nothing. Let it append {results}",
+        'to the file PERFGATE_OUTPUT as lines {"metric": "NAME", "value": 1.5, "unit": "ms"}, and perfgate read them:',
         f'instrument = "values", command = {json.dumps(words)}',
     )
     note = f"{tool}'s results must be written by the script itself: see the comment above [[benchmark]]"

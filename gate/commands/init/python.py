@@ -1,4 +1,4 @@
-"""Python: pytest-benchmark, pyperf and asv, else a script, a program's start or the tests, by asking the interpreter."""
+"""Python: pytest-benchmark, pyperf and asv, else a script, a program's start or the tests, as they tell."""
 
 from __future__ import annotations
 
@@ -117,9 +117,10 @@ class Python:
     def command(self, words: list[str]) -> str:
         """Return a script that ends with a command, and stops if Python would import another copy than this side's."""
         name = package(self.tree)
+        check = f"import os, {name} as it; assert os.path.realpath(it.__file__).startswith(os.getcwd()), it"
         lines = [
             "# both sides would measure the same code if Python imported another copy than this side's",
-            f"{self.executable} -c 'import os, {name} as it; assert os.path.realpath(it.__file__).startswith(os.getcwd()), it'",
+            f"{self.executable} -c '{check}'",
         ]
         return "\n".join(["set -e", *(lines if name else []), shlex.join([self.executable, *words])])
 
@@ -214,7 +215,7 @@ def _compiled(tree: Tree) -> bool:
 def package(tree: Tree) -> str | None:
     """Return the import name of the project's package, when only one can be meant."""
     lead = "src/" if any(tree.ending(".py", under="src")) else ""
-    names = {}
+    names: dict[str, None] = {}
     for path in tree.ending(".py", under=lead.rstrip("/")):
         inner = PurePosixPath(path.removeprefix(lead)).parts
         name = (

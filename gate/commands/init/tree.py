@@ -31,6 +31,11 @@ _NEEDED = {
 }  # fmt: skip
 
 
+def folder_of(path: str) -> str:
+    """Return the folder of a file of the project, "" for its own."""
+    return path.rpartition("/")[0]
+
+
 @dataclass(frozen=True)
 class Tree:
     """The files of a project."""
