@@ -36,10 +36,11 @@ def init(directory: Path, kind: str | None = None, *, force: bool = False) -> tu
     return code, out.getvalue(), err.getvalue()
 
 
-def written(directory: Path, kind: str | None = None) -> Config:
-    """Return the configuration that is written, which must be one that can be read."""
-    code, _, err = init(directory, kind)
-    assert (code, err) == (0, "")
+def written(directory: Path, kind: str | None = None, *, force: bool = False, code: int | None = 0) -> Config:
+    """Return the configuration that is written, which must be one that can be read; code: None for any."""
+    done, _, err = init(directory, kind, force=force)
+    assert err == ""
+    assert code is None or done == code
     return parse_types(read_source((directory / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from gate.commands.init import cargo, cmake, go, jmh, make, npm, python, scripts
 from gate.commands.init.ask import Asked
@@ -28,6 +29,15 @@ _LOOKS: dict[str, tuple[Callable[[Tree, Asked], Found | None], str]] = {
     "generic": (scripts.look, "script"),
 }
 _COMPILED = {"go", "cargo", "cmake", "autotools", "make"}
+_BEGIN = {
+    *("Cargo.toml", "go.mod", "go.work", "CMakeLists.txt", "Makefile", "GNUmakefile", "configure.ac", "package.json"),
+    *("pyproject.toml", "setup.py", "pom.xml", "build.gradle", "build.gradle.kts", "asv.conf.json"),
+}
+"""Files that a project begins with."""
+_ASIDE = {
+    *("bench", "benches", "benchmark", "benchmarks", "perf", "docs", "doc", "examples", "example", "fuzz", "test"),
+    *("tests", "vendor", "third_party"),
+}
 _OF_PYTHON = {"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"}
 
 
@@ -64,12 +74,12 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
         found, key=lambda each: (each in tools, each.rank, each.build is None and each.rank == Rank.PLACEHOLDER)
     )
     first, *others = ordered
-    places = {
-        each.place.split("/")[0] for each in found if each.place and each.rank == first.rank and each not in tools
-    }
-    if first.place and len(places) > 1 and all(each.place for each in found if each.kind != "generic"):
-        listed = ", ".join(f"`--project {place}`" for place in sorted(places))
+    places = {path.split("/")[0] for path in tree.files if PurePosixPath(path).name in _BEGIN and path.count("/") == 1}
+    if first.place and len(places - _ASIDE) > 1 and not _BEGIN & tree.names:
+        listed = ", ".join(f"`--project {place}`" for place in sorted(places - _ASIDE))
         raise UserError(f"several projects lie here, and none at the top: choose with {listed}", option="project")
+    commands = " ".join(str(each.command) for each in first.benchmarks)
+    others = [each for each in others if each.kind != "generic" or each.evidence.split()[-1] not in commands]
     # a placeholder and plain tests are no news beside something better
     more = [
         Row(f"{each.evidence}", f"left out: --kind {each.kind} measures it")

@@ -69,14 +69,14 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
     except UserError as error:
         err.write(f"perfgate: {error}\n")
         return Exit.USAGE
-    why = _untried(options, tree, found)
+    why = _untried(options, tree, found) if options.tries or not found.measures_something else ""
     if not options.tries or why:
         out.write(
             _printable(
                 [*_summary(options, found), *([f"not tried: {why}"] if why else []), "next:", *_next(options, why)]
             )
         )
-        return Exit.ERROR if why and options.tries else Exit.PASS if found.measures_something else Exit.ERROR
+        return Exit.ERROR if why else Exit.PASS
     out.write(_printable([*_summary(options, found), "trying it (--no-try skips this, and so does Ctrl-C):"]))
     out.flush()
     found, missing = _tried(options, tree, found, out, err)
@@ -151,7 +151,7 @@ def _untried(options: InitOptions, tree: Tree, found: Found) -> str:
             return "nothing is committed yet: commit first, as perfgate compares two states of a repository"
     except SourceError as error:
         return str(error)
-    return ""
+    return f"git ignores {options.file}: `git add --force {options.file}`" if _ignored(options) else ""
 
 
 def _write(options: InitOptions, tree: Tree, found: Found) -> None:

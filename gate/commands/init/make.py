@@ -67,7 +67,12 @@ def _of_makefile(tree: Tree, ask: Asked, path: str) -> Found | None:
     elif goal:
         said, _ = _asked(tree, ask, path, goal)
     made = list(_linked(ask, said, folder)) if goal or not _NO_BUILD.fullmatch(default) else []
-    if native and not made and default and ask.run("make", "-j2", "-C", folder or ".", *([goal] if goal else [])):
+    if (
+        native
+        and not made
+        and (goal or (default and not _NO_BUILD.fullmatch(default)))
+        and ask.run("make", "-j2", "-C", folder or ".", *([goal] if goal else []))
+    ):
         # a make that another one starts needs what the first one made
         made = list(_linked(ask, _asked(tree, ask, path, goal, again=True)[0], folder))
     made = [*{each.path: each for each in made if each.path not in tree.names}.values()]

@@ -29,8 +29,9 @@ _ASV_CASE = re.compile(r"^\s*def time_\w+\(|^\s*def Time\w+\(", re.MULTILINE)
 _OTHERS = re.compile(r"^\s*(?:import|from) (?:pyperf|asv|pytest|unittest)\b", re.MULTILINE)
 _ANSWERS_HELP = re.compile(r"\b(?:argparse|click|typer|fire|docopt|optparse|cyclopts)\b")
 _TEST = re.compile(r"test_\w+\.py|\w+_test\.py")
+_ADDOPTS = re.compile(r"^\s*addopts\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)", re.MULTILINE)
 # Options that a project sets for all its test runs and that do not go with measuring.
-_HINDERS = re.compile(r"(?:^|\s)(-n\s*\w+|--numprocesses|--dist|--benchmark-(?:disable|skip)|--cov)")
+_HINDERS = re.compile(r"(?:^|[\s\"'])(-n\s*\w+|--numprocesses|--dist|--benchmark-(?:disable|skip)|--cov)")
 ENVIRONMENT = ".perfgate-env"
 """The folder of each side's own packages, where the interpreter lacks some."""
 _SITE = ".perfgate-site"
@@ -42,7 +43,7 @@ print(json.dumps([re.sub(r"[-_.]+", "-", name).lower() for name in names if name
 _PLUGIN = """\
 import json
 def pytest_collection_finish(session):
-    found = {"addopts": str(session.config.getini("addopts")), "uses": [], "marked": []}
+    found = {"uses": [], "marked": []}
     for item in session.items:
         kind = "uses" if "benchmark" in getattr(item, "fixturenames", ()) else None
         kind = kind or ("marked" if item.get_closest_marker("benchmark") else None)
@@ -241,10 +242,9 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
         return None
     own = python(tree, ask, ["pytest", "pytest-benchmark"])
     rows: list[Row] = []
-    cases, hindered = (
-        len(files) * 2,
-        bool(_HINDERS.search(tree.text("pyproject.toml") + tree.text("setup.cfg") + tree.text("pytest.ini"))),
-    )
+    ini = "\n".join(map(tree.text, ("pyproject.toml", "setup.cfg", "pytest.ini", ".pytest.ini", "tox.ini")))
+    hindered = any(map(_HINDERS.search, _ADDOPTS.findall(ini)))
+    cases = 2 * len(files)
     if own.setup is None:
         ask.write("perfgate_ask.py", _PLUGIN)
         run = f"./{own.executable}" if tree.environment else own.executable
@@ -267,7 +267,7 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
         collected = next((each for each in told if "uses" in each), None)
         if collected and collected["uses"]:
             files = list(dict.fromkeys(node.split("::")[0] for node in collected["uses"]))
-            cases, hindered = len(collected["uses"]), bool(_HINDERS.search(collected["addopts"]))
+            cases = len(collected["uses"])
         elif collected and not failed:
             files = []
         for path_, why in failed.items():
