@@ -97,18 +97,18 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
             out.write(screen.getvalue())
             return found, {"": "the trial could not be made"}
         taught = lesson(trial)
+        few = None if chosen or attempt == _ATTEMPTS else representatives(found, trial)
+        if few is not None and not (taught.failed and any(each["failures"] for each in trial["benchmarks"])):
+            found, chosen = few[0], True
+            chose = f"chosen: {few[1]}, the fastest of each group, by the suite's own filter"
+            out.write(f"attempt {attempt}: {few[2]} cases; {chose}\n")
+            _write(replace(options, force=True), tree, found)
+            continue
         cure = mended(found, tree, taught) if taught.failed and attempt < _ATTEMPTS else None
         if cure is not None:
             found, what = cure
             failed = "; ".join(f"{name or 'the build'}: {reason(text)}" for name, text in taught.failed.items())
             out.write(_printable([f"attempt {attempt}: {failed[:300]}", f"  mended: {what}"]))
-            _write(replace(options, force=True), tree, found)
-            continue
-        few = None if taught.failed or chosen else representatives(found, trial)
-        if few is not None and attempt < _ATTEMPTS:
-            found, chosen = few[0], True
-            chose = f"chosen: {few[1]}, the fastest of each group, by the suite's own filter"
-            out.write(f"attempt {attempt}: {few[2]} cases; {chose}\n")
             _write(replace(options, force=True), tree, found)
             continue
         out.write(screen.getvalue())

@@ -17,6 +17,8 @@ from gate.commands.init.tree import Tree
 _MANY = 40
 """Findings beyond which a budget has too few builds for each."""
 _CHOSEN = 16
+_FEW = 8
+"""Cases that are chosen of a suite that took too long."""
 _ROOM = 0.85
 """Of a budget that rounds may be expected to take."""
 _MOST_BUILDS = 60
@@ -280,13 +282,17 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         what is written instead, how many cases are chosen, and how many there are.
     """
     cases = {each["benchmark"]: [one for one in each["cases"] if one["decided"]] for each in trial["benchmarks"]}
+    # what took too long has a list, and no times
+    listed = {each["benchmark"]: each.get("names", ()) for each in trial["benchmarks"] if each.get("names")}
+    for name, labels in listed.items():
+        cases[name] = [{"benchmark": f"{name}/{label}", "mean": 1.0} for label in labels]
     total = sum(map(len, cases.values()))
-    if total <= _MANY:
+    if total <= (_FEW if listed else _MANY):
         return None
     benchmarks, chosen = [], 0
     for each in found.benchmarks:
         own = cases.get(each.name, [])
-        share = max(1, round(_CHOSEN * len(own) / total))
+        share = max(1, round((_FEW if listed else _CHOSEN) * len(own) / total))
         labels = _fastest({_label(each, one): one["mean"] for one in own}, share) if len(own) > share else []
         command = _filtered(each, labels) if labels else None
         benchmarks.append(replace(each, command=command) if command else each)

@@ -165,8 +165,8 @@ def _scripts(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
     for directory in directories:
         package = _package(tree, directory)
         scripts = package.get("scripts")
-        for name in _SCRIPTS if isinstance(scripts, dict) else ():
-            text = scripts.get(name)
+        for name in _SCRIPTS:
+            text = scripts.get(name) if isinstance(scripts, dict) else None
             # the benchmarks of another language are found where its own files are
             if isinstance(text, str) and text.strip() and not _FOREIGN.search(text):
                 yield _Script(directory, name, text, package)

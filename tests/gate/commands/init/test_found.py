@@ -1,12 +1,12 @@
 """What is found in made-up projects by asking their tools: what is measured, how it is built, what is left out."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from gate.commands.init import ask
 from gate.commands.init.found import Found, Rank, fixed_plan, names_of, suite_plan
 from tests.support.initialized import Project, detected
 from tests.support.started import need
@@ -450,8 +450,8 @@ def test_what_is_found(project: Project, name: str) -> None:
 def test_what_was_read_without_its_tool_says_so(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"Cargo.toml": BENCHED.format("0.5", "0-first"), **LIB, "benches/0-first.rs": DIVAN, "Makefile": "a:\n"}
     directory = project(files)
-    which = ask.shutil.which
-    monkeypatch.setattr(ask.shutil, "which", lambda name, *a, **k: None if name == "cargo" else which(name, *a, **k))
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name, *a, **k: None if name == "cargo" else which(name, *a, **k))
     found = detected(directory)
     assert found.benchmark.command == ["./target/bench-0-first", "--bench"]
     assert "cargo is not installed: its files were read without it" in found.notes

@@ -138,6 +138,15 @@ def test_of_a_large_suite_the_fastest_of_each_group_is_chosen(
     assert few.rows[0].what == "58 of 60 cases"
 
 
+def test_of_a_suite_that_took_too_long_a_few_of_its_own_list_are_chosen() -> None:
+    names = [f"g{n % 20}/{n}" for n in range(60)]
+    told = {"benchmarks": [{"benchmark": "a", "cases": [], "failures": [], "longer_than": 60.0, "names": names}]}
+    made = representatives(found(["./b"], "criterion"), told)
+    assert made is not None
+    assert (made[1], made[2]) == (8, 60)
+    assert str(made[0].benchmark.command[-1]).count("|") == 7
+
+
 def test_a_small_suite_is_measured_whole() -> None:
     assert representatives(found(["./b"], "criterion"), suite(["x", "y"], "criterion")) is None
     # no filter of it is known
