@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 
 from gate.commands.init import cargo, cmake, go, jmh, make, npm, python, scripts
 from gate.commands.init.ask import Asked
-from gate.commands.init.command import KINDS
 from gate.commands.init.found import Found, Rank, Row
 from gate.commands.init.tree import Tree
 from gate.model import UserError
@@ -58,11 +57,11 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
             raise UserError(f"--kind {kind}: there is no {_LOOKS[kind][1]} here; --kind generic needs none")
         return replace(wanted, notes=[*wanted.notes, *ask.notes])
     found: list[Found] = []
-    for name in KINDS:
+    for name, (look, _) in _LOOKS.items():
         # make is asked where nothing else builds programs: it may have to build them to tell
         if name in ("autotools", "make") and any(each.kind in _COMPILED and each.measures_something for each in found):
             continue
-        if (each := _LOOKS[name][0](tree, ask)) is not None:
+        if (each := look(tree, ask)) is not None:
             found.append(each)
     modules = re.findall(r"^\s*path\s*=\s*(\S+)", tree.text(".gitmodules"), re.MULTILINE)
     if absent := [path for path in modules if not any((tree.directory / path).glob("*"))]:

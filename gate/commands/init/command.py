@@ -8,7 +8,7 @@ from typing import TextIO
 
 from gate.cli.command import Command
 from gate.cli.options import option, switch
-from gate.codes import MisuseError
+from gate.codes import Exit, MisuseError
 
 KINDS = (
     *("pytest-benchmark", "pyperf", "asv", "go", "cargo", "cmake", "jmh", "npm", "autotools", "make"),
@@ -64,8 +64,11 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 COMMAND = Command(
     help="write a commented perfgate.toml for this project, or a GitHub workflow",
-    example="perfgate init\nperfgate init --workflow pull-request",
+    example="perfgate init\nperfgate init --project server\nperfgate init --workflow pull-request",
     options=Options,
     run=run,
+    codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),
+    done="written, and every benchmark gave values unless it was not tried",
+    error="error: something gave no values, or there is nothing to measure",
     place=1,
 )

@@ -58,82 +58,56 @@ def look(tree: Tree, ask: Asked) -> Found | None:
 def _of_makefile(tree: Tree, ask: Asked, path: str) -> Found | None:
     folder = posixpath.dirname(path)
     native = any(True for each in tree.ending(*SOURCES) if not _ASIDE & {*PurePosixPath(each).parts})
-    said, listed = _asked(tree, ask, path, None)
-    targets = dict.fromkeys(listed)
+    said, targets = _asked(tree, ask, path, None)
     default = next((line.split()[-1] for line in said.splitlines() if line.startswith(".DEFAULT_GOAL :=")), "")
-    goal = next((each for each in _BUILD if each in targets and each != default), None)
-    if default and not _NO_BUILD.fullmatch(default):
-        goal = None if default not in _BUILD else default
-    elif goal:
+    builds = bool(default) and not _NO_BUILD.fullmatch(default)
+    goal = default if default in _BUILD else None
+    if not builds and (goal := next((each for each in _BUILD if each in targets), None)):
         said, _ = _asked(tree, ask, path, goal)
-    made = list(_linked(ask, said, folder)) if goal or not _NO_BUILD.fullmatch(default) else []
-    if (
-        native
-        and not made
-        and (goal or (default and not _NO_BUILD.fullmatch(default)))
-        and ask.run("make", "-j2", "-C", folder or ".", *([goal] if goal else []))
-    ):
+    made = [*_linked(ask, said, folder)] if builds or goal else []
+    if native and not made and (builds or goal) and ask.run("make", "-j2", "-C", folder or ".", *filter(None, [goal])):
         # a make that another one starts needs what the first one made
-        made = list(_linked(ask, _asked(tree, ask, path, goal, again=True)[0], folder))
+        made = [*_linked(ask, _asked(tree, ask, path, goal, again=True)[0], folder)]
     made = [*{each.path: each for each in made if each.path not in tree.names}.values()]
-    programs = [each for each in made if not each.shared]
     make = "make" + (f" -C {shlex.quote(folder)}" if folder else "")
     bench, test = (next((each for each in names if each in targets), None) for names in (_BENCH, _TEST))
-    if bench and not _FETCHES.search(_asked(tree, ask, path, bench)[0]):
-        run = [*made] or [*_linked(ask, _asked(tree, ask, path, bench)[0], folder)]
+    if bench and not _FETCHES.search(said := _asked(tree, ask, path, bench)[0]):
+        run = made or [*_linked(ask, said, folder)]
+        words = [*shlex.split(make), "--silent", bench]
         measured = Measured(
-            bench, [*shlex.split(make), "--silent", bench], ["The whole target, make's own start included."],
-            rank=Rank.BENCHMARK, slow=True,
-        )  # fmt: skip
-        build = _build(make, goal, run, [each.path for each in run] if not made else None) if run or native else None
-        return Found(
-            "make",
-            f"{path}, target {bench}",
-            [measured],
-            build,
-            _COMMENT if run else "",
-            products=[e.path for e in run],
-            place=folder,
+            bench, words, ["The whole target, make's own start included."], rank=Rank.BENCHMARK, slow=True
         )
-    if not native or not (made or test):
-        return None
+        build = _build(make, goal, run, [] if made else [each.path for each in run]) if run or native else None
+        return _found(path, f"target {bench}", measured, build, run, [])
+    return _of_programs(tree, path, make, goal, made, test) if native and (made or test) else None
+
+
+def _of_programs(tree: Tree, path: str, make: str, goal: str | None, made: list[_Linked], test: str | None) -> Found:
+    """Take the first program, but none that wants arguments or is a test where there is a target for tests."""
+    rows = [Row(each.path, "left out: a fuzz target has no end") for each in made if "fuzz" in each.path]
+    programs = [each for each in made if not each.shared and "fuzz" not in each.path]
     known = {each.path: arguments(tree, each.path, each.sources) for each in programs}
-    fuzz = [each for each in programs if "fuzz" in each.path]
-    ordered = sorted(
-        (each for each in programs if each not in fuzz),
-        key=lambda each: (known[each.path] is None, not BENCH.search(each.path), "test" in each.path),
-    )
-    rows = [Row(each.path, "left out: a fuzz target has no end") for each in fuzz]
-    chosen = ordered[0] if ordered else None
+    programs.sort(key=lambda each: (known[each.path] is None, not BENCH.search(each.path), "test" in each.path))
+    chosen = programs[0] if programs else None
     if chosen and not (test and ("test" in chosen.path or known[chosen.path] is None)):
         measured = program(chosen.path, known[chosen.path])
         if BENCH.search(chosen.path) and known[chosen.path] is not None:
             measured = replace(measured, rank=Rank.BENCHMARK)
-        rows += [Row(each.path, "left out: one program is measured") for each in ordered[1:]]
-        again = [chosen, *(each for each in made if each.shared)]
-        return Found(
-            "make", f"{path}, program {chosen.path}", [measured], _build(make, goal, again), _COMMENT,
-            artifacts=[chosen.path], products=[each.path for each in made], rows=rows, place=folder,
-        )  # fmt: skip
+        rows += [Row(each.path, "left out: one program is measured") for each in programs[1:]]
+        build = _build(make, goal, [chosen, *(each for each in made if each.shared)])
+        return replace(_found(path, f"program {chosen.path}", measured, build, made, rows), artifacts=[chosen.path])
     if test is None:
-        return Found(
-            "make", f"{path}, without a program", [placeholder()], _build(make, goal, made), rows=rows, place=folder
-        )
-    rows += [
-        Row(each.path, "left out: what arguments it wants is not known") for each in ordered if "test" not in each.path
-    ]
+        return _found(path, "without a program", placeholder(), _build(make, goal, made), made, rows)
+    wanting = [each.path for each in programs if "test" not in each.path]
+    rows += [Row(each, "left out: what arguments it wants is not known") for each in wanting]
     measured = tests(test, [*shlex.split(make), "--silent", test])
-    build = _build(make, goal, made) if made else None
-    return Found(
-        "make",
-        f"{path}, target {test}",
-        [measured],
-        build,
-        _COMMENT if made else "",
-        products=[e.path for e in made],
-        rows=rows,
-        place=folder,
-    )
+    return _found(path, f"target {test}", measured, _build(make, goal, made) if made else None, made, rows)
+
+
+def _found(path: str, what: str, measured: Measured, build: str | None, made: list[_Linked], rows: list[Row]) -> Found:
+    comment, products = _COMMENT if made else "", [each.path for each in made]
+    place = posixpath.dirname(path)
+    return Found("make", f"{path}, {what}", [measured], build, comment, products=products, rows=rows, place=place)
 
 
 def _asked(tree: Tree, ask: Asked, path: str, goal: str | None, *, again: bool = False) -> tuple[str, list[str]]:
