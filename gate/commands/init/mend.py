@@ -321,22 +321,22 @@ def _fastest(means: Mapping[str, float], count: int) -> list[str]:
     return [every[int(at * step)] for at in range(min(count, len(every)))]
 
 
+def _escaped(name: str) -> str:
+    # not re.escape: not every tool takes a backslash before a space
+    return re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", name)
+
+
 def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | None:
     """Return the command with the suite's own filter; None for a suite whose filter is not known."""
     text = _text(measured.command)
     if measured.instrument == "go":
         levels = [
-            dict.fromkeys(re.escape(part) for label in labels for part in label.split("/")[at : at + 1])
-            for at in (0, 1)
+            dict.fromkeys(_escaped(part) for label in labels for part in label.split("/")[at : at + 1]) for at in (0, 1)
         ]
         pattern = "/".join(f"^({'|'.join(level)})$" for level in levels if level)
-        return _like(
-            measured.command,
-            text.replace(shlex.quote("-test.bench=."), shlex.quote(f"-test.bench={pattern}")).replace(
-                "-test.bench=. ", f"{shlex.quote(f'-test.bench={pattern}')} "
-            ),
-        )
-    either = f"^({'|'.join(map(re.escape, labels))})$".replace("\\ ", " ").replace("\\-", "-")
+        option = shlex.quote(f"-test.bench={pattern}")
+        return _like(measured.command, re.sub(r"-test\.bench=\.(?=\s|$)", lambda _: option, text))
+    either = f"^({'|'.join(map(_escaped, labels))})$"
     if measured.instrument == "google-benchmark":
         return _like(measured.command, f"{text} {shlex.quote(f'--benchmark_filter={either}')}")
     if measured.instrument == "criterion":
