@@ -67,14 +67,14 @@ def _verdict(folder: Path, what: str) -> str:
         return f"no report (exit {code}), {minutes:.1f} min"
     finally:
         (folder / "report.json").unlink(missing_ok=True)
-    found = [each for each in report["findings"] if each.get("change") is not None]
-    named = [each["verdict"] for each in report["findings"]]
-    said = report["verdict"]
-    if not found and said == "pass":
-        said = "identical"
-    elif "improvement" in named and said == "pass":
+    findings = report["findings"]
+    verdicts, said = {each["verdict"] for each in findings}, report["verdict"]
+    if said == "pass" and "improvement" in verdicts:
         said = "improvement"
-    largest = max((each["change"]["estimate"] for each in found), key=abs, default=None)
+    elif said == "pass" and all(each["identical"] for each in findings):
+        said = "identical"
+    ratios = [each["ratio"]["estimate"] - 1 for each in findings if each["ratio"] and not each["identical"]]
+    largest = max(ratios, key=abs, default=None)
     size = "" if largest is None else f" {100 * largest:+.1f}%"
     right = "right" if said == _EXPECTED[what] else "no verdict" if said == "inconclusive" else "**wrong**"
     return f"{said}{size}, {minutes:.1f} min, {right}"
@@ -108,13 +108,15 @@ def row(project: Project, folder: Path) -> Iterator[str]:
 
 
 def main(file: str) -> None:
-    """Print the table, a row as soon as it is known."""
-    print("| project | init | min | documentation | slower | faster |")
-    print("| --- | --- | --- | --- | --- | --- |", flush=True)
+    """Write the table, a row as soon as it is known."""
+    sys.stdout.write(
+        "| project | init | min | documentation | slower | faster |\n| --- | --- | --- | --- | --- | --- |\n"
+    )
     for project in projects(Path(file)):
         with tempfile.TemporaryDirectory() as work:
             cells = [*row(project, Path(work, project.name))]
-        print(f"| {' | '.join(cells + ['-'] * (6 - len(cells)))} |", flush=True)
+        sys.stdout.write(f"| {' | '.join(cells + ['-'] * (6 - len(cells)))} |\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
