@@ -28,6 +28,14 @@ _DIRECT = re.compile(r"node(?:\s+[\w@./=:-]+)+")
 _FOLDERS = ("bench", "benches", "benchmark", "benchmarks", "perf")
 _ENTRIES = ("index", "bench", "benchmark", "benchmarks", "run", "main")
 _JAVASCRIPT = (".js", ".mjs", ".cjs")
+_REPORTS = (
+    'import{appendFileSync as a}from"node:fs";const d=EventTarget.prototype.dispatchEvent;'
+    'EventTarget.prototype.dispatchEvent=function(e){const o=process.env.PERFGATE_OUTPUT;if(o&&e.type=="complete"&&'
+    "this.tasks)for(const t of this.tasks){const r=t.result,m=r&&(r.latency||r).mean;if(m)"
+    'a(o,JSON.stringify({metric:t.name,value:m,unit:"ms"})+String.fromCharCode(10))}return d.call(this,e)}'
+)
+"""Has a Bench of tinybench report the mean of each task when it is complete, in workers too."""
+_HOOK = "--import=data:text/javascript," + _REPORTS.replace(" ", "%20").replace('"', "%22")
 _LIBRARIES = ("tinybench", "mitata", "benny", "bench-node", "cronometro", "hotbench", "jest-bench", "iso-bench")
 _IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
 _MANAGERS = {
@@ -76,7 +84,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     installs = [install] if of_project or manager != _UNLOCKED else []
     if own and _dependencies(script.package):
         installs.append(f"cd {shlex.quote(own)} && {_manager(tree, script.package, own)[1]}")
-    measured, amount, notes = _measured(
+    tool, measured, amount, notes = _measured(
         tree, script, run.split(), execute, _dependencies(root) | _dependencies(script.package)
     )
     if manager == _UNLOCKED and of_project:
@@ -90,13 +98,14 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         setup=" && ".join(installs) or None,
         # an install would write through the link of `share`
         products=[p.rstrip("/") for p in tree.ignored if PurePosixPath(p).name == "node_modules"] if installs else [],
+        environment={"NODE_OPTIONS": _HOOK} if tool == "tinybench" and measured.command else {},
         notes=notes, rows=rows, amount=amount,
     )  # fmt: skip
 
 
 def _measured(
     tree: Tree, script: _Script, run: list[str], execute: str, dependencies: set[str]
-) -> tuple[Measured, Amount | None, list[str]]:
+) -> tuple[str | None, Measured, Amount | None, list[str]]:
     texts = [tree.text(path) for path in _files(tree, script)]
     tool = _library(script.text, texts, dependencies)
     scripts: dict[str, Any] = script.package.get("scripts") or {}
@@ -111,24 +120,26 @@ def _measured(
     own = next((text for text in texts if "PERFGATE_OUTPUT" in text), "")
     if tool is None or own:
         measured, amount = of_script(script.name, command, own)
-        return measured, replace(amount, warmup=20) if amount and amount.warmup else amount, []
+        return None, measured, replace(amount, warmup=20) if amount and amount.warmup else amount, []
     cases = sum(len(re.findall(r"\bbench(?:\.\w+)*\(|\.add\(", text)) for text in texts)
     if tool == "vitest":
         named = re.search(r"\bvitest\s+bench\b([^&|;<>]*)", script.text)
         paths = [word for word in named[1].split() if re.fullmatch(r"[\w.][\w./*-]*", word)] if named else []
         command = f"{lead}{execute} vitest bench --run {' '.join([*paths, '--outputJson={output}'])}"
-        return Measured(script.name, command, [], "values", "vitest"), fixed_plan(cases, 2.0, 2.0), []
+        return tool, Measured(script.name, command, [], "values", "vitest"), fixed_plan(cases, 2.0, 2.0), []
     if tool == "benchmark.js":
         command = f"{lead}{shlex.join(words)} >{{output}}"
-        return Measured(script.name, command, [], "values", "benchmark_js"), fixed_plan(cases, 0.5, 5.5), []
-    results = "task.name, task.result.latency.mean of bench.tasks" if tool == "tinybench" else "its results"
+        return tool, Measured(script.name, command, [], "values", "benchmark_js"), fixed_plan(cases, 0.5, 5.5), []
+    if tool == "tinybench":
+        reported = ["The mean that tinybench finds for each task, which [env] has it report."]
+        return tool, Measured(script.name, command, reported, "values"), fixed_plan(cases, 0.5, 1.0), []
     comment = (
-        f"{script.file or script.name} uses {tool}: the time of a run says nothing. Let it append {results}",
+        f"{script.file or script.name} uses {tool}: the time of a run says nothing. Let it append its results",
         'to the file PERFGATE_OUTPUT as lines {"metric": "NAME", "value": 1.5, "unit": "ms"}, and perfgate read them:',
         f'instrument = "values", command = {json.dumps(words)}',
     )
     note = f"{tool}'s results must be written by the script itself: see the comment above [[benchmark]]"
-    return placeholder(*comment), fixed_plan(cases, 0.5, 1.5), [note]
+    return tool, placeholder(*comment), fixed_plan(cases, 0.5, 1.5), [note]
 
 
 def _library(script: str, sources: list[str], dependencies: set[str]) -> str | None:

@@ -1,12 +1,15 @@
 """What is found in made-up projects by asking their tools: what is measured, how it is built, what is left out."""
 
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from gate.commands.init.ask import Asked
 from gate.commands.init.found import Found, Rank, fixed_plan, names_of, suite_plan
 from tests.support.initialized import Project, detected
 from tests.support.started import need
@@ -384,14 +387,15 @@ JAVASCRIPT = {
         "npm",
         "node bench.js >{output}",
     ),
-    "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "npm", None),
+    "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'bench.js']"),
+    "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, "npm", None),
     "workspace": Case(
         {"package.json": package(workspaces=["a"]), "a/package.json": package(scripts={"bench": "node b.js"}), "package-lock.json": "{}"},
         "npm",
         "cd a && node b.js",
     ),
     "generic": Case({"bench.sh": "#!/bin/bash\ntrue\n"}, "generic", "['bash', 'bench.sh']"),
-    "adaptive": Case({"bench.js": 'import { Bench } from "tinybench"\n'}, "npm", None),
+    "adaptive": Case({"bench.js": 'import { Bench } from "tinybench"\n'}, "npm", "['node', 'bench.js']"),
     "nothing": Case({"README": ""}, "generic", None),
 }  # fmt: skip
 
@@ -462,10 +466,28 @@ def test_tools_are_not_asked_where_a_workflow_must_not_run_code(
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request_target")
+    monkeypatch.setattr(Asked, "_copy", pytest.fail)
+    found = detected(project({**MAIN_RS, "src/main.rs": "fn main() {}\n"}))
+    assert found.benchmark.command == ["./target/release/app"]
+    assert any("was read without its tool" in note for note in found.notes)
+
+
+def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path) -> None:
+    need("node")
     directory = project(
-        {"Makefile": f"X := $(shell touch {project.__name__})\nall: app\napp:\n\tcc -o app a.c\n", "a.c": MAIN}
+        {"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import 'tinybench'"}
     )
-    assert detected(directory).kind == "generic" or detected(directory).kind == "make"
+    # what tinybench's Bench is to the hook
+    script = tmp_path / "bench.mjs"
+    script.write_text(
+        "class Bench extends EventTarget { tasks = [{name: 'one', result: {latency: {mean: 2}}}, {name: 'old', result: {mean: 3}}];"
+        " run() { this.dispatchEvent(new Event('complete')) } }\nnew Bench().run();\n"
+    )
+    output = tmp_path / "out"
+    environment = {**os.environ, **detected(directory).environment, "PERFGATE_OUTPUT": str(output)}
+    subprocess.run(["node", str(script)], env=environment, check=True)
+    told = [json.loads(line) for line in output.read_text().splitlines()]
+    assert told == [{"metric": "one", "value": 2, "unit": "ms"}, {"metric": "old", "value": 3, "unit": "ms"}]
 
 
 def test_a_tool_writes_neither_the_checkout_nor_the_home(project: Project, tmp_path: Path) -> None:
