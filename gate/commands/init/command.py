@@ -40,6 +40,12 @@ class Options:
     project: Path | None = option(
         "the folder of the project, where several lie side by side (default: this one)", metavar="DIR"
     )
+    former: Path | None = option(
+        "gate what this workflow, script or configuration of another tool gates: github-action-benchmark, CodSpeed, "
+        "Bencher, asv, pytest-benchmark, benchstat, Criterion or hyperfine",
+        metavar="FILE",
+        flag="--from",
+    )
     force: bool = switch("overwrite existing files")
     tries: bool = switch("do not run `perfgate try` on what was written", off=True, flag="--no-try")
 
@@ -59,12 +65,13 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
     file = FILE if options.file is None else str(options.file)
     place = Path.cwd() if options.project is None else Path.cwd() / options.project
-    return run(InitOptions(place, options.kind, options.force, file, options.tries), out, err)
+    return run(InitOptions(place, options.kind, options.force, file, options.tries, options.former), out, err)
 
 
 COMMAND = Command(
     help="write a commented perfgate.toml for this project, or a GitHub workflow",
-    example="perfgate init\nperfgate init --project server\nperfgate init --workflow pull-request",
+    example="perfgate init\nperfgate init --project server\n"
+    "perfgate init --from .github/workflows/bench.yml\nperfgate init --workflow pull-request",
     options=Options,
     run=run,
     codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),

@@ -92,6 +92,8 @@ class Found:
     """What the user must know or do."""
     amount: Amount | None = None
     """None: what suits programs that are timed as a whole."""
+    threshold: str = "2%"
+    """The smallest change worth failing for."""
     place: str = ""
     """The folder of the project that it is of, "" for the top."""
 

@@ -18,6 +18,7 @@ from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.commands.init.ask import asked
 from gate.commands.init.choose import choose
+from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found
 from gate.commands.init.mend import fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree, read_tree
@@ -51,6 +52,8 @@ class InitOptions:
     """Its name, from that directory."""
     tries: bool = False
     """Try what was written."""
+    former: Path | None = None
+    """A file of another gate, whose benchmarks and limit are taken over."""
 
 
 def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
@@ -62,9 +65,12 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
     """
     try:
         _refuse(options)
+        former = read_former(options.former) if options.former is not None else None
         tree = read_tree(options.directory)
         with asked(tree) as ask:
-            found = choose(tree, ask, options.kind)
+            found = choose(tree, ask, options.kind or (former.kind if former else None))
+        if former is not None:
+            found = same(found, former)
         _write(options, tree, found)
     except UserError as error:
         err.write(f"perfgate: {error}\n")
