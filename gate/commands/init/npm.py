@@ -30,11 +30,12 @@ _ENTRIES = ("index", "bench", "benchmark", "benchmarks", "run", "main")
 _JAVASCRIPT = (".js", ".mjs", ".cjs")
 _REPORTS = (
     'import{appendFileSync as a}from"node:fs";const d=EventTarget.prototype.dispatchEvent;'
-    'EventTarget.prototype.dispatchEvent=function(e){const o=process.env.PERFGATE_OUTPUT;if(o&&e.type=="complete"&&'
-    "this.tasks)for(const t of this.tasks){const r=t.result,m=r&&(r.latency||r).mean;if(m)"
-    'a(o,JSON.stringify({metric:t.name,value:m,unit:"ms"})+String.fromCharCode(10))}return d.call(this,e)}'
+    "EventTarget.prototype.dispatchEvent=function(e){const o=process.env.PERFGATE_OUTPUT;if(o&&this.tasks){"
+    'if(e.type=="start"){this.time=Math.min(this.time||100,100);this.warmupTime=Math.min(this.warmupTime||50,50)}'
+    'if(e.type=="complete")for(const t of this.tasks){const r=t.result,m=r&&(r.latency||r).mean;if(m)'
+    'a(o,JSON.stringify({metric:t.name,value:m,unit:"ms"})+String.fromCharCode(10))}}return d.call(this,e)}'
 )
-"""Has a Bench of tinybench report the mean of each task when it is complete, in workers too."""
+"""Has a Bench of tinybench take 0.1 s a task, and report each mean when it is complete; in workers too."""
 _HOOK = "--import=data:text/javascript," + _REPORTS.replace(" ", "%20").replace('"', "%22")
 _LIBRARIES = ("tinybench", "mitata", "benny", "bench-node", "cronometro", "hotbench", "jest-bench", "iso-bench")
 _IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
@@ -81,9 +82,11 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     # a workspace is installed with the project
     own = script.directory if not _has_workspaces(tree, root) else ""
     of_project = _dependencies(root) if own else _dependencies(root) | _dependencies(script.package)
+    script, inner = _split(script)
     installs = [install] if of_project or manager != _UNLOCKED else []
     if own and _dependencies(script.package):
         installs.append(f"cd {shlex.quote(own)} && {_manager(tree, script.package, own)[1]}")
+    installs += [f"({inner})"] if inner else []
     tool, measured, amount, notes = _measured(
         tree, script, run.split(), execute, _dependencies(root) | _dependencies(script.package)
     )
@@ -103,6 +106,16 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     )  # fmt: skip
 
 
+def _split(script: _Script) -> tuple[_Script, str | None]:
+    """Take the installation of packages out of a script, which is no part of what it measures."""
+    steps = re.split(r"\s*&&\s*", script.text)
+    install = next((each for each in steps if re.fullmatch(r"(npm|pnpm|yarn) (ci|i|install)\b[\w -]*", each)), None)
+    if install is None or len(steps) < 3 or not re.fullmatch(r"cd [\w./-]+", steps[0]):
+        return script, None
+    rest = " && ".join(each for each in steps if each != install)
+    return replace(script, text=rest), f"{steps[0]} && {install}"
+
+
 def _measured(
     tree: Tree, script: _Script, run: list[str], execute: str, dependencies: set[str]
 ) -> tuple[str | None, Measured, Amount | None, list[str]]:
@@ -117,6 +130,8 @@ def _measured(
         words = [*run, script.name]
     lead = f"cd {shlex.quote(script.directory)} && " if script.directory else ""
     command: list[str] | str = f"{lead}{shlex.join(words)}" if lead else words
+    if script.file is None and script.text != scripts.get(script.name):
+        command = f"{lead}{script.text}"  # what is left of it
     own = next((text for text in texts if "PERFGATE_OUTPUT" in text), "")
     if tool is None or own:
         measured, amount = of_script(script.name, command, own)
@@ -131,8 +146,8 @@ def _measured(
         command = f"{lead}{shlex.join(words)} >{{output}}"
         return tool, Measured(script.name, command, [], "values", "benchmark_js"), fixed_plan(cases, 0.5, 5.5), []
     if tool == "tinybench":
-        reported = ["The mean that tinybench finds for each task, which [env] has it report."]
-        return tool, Measured(script.name, command, reported, "values"), fixed_plan(cases, 0.5, 1.0), []
+        reported = ["The mean that tinybench finds for each task in 0.1 s, which [env] has it report."]
+        return tool, Measured(script.name, command, reported, "values"), fixed_plan(cases, 0.5, 0.2), []
     comment = (
         f"{script.file or script.name} uses {tool}: the time of a run says nothing. Let it append its results",
         'to the file PERFGATE_OUTPUT as lines {"metric": "NAME", "value": 1.5, "unit": "ms"}, and perfgate read them:',

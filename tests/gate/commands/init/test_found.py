@@ -389,6 +389,12 @@ JAVASCRIPT = {
     ),
     "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'bench.js']"),
     "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, "npm", None),
+    # what it installs each time is no part of what it measures
+    "installs": Case(
+        {"package.json": package(scripts={"bench": "cd bench && npm install && npm run all"}), "bench/a.js": "work()"},
+        "npm",
+        "cd bench && npm run all",
+    ),
     "workspace": Case(
         {"package.json": package(workspaces=["a"]), "a/package.json": package(scripts={"bench": "node b.js"}), "package-lock.json": "{}"},
         "npm",
@@ -480,14 +486,14 @@ def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path) -> None:
     # what tinybench's Bench is to the hook
     script = tmp_path / "bench.mjs"
     script.write_text(
-        "class Bench extends EventTarget { tasks = [{name: 'one', result: {latency: {mean: 2}}}, {name: 'old', result: {mean: 3}}];"
-        " run() { this.dispatchEvent(new Event('complete')) } }\nnew Bench().run();\n"
+        "class Bench extends EventTarget { time = 1000; tasks = [{name: 'one', result: {latency: {mean: 2}}}, {name: 'old', result: {mean: 3}}];"
+        " run() { this.dispatchEvent(new Event('start')); this.tasks[0].result.latency.mean = this.time; this.dispatchEvent(new Event('complete')) } }\nnew Bench().run();\n"
     )
     output = tmp_path / "out"
     environment = {**os.environ, **detected(directory).environment, "PERFGATE_OUTPUT": str(output)}
     subprocess.run(["node", str(script)], env=environment, check=True)
     told = [json.loads(line) for line in output.read_text().splitlines()]
-    assert told == [{"metric": "one", "value": 2, "unit": "ms"}, {"metric": "old", "value": 3, "unit": "ms"}]
+    assert told == [{"metric": "one", "value": 100, "unit": "ms"}, {"metric": "old", "value": 3, "unit": "ms"}]
 
 
 def test_a_tool_writes_neither_the_checkout_nor_the_home(project: Project, tmp_path: Path) -> None:
