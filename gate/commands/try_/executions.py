@@ -152,7 +152,7 @@ class _One:
             return ()
         own = self._benchmark.command
         command = f"{own} {option}" if isinstance(own, str) else [*own, option]
-        asked = msgspec.structs.replace(self._benchmark, instrument="spawn", command=command, include=[], exclude=[])
+        asked = msgspec.structs.replace(self._benchmark, command=command, include=["*"], exclude=[])
         executions = self._made.executions(1, Budget(_TO_LIST))
         with tempfile.TemporaryDirectory() as folder:
             printed = Path(folder, "names")
