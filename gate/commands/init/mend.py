@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from gate.commands.init.found import Amount, Found, Measured, Row
-from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, package
+from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
 from gate.commands.init.tree import Tree
 
 _MANY = 40
@@ -130,13 +130,14 @@ def _missing_module(found: Found, tree: Tree, name: str, text: str) -> tuple[Fou
     if told is None:
         return None
     module = told[1].split(".")[0]
-    if module == package(tree):
-        build = "rm -rf .perfgate-site && python -m pip install --quiet --no-deps --target .perfgate-site ."
+    if any(path.removeprefix("src/").startswith((f"{module}/", f"{module}.py")) for path in tree.files):
+        python = f"{ENVIRONMENT}/bin/python" if ENVIRONMENT in str(found.setup) else "python"
+        build = f"rm -rf .perfgate-site && {python} -m pip install --quiet --no-deps --target .perfgate-site ."
         return replace(
             found, build=build, environment={"PYTHONPATH": ".perfgate-site"}
         ), "the package is installed in the build"
     wanted = ["pytest-benchmark"] if module == "benchmark" else group_with(tree, module)
-    words = shlex.join(each for each in wanted if re.fullmatch(r"[\w.\[\],<>=!~ *-]+", each))
+    words = shlex.join(pip_words(wanted) or [module])
     if found.setup and ENVIRONMENT in found.setup:
         return replace(found, setup=f"{found.setup} {words}"), f"with {words}, which was missing"
     tools = {"pytest-benchmark": ["pytest", "pytest-benchmark"], "pyperf": ["pyperf"], "asv": ["asv_runner"]}.get(

@@ -164,8 +164,13 @@ def environment_of(tree: Tree, executable: str, tools: Iterable[str], wanted: It
         # a group that names a tool has what else its benchmarks need
         if {_normal(each) for each in listed} & {_normal(each) for each in tools}:
             words += listed
-    words = [word for word in dict.fromkeys(words) if re.fullmatch(r"[\w.\[\],<>=!~ *-]+", word)]
-    return f"{executable} -m venv {ENVIRONMENT} && {ENVIRONMENT}/bin/pip install --quiet {shlex.join(words)}"
+    pip = f"{ENVIRONMENT}/bin/pip install --quiet {shlex.join(pip_words(words))}"
+    return f"{executable} -m venv {ENVIRONMENT} && {pip}"
+
+
+def pip_words(requirements: Iterable[str]) -> list[str]:
+    """Return what pip takes of requirements, without those that hold for some Pythons only."""
+    return [each for each in dict.fromkeys(requirements) if re.fullmatch(r"[\w.\[\],<>=!~ *-]+", each)]
 
 
 def group_with(tree: Tree, module: str) -> list[str]:
