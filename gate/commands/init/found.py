@@ -117,9 +117,12 @@ class Found:
         """How much is measured in each build."""
         if self.amount is not None:
             return self.amount
-        if any(each.slow for each in self.benchmarks):
-            return Amount(1, 2, warmup=1)
-        return Amount(5, 10, warmup=1, counted=all(each.instrument == "spawn" for each in self.benchmarks))
+        slow = any(each.slow for each in self.benchmarks)
+        if self.build and slow:
+            return Amount(1, 2, warmup=1)  # of a whole test run, as many as a budget has
+        counted = not slow and all(each.instrument == "spawn" for each in self.benchmarks)
+        # a fresh checkout costs little, and builds narrow the interval most
+        return Amount(5, 10, 1, counted=counted) if self.build else Amount(2, 5, 1, counted=counted)
 
 
 def suite_plan(cases: int, start: float = 0.1) -> tuple[Amount, float]:
