@@ -73,11 +73,13 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
         found, key=lambda each: (each in tools, each.rank, each.build is None and each.rank == Rank.PLACEHOLDER)
     )
     first, *others = ordered
-    places = {path.split("/")[0] for path in tree.files if PurePosixPath(path).name in _BEGIN and path.count("/") == 1}
-    if first.place and len(places - _ASIDE) > 1 and not _BEGIN & tree.names:
-        listed = ", ".join(f"`--project {place}`" for place in sorted(places - _ASIDE))
-        raise UserError(f"several projects lie here, and none at the top: choose with {listed}", option="project")
     commands = " ".join(str(each.command) for each in first.benchmarks)
+    begun = (path.split("/")[0] for path in tree.files if PurePosixPath(path).name in _BEGIN and path.count("/") == 1)
+    places = {*begun} - _ASIDE
+    inside = first.place or any(f"{place}/" in commands for place in places)
+    if inside and len(places) > 1 and not _BEGIN & tree.names:
+        listed = ", ".join(f"`--project {place}`" for place in sorted(places))
+        raise UserError(f"several projects lie here, and none at the top: choose with {listed}", option="project")
     others = [each for each in others if each.kind != "generic" or each.evidence.split()[-1] not in commands]
     # a placeholder and plain tests are no news beside something better
     more = [

@@ -65,7 +65,13 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
     file = FILE if options.file is None else str(options.file)
     place = Path.cwd() if options.project is None else Path.cwd() / options.project
-    return run(InitOptions(place, options.kind, options.force, file, options.tries, options.former), out, err)
+    return run(
+        InitOptions(
+            place, options.kind, options.force, file, options.tries, options.project is not None, options.former
+        ),
+        out,
+        err,
+    )
 
 
 COMMAND = Command(

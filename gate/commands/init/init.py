@@ -9,6 +9,7 @@ import shlex
 import tempfile
 import tomllib
 from collections.abc import Mapping
+from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -52,6 +53,8 @@ class InitOptions:
     """Its name, from that directory."""
     tries: bool = False
     """Try what was written."""
+    inside: bool = False
+    """It is a folder of the one that init was started in."""
     former: Path | None = None
     """A file of another gate, whose benchmarks and limit are taken over."""
 
@@ -95,21 +98,22 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
 
 def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: TextIO) -> tuple[Found, Mapping[str, str]]:
     """Try what was written, and write it again as a trial teaches; return it with what gave no values."""
-    chosen = False
-    for attempt in range(1, _ATTEMPTS + 1):
+    chosen, attempt = False, 0
+    while True:
         screen = io.StringIO()
         trial = _trial(options, screen, err)
         if trial is None:
             out.write(screen.getvalue())
             return found, {"": "the trial could not be made"}
         taught = lesson(trial)
-        few = None if chosen or attempt == _ATTEMPTS else representatives(found, trial)
+        few = None if chosen else representatives(found, trial)
         if few is not None and not (taught.failed and any(each["failures"] for each in trial["benchmarks"])):
             found, chosen = few[0], True
             chose = f"chosen: {few[1]}, the fastest of each group, by the suite's own filter"
-            out.write(f"attempt {attempt}: {few[2]} cases; {chose}\n")
+            out.write(f"{few[2]} cases; {chose}\n")
             _write(replace(options, force=True), tree, found)
             continue
+        attempt += 1
         cure = mended(found, tree, taught) if taught.failed and attempt < _ATTEMPTS else None
         if cure is not None:
             found, what = cure
@@ -126,7 +130,6 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
             counts = f"executions = {plan.executions}, iterations = {plan.iterations}{most}"
             out.write(f"\nwrote {options.file} again, with the plan that uses its budget: {counts}\n")
         return better, taught.failed
-    raise AssertionError
 
 
 def _trial(options: InitOptions, out: TextIO, err: TextIO) -> Mapping[str, Any] | None:
@@ -135,10 +138,11 @@ def _trial(options: InitOptions, out: TextIO, err: TextIO) -> Mapping[str, Any] 
     given = trying.options()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "trial.json")
-        rules = replace(given.rules, config=options.directory / options.file)
+        rules = given.rules if options.file == FILE else replace(given.rules, config=Path(options.file))
         given = replace(given, trial=replace(given.trial, json=str(file)), rules=rules)
         try:
-            trying.run(given, out, err)
+            with chdir(options.directory):
+                trying.run(given, out, err)
             found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         except UserError as error:
             err.writelines(f"perfgate try: {visible(str(each))}\n" for each in error.errors)
@@ -271,6 +275,8 @@ def _next(options: InitOptions, why: str, *, failed: bool = False) -> list[str]:
         (f"perfgate check{config}", "on a branch with a change: measures it against the default branch"),
         ("perfgate init --workflow pull-request", "gates pull requests on GitHub (public repository: forks)"),
     ]
+    inside = os.path.relpath(options.directory)
+    steps = [*([(f"cd {shlex.quote(inside)}", "the project's folder")] if options.inside else []), *steps]
     width = max(len(command) for command, _ in steps)
     return [f"  {command:<{width}}   {what}" for command, what in steps]
 

@@ -55,6 +55,21 @@ def test_a_plan_of_which_too_little_fits_the_budget_is_written_again(
     assert float(plan.budget) == 600.0
 
 
+def test_a_project_in_a_folder_is_tried_there(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    for name in ("one", "two"):
+        project.write(f"{name}/setup.py", "")
+        project.write(f"{name}/bench.py", f"open('{name}.txt').close()\n")
+        project.write(f"{name}/{name}.txt", "x")
+    project.commit()
+    asked = project.perfgate("init")
+    assert (asked.returncode, "`--project one`, `--project two`" in asked.stderr) == (2, True)
+    done = project.perfgate("init", "--project", "two")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (project.top / "two/perfgate.toml").is_file()
+    assert "\nalso:\n  cd two  " in done.stdout
+
+
 def test_without_a_trial_init_says_how_to_make_one(project: Project) -> None:
     done = project.perfgate("init", "--no-try")
     assert (done.returncode, done.stderr) == (0, "")
