@@ -111,6 +111,7 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
             found, chosen = few[0], True
             chose = f"chosen: {few[1]}, the fastest of each group, by the suite's own filter"
             out.write(f"{few[2]} cases; {chose}\n")
+            out.flush()
             _write(replace(options, force=True), tree, found)
             continue
         attempt += 1
@@ -119,6 +120,7 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
             found, what = cure
             failed = "; ".join(f"{name or 'the build'}: {reason(text)}" for name, text in taught.failed.items())
             out.write(_printable([f"attempt {attempt}: {failed[:300]}", f"  mended: {what}"]))
+            out.flush()
             _write(replace(options, force=True), tree, found)
             continue
         out.write(screen.getvalue())
