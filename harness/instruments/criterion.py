@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -12,7 +13,7 @@ from gate.walking import walk
 from gate.writing.plain import visible
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
-from harness.instruments.suite import Call, SuiteInstrument
+from harness.instruments.suite import Call, SuiteInstrument, at_least
 from harness.process.execute import Outcome
 
 _LEAST = 10
@@ -39,6 +40,13 @@ class Criterion:
         if not _given(call, "sample-size") and not _given(call, "quick"):
             added.append(f"--sample-size={max(_LEAST, call.values)}")
         return ("--", *added) if cargo and "--" not in call.words else tuple(added)
+
+    def only(self, call: Call, globs: Sequence[str]) -> tuple[str, ...]:
+        """Return the filter for what globs name, of which a compiled benchmark takes one; none where it has its own."""
+        cargo = any(PurePath(word).name == "cargo" for word in call.words)
+        own = call.words[call.words.index("&&") + 1 :] if "&&" in call.words else call.words
+        named = any(not word.startswith("-") for word in own[1:])
+        return () if cargo or named else (f"^{at_least(globs)}($|/)",)
 
     def environment(self, call: Call) -> dict[str, str]:
         """Set where Criterion keeps its files."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -11,7 +12,7 @@ from gate.formats.parts.output import Suite
 from gate.writing.plain import visible
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
-from harness.instruments.suite import Call, SuiteInstrument
+from harness.instruments.suite import Call, SuiteInstrument, at_least
 from harness.process.execute import Outcome
 
 _REASON = re.compile(
@@ -35,6 +36,14 @@ class Go:
         dash = "-" if go_test and not {"-args", "--args"} & set(call.words) else "-test."
         wanted = {"bench": "=.", "run": "=^$", "count": f"={call.values}", "v": ""}
         return tuple(f"{dash}{name}{value}" for name, value in wanted.items() if not _given(name, call.words))
+
+    def only(self, call: Call, globs: Sequence[str]) -> tuple[str, ...]:
+        """Return the pattern for the functions that globs name; none where the command has a choice of its own."""
+        own = any(_given("bench", (word,)) and not re.search(r"bench=\.$", word) for word in call.words)
+        if own or any("*" in glob.split("/")[0][:1] for glob in globs):
+            return ()
+        dash = "-" if is_go_test(call.words) and not {"-args", "--args"} & set(call.words) else "-test."
+        return (f"{dash}bench=^{at_least(glob.split('/')[0] for glob in globs)}$",)
 
     def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the Protocol
         """Set nothing."""

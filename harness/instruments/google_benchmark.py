@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gate.formats import google_benchmark
@@ -9,7 +10,7 @@ from gate.formats.parts.live import suite
 from gate.formats.parts.output import EmptyError, OutputError, Suite
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
-from harness.instruments.suite import Call, SuiteInstrument
+from harness.instruments.suite import Call, SuiteInstrument, at_least
 from harness.process.execute import Outcome
 
 _UNSAMPLED = "only aggregates were reported: take ReportAggregatesOnly out of its code"
@@ -27,6 +28,11 @@ class GoogleBenchmark:
             f"--benchmark_repetitions={call.values}",
             "--benchmark_report_aggregates_only=false",
         )
+
+    def only(self, call: Call, globs: Sequence[str]) -> tuple[str, ...]:
+        """Return the filter for what globs name; none where the command has its own."""
+        own = any(word.startswith("--benchmark_filter") for word in call.words)
+        return () if own else (f"--benchmark_filter=^{at_least(globs)}($|/)",)
 
     def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the Protocol
         """Set nothing."""

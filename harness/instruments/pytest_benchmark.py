@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,12 @@ class PytestBenchmark:
             f"--benchmark-storage=file://{call.output.parent / 'storage'}",
             *(() if own else (f"{_MIN_TIME}={_ROUND}",)),
         )
+
+    def only(self, call: Call, globs: Sequence[str]) -> tuple[str, ...]:
+        """Return the expression for the functions that globs name; none where it cannot say that much."""
+        names = [re.split(r"::|\[", glob.split("[")[0])[-1] for glob in globs]
+        plain = all(re.fullmatch(r"test\w+", name) for name in names)
+        return () if "-k" in call.words or not plain else ("-k", " or ".join(dict.fromkeys(names)))
 
     def environment(self, call: Call) -> dict[str, str]:
         """Put the clock before everything that the interpreter finds; one that ignores it measures wall time alone."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -86,8 +86,11 @@ class SuiteInstrument:
         """Return the command with the tool's options; standard output is kept."""
         call = _call(benchmark, context)
         argv = words(benchmark, context)
+        only = getattr(self.tool, "only", None)
+        # a tool that can choose takes the time of what is chosen; what it runs besides is left out of what is read
+        chosen = only(call, benchmark.include) if only is not None and "*" not in benchmark.include else ()
         if not mentions(benchmark.command, "output"):
-            argv = _with_options(benchmark.command, argv, self.tool.options(call))
+            argv = _with_options(benchmark.command, argv, (*self.tool.options(call), *chosen))
         return Command(
             argv=argv,
             directory=context.directory,
@@ -133,6 +136,18 @@ class SuiteInstrument:
             except OutputError as error:
                 collected.failures[name] = Unusable(str(error), "")
         return collected
+
+
+def at_least(globs: Iterable[str]) -> str:
+    """Return a regular expression, without its ends, for at least the names that globs mean; "a[1]" may be a name."""
+    wild = {"*": ".*", "?": "."}
+    parts = []
+    for glob in globs:
+        # not re.escape: not every tool takes a backslash before a space
+        before, bracket, _ = glob.partition("[")
+        text = "".join(wild.get(char) or (f"\\{char}" if char in r".^$+{}\|()]" else char) for char in before)
+        parts.append(f"{text}.*" if bracket else text)
+    return f"({'|'.join(parts)})"
 
 
 def _with_options(command: str | list[str], argv: tuple[str, ...], options: tuple[str, ...]) -> tuple[str, ...]:

@@ -536,7 +536,7 @@ def test_the_folder_of_the_run_is_the_projects(project: Project) -> None:
 def test_a_placeholder_of_init_is_refused_until_it_is_edited(project: Project) -> None:
     for file in ("bench.py", "perfgate.toml"):
         (project.top / file).unlink()
-    assert project.perfgate("init").returncode == 0
+    assert project.perfgate("init").returncode == 4
     config = project.top / "perfgate.toml"
     written = config.read_text()
     line = written.splitlines().index("command = []") + 1

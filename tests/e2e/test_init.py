@@ -129,7 +129,7 @@ def test_what_init_does_not_know_is_not_measured(
 ) -> None:
     need(*programs)
     directory = made(tmp_path / "project", files)
-    assert perfgate(directory, "init").returncode == 0
+    assert perfgate(directory, "init").returncode == 4
     done = perfgate(directory, "check")
     assert (done.returncode, done.stdout) == (2, "")
     assert "benchmark[0].command: is empty; write e.g. command = " in done.stderr

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.commands.init.detect.tree import read_tree
+from gate.commands.init.tree import read_tree
 from gate.evidence.foreign.arguments import named
 from gate.model import UserError
 from gate.walking import descend, size_of, walk

@@ -1,20 +1,15 @@
 """Made-up projects for `perfgate init`: their files, what it detects in them, and the file that it writes."""
 
 import io
-import os
-import pkgutil
 import shutil
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
-import pytest
-
-from gate.commands.init.detect import python
-from gate.commands.init.detect.choose import choose
-from gate.commands.init.detect.result import Found
-from gate.commands.init.detect.tree import read_tree
+from gate.commands.init.ask import asked
+from gate.commands.init.choose import choose
+from gate.commands.init.found import Found
 from gate.commands.init.init import InitOptions, run
+from gate.commands.init.tree import read_tree
 from gate.config.parse import parse_types
 from gate.config.source import read_source
 from gate.config.types import Config
@@ -41,35 +36,16 @@ def init(directory: Path, kind: str | None = None, *, force: bool = False) -> tu
     return code, out.getvalue(), err.getvalue()
 
 
-def written(directory: Path, kind: str | None = None) -> Config:
-    """Return the configuration that is written, which must be one that can be read."""
-    code, _, err = init(directory, kind)
-    assert (code, err) == (0, "")
+def written(directory: Path, kind: str | None = None, *, force: bool = False, code: int | None = 0) -> Config:
+    """Return the configuration that is written, which must be one that can be read; code: None for any."""
+    done, _, err = init(directory, kind, force=force)
+    assert err == ""
+    assert code is None or done == code
     return parse_types(read_source((directory / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml"))
 
 
 def detected(directory: Path) -> Found:
     """Return what is found first."""
-    return choose(read_tree(directory), None)[0]
-
-
-asked = python._installed
-
-
-def ask_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask an interpreter once what it has, not for each project: of a project it only sees the folders and files."""
-
-    def installed(executable: str, directory: Path) -> python._Installed:
-        found = shutil.which(executable)
-        if found is None or not Path(found).is_absolute():
-            return asked(executable, directory)
-        has = _has(found, os.environ.get("PYTHONPATH"))
-        return has._replace(modules=has.modules | {module.name for module in pkgutil.iter_modules([str(directory)])})
-
-    monkeypatch.setattr(python, "_installed", installed)
-
-
-@cache
-def _has(executable: str, path: str | None) -> python._Installed:
-    del path  # in the environment
-    return asked(executable, empty())
+    tree = read_tree(directory)
+    with asked(tree) as ask:
+        return choose(tree, ask, None)

@@ -8,13 +8,13 @@ from typing import TextIO
 
 from gate.cli.command import Command
 from gate.cli.options import option, switch
-from gate.codes import MisuseError
+from gate.codes import Exit, MisuseError
 
 KINDS = (
     *("pytest-benchmark", "pyperf", "asv", "go", "cargo", "cmake", "jmh", "npm", "autotools", "make"),
     *("python", "generic"),
 )
-"""Of projects; gate/commands/init/detect/ looks for them."""
+"""Of projects; gate/commands/init/choose.py looks for them."""
 WORKFLOWS = ("pull-request", "trusted", "forks", "matrix", "calibrate", "history", "creep", "study")
 """Written by gate/commands/init/workflow.py."""
 
@@ -37,6 +37,15 @@ class Options:
     file: Path | None = option(
         "write the configuration there, for `--config FILE` (default: perfgate.toml)", metavar="FILE"
     )
+    project: Path | None = option(
+        "the folder of the project, where several lie side by side (default: this one)", metavar="DIR"
+    )
+    former: Path | None = option(
+        "gate what this workflow, script or configuration of another tool gates: github-action-benchmark, CodSpeed, "
+        "Bencher, asv, pytest-benchmark, benchstat, Criterion or hyperfine",
+        metavar="FILE",
+        flag="--from",
+    )
     force: bool = switch("overwrite existing files")
     tries: bool = switch("do not run `perfgate try` on what was written", off=True, flag="--no-try")
 
@@ -44,8 +53,8 @@ class Options:
 def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Write a configuration, or a workflow."""
     if options.workflow is not None:
-        if options.file is not None:
-            raise MisuseError("--file: not with --workflow")
+        if options.file is not None or options.project is not None:
+            raise MisuseError(f"--{'project' if options.file is None else 'file'}: not with --workflow")
         from gate.commands.init import workflow
 
         asked = workflow.WorkflowOptions(Path.cwd(), options.workflow, options.action, options.force)
@@ -55,13 +64,24 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.commands.init.init import FILE, InitOptions, run
 
     file = FILE if options.file is None else str(options.file)
-    return run(InitOptions(Path.cwd(), options.kind, options.force, file, options.tries), out, err)
+    place = Path.cwd() if options.project is None else Path.cwd() / options.project
+    return run(
+        InitOptions(
+            place, options.kind, options.force, file, options.tries, options.project is not None, options.former
+        ),
+        out,
+        err,
+    )
 
 
 COMMAND = Command(
     help="write a commented perfgate.toml for this project, or a GitHub workflow",
-    example="perfgate init\nperfgate init --workflow pull-request",
+    example="perfgate init\nperfgate init --project server\n"
+    "perfgate init --from .github/workflows/bench.yml\nperfgate init --workflow pull-request",
     options=Options,
     run=run,
+    codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),
+    done="written, and every benchmark gave values unless it was not tried",
+    error="error: something gave no values, or there is nothing to measure",
     place=1,
 )

@@ -1,39 +1,43 @@
-"""perfgate init: a commented perfgate.toml that runs as it is."""
+"""perfgate init: a perfgate.toml of few lines that was tried, and mended where a trial failed."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
+import tempfile
 import tomllib
+from collections.abc import Mapping
+from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from gate.checkout import refuse_tracked, text_of
 from gate.cli.command import command_of
 from gate.codes import Exit
-from gate.commands.init.detect.choose import choose
-from gate.commands.init.detect.result import Found
-from gate.commands.init.detect.tree import Tree, read_tree
+from gate.commands.init.ask import asked
+from gate.commands.init.choose import choose
+from gate.commands.init.former import read_former, same
+from gate.commands.init.found import Found
+from gate.commands.init.mend import fitted, lesson, mended, reason, representatives
+from gate.commands.init.tree import Tree, read_tree
 from gate.config.namesake import tables_of_namesake, why_namesake
 from gate.config.parse import parse, parse_types
 from gate.config.source import project_source, read_source
 from gate.document.html import render_template
-from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import UserError
-from gate.run.trial import TrialTimes, tried
 from gate.writing.plain import visible
 from harness.errors import SourceError
 from harness.sandbox.caches import defaults, named
 from harness.source.git import git_of
 
 FILE = "perfgate.toml"
-_TRY = "--no-try"
-_MOST_OFFERED = 8
-_LONG = 5.0
-"""Seconds of a whole run beyond which few fit into a budget."""
-_MOST_NAMED = 4
+_ATTEMPTS = 3
+_ROWS = 10
+"""Of the table of what was seen."""
+_DOUBTFUL = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,92 +52,147 @@ class InitOptions:
     file: str = FILE
     """Its name, from that directory."""
     tries: bool = False
-    """Run `perfgate try` on what was written."""
+    """Try what was written."""
+    inside: bool = False
+    """It is a folder of the one that init was started in."""
+    former: Path | None = None
+    """A file of another gate, whose benchmarks and limit are taken over."""
 
 
 def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
-    """Write perfgate.toml and say what was detected, what was written and what comes next; 2 when it cannot be."""
+    """Write perfgate.toml, try it and say what came of it.
+
+    Returns:
+        0 where every benchmark gave values, or was not to be tried; 4 where something is missing; 2 where nothing can
+        be written.
+    """
     try:
         _refuse(options)
+        former = read_former(options.former) if options.former is not None else None
         tree = read_tree(options.directory)
-        found = choose(tree, options.kind)
-        text = render(tree, found[0])
-        # a project that the escaping did not foresee must not get a file that cannot be read
-        (parse if found[0].measures_something else parse_types)(read_source(text, options.file))
-        _write(options, text)
+        with asked(tree) as ask:
+            found = choose(tree, ask, options.kind or (former.kind if former else None))
+        if former is not None:
+            found = same(found, former)
+        _write(options, tree, found)
     except UserError as error:
         err.write(f"perfgate: {error}\n")
         return Exit.USAGE
-    git_notes = _git_notes(tree, options.file)
-    # what git does not hold yet cannot be tried, and the notes say what to do first
-    tries = options.tries and found[0].measures_something and not git_notes
-    out.write(_printable(_summary(options.file, found, [*found[0].notes, *git_notes])))
-    if tries:
-        out.write(f"\ntrying it ({_TRY} skips this, and so does Ctrl-C):\n")
-        out.flush()
-        folder = options.directory / DEFAULT_FOLDER
-        before = tried(folder)
-        _try(options, out, err)
-        now = tried(folder)
-        if now is not None and now != before:
-            _use_budget(options, tree, found[0], now, out)
-        out.write(_printable(long_notes(found[0], now if now != before else None, options.file)))
-    steps = _next(options, tried=tries, complete=found[0].measures_something)
-    out.write(_printable([*(["", "also:"] if tries else ["next:"]), *steps]))
-    return 0
+    why = _untried(options, tree, found) if options.tries or not found.measures_something else ""
+    if not options.tries or why:
+        out.write(
+            _printable(
+                [*_summary(options, found), *([f"not tried: {why}"] if why else []), "next:", *_next(options, why)]
+            )
+        )
+        return Exit.ERROR if why else Exit.PASS
+    out.write(_printable([*_summary(options, found), "trying it (--no-try skips this, and so does Ctrl-C):"]))
+    out.flush()
+    found, missing = _tried(options, tree, found, out, err)
+    last = [f"missing: {name or 'the build'}: {reason(text)}" for name, text in missing.items()]
+    out.write(
+        _printable([*(last or []), "", "also:" if not missing else "next:", *_next(options, "", failed=bool(missing))])
+    )
+    return Exit.ERROR if missing else Exit.PASS
 
 
-def _try(options: InitOptions, out: TextIO, err: TextIO) -> None:
-    """Try what was written, as `perfgate try` does; whatever it finds, the file is written and stays."""
+def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: TextIO) -> tuple[Found, Mapping[str, str]]:
+    """Try what was written, and write it again as a trial teaches; return it with what gave no values."""
+    chosen, attempt = False, 0
+    while True:
+        screen = io.StringIO()
+        trial = _trial(options, screen, err)
+        if trial is None:
+            out.write(screen.getvalue())
+            return found, {"": "the trial could not be made"}
+        taught = lesson(trial)
+        few = None if chosen else representatives(found, trial)
+        if few is not None and not (taught.failed and any(each["failures"] for each in trial["benchmarks"])):
+            found, chosen = few[0], True
+            chose = f"chosen: {few[1]}, the fastest of each group, by the suite's own filter"
+            out.write(f"{few[2]} cases; {chose}\n")
+            out.flush()
+            _write(replace(options, force=True), tree, found)
+            continue
+        attempt += 1
+        cure = mended(found, tree, taught) if taught.failed and attempt < _ATTEMPTS else None
+        if cure is not None:
+            found, what = cure
+            failed = "; ".join(f"{name or 'the build'}: {reason(text)}" for name, text in taught.failed.items())
+            out.write(_printable([f"attempt {attempt}: {failed[:300]}", f"  mended: {what}"]))
+            out.flush()
+            _write(replace(options, force=True), tree, found)
+            continue
+        out.write(screen.getvalue())
+        better = found if taught.failed else fitted(found, trial)
+        if better != found:
+            _write(replace(options, force=True), tree, better)
+            plan = better.plan
+            most = f", builds up to {plan.most}" if plan.most else ""
+            counts = f"executions = {plan.executions}, iterations = {plan.iterations}{most}"
+            out.write(f"\nwrote {options.file} again, with the plan that uses its budget: {counts}\n")
+        return better, taught.failed
+
+
+def _trial(options: InitOptions, out: TextIO, err: TextIO) -> Mapping[str, Any] | None:
+    """Try what was written, as `perfgate try` does; None where that cannot be done."""
     trying = command_of("try")
-    asked = trying.options()
-    if options.file != FILE:
-        asked = replace(asked, rules=replace(asked.rules, config=options.directory / options.file))
+    given = trying.options()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "trial.json")
+        rules = given.rules if options.file == FILE else replace(given.rules, config=Path(options.file))
+        given = replace(given, trial=replace(given.trial, json=str(file)), rules=rules)
+        try:
+            with chdir(options.directory):
+                trying.run(given, out, err)
+            found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        except UserError as error:
+            err.writelines(f"perfgate try: {visible(str(each))}\n" for each in error.errors)
+            return None
+    return found
+
+
+def _untried(options: InitOptions, tree: Tree, found: Found) -> str:
+    """Say why what was written cannot be tried; empty where it can."""
+    if not found.measures_something:
+        return f"{options.file} has no command yet"
+    if not tree.git:
+        return "this is not a git repository yet: `git init` and commit first, as perfgate compares two of its states"
     try:
-        trying.run(asked, out, err)
-    except UserError as error:
-        err.writelines(f"perfgate try: {visible(str(each))}\n" for each in error.errors)
+        if git_of(tree.directory).maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+            return "nothing is committed yet: commit first, as perfgate compares two states of a repository"
+    except SourceError as error:
+        return str(error)
+    return f"git ignores {options.file}: `git add --force {options.file}`" if _ignored(options) else ""
 
 
-def long_notes(found: Found, times: TrialTimes | None, file: str) -> list[str]:
-    """Say which runs that are timed as a whole take long, and what to do."""
-    seconds = times.each if times is not None else {}
-    names = [each.name for each in found.benchmarks if each.instrument == "spawn"]
-    notes = [
-        f"note: {name} takes {seconds[name]:.1f} s a run: choose a part of it, or let it write its own times; "
-        f"{file} has the lines above [[benchmark]]"
-        for name in names
-        if seconds.get(name, 0.0) > _LONG
-    ]
-    return ["", *notes] if notes else []
-
-
-def _use_budget(options: InitOptions, tree: Tree, found: Found, times: TrialTimes, out: TextIO) -> None:
-    """Write the file again where a trial found counts that use the budget better; nothing where it found none."""
-    if times.leaner is None:
-        return
-    executions, iterations = times.leaner
-    amount = replace(found.plan, executions=executions, iterations=iterations, comment=[])
-    what = f"the leaner plan: executions = {executions}, iterations = {iterations}"
-    _write(replace(options, force=True), render(tree, replace(found, amount=amount)))
-    out.write(f"\nwrote {options.file} again, with {what}; the next step is `perfgate check`\n")
+def _write(options: InitOptions, tree: Tree, found: Found) -> None:
+    text = render(tree, found)
+    # a project that the escaping did not foresee must not get a file that cannot be read
+    (parse if found.measures_something else parse_types)(read_source(text, options.file))
+    try:
+        # without --force nothing is written over, not even what appeared a moment ago
+        refuse_tracked(options.directory / options.file)
+        with (options.directory / options.file).open("w" if options.force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UserError(f"{options.file} cannot be written: {error.strerror}") from None
 
 
 def render(tree: Tree, found: Found) -> str:
     """Return the text of perfgate.toml for a project."""
     made = [*found.artifacts, *found.products]
+
+    def holds(path: str) -> bool:
+        return any(each == path.rstrip("/") or (path.endswith("/") and each.startswith(path)) for each in made)
+
     # what a build makes is never shared: one side would measure the other's
-    share = list(dict.fromkeys([*found.share, *(path for path in tree.needed if not _holds(path, made))]))
-    doubtful = [path for path in tree.doubtful if path not in share and not _holds(path, made)][:_MOST_OFFERED]
+    share = list(dict.fromkeys([*found.share, *(path for path in tree.needed if not holds(path))]))
+    doubtful = [path for path in tree.doubtful if path not in share and not holds(path)][:_DOUBTFUL]
     texts = [found.build, found.setup, *(measured.command for measured in found.benchmarks)]
     commands = [each if isinstance(each, str) else " ".join(each) for each in texts if each]
-    write = defaults(named((), commands))
-    values = {"found": found, "share": share, "doubtful": doubtful, "write": write}
+    values = {"found": found, "share": share, "doubtful": doubtful, "write": defaults(named((), commands))}
     return render_template("init.toml.j2", {**values, "toml": toml_value, "command": _command}, html=False)
-
-
-def _holds(path: str, made: list[str]) -> bool:
-    return any(product == path.rstrip("/") or (path.endswith("/") and product.startswith(path)) for product in made)
 
 
 def toml_value(value: str | list[str]) -> str:
@@ -159,114 +218,80 @@ def _refuse(options: InitOptions) -> None:
     if file.name == "pyproject.toml":
         raise UserError("names pyproject.toml, which has the project's own tables: name another file", option="file")
     if os.path.lexists(file):
-        _refuse_namesake(file, options.file)
+        try:
+            tables = tomllib.loads(text_of(file))
+        except (OSError, ValueError):
+            tables = {}
+        if tables_of_namesake(tables):
+            raise UserError(f"{options.file} {why_namesake(tables)}")
         if not options.force:
             raise UserError(f"{options.file} already exists: edit it, or overwrite it with --force")
-    if options.file != FILE:
-        return
     try:
-        text = text_of(options.directory / "pyproject.toml")
+        text = text_of(options.directory / "pyproject.toml") if options.file == FILE else ""
     except OSError:
         return
-    if project_source(None, text) is not None:
+    if text and project_source(None, text) is not None:
         raise UserError(
             "pyproject.toml already has [tool.perfgate], and only one of the two is allowed: edit that table"
         )
 
 
-def _refuse_namesake(file: Path, name: str) -> None:
-    try:
-        tables = tomllib.loads(text_of(file))
-    except (OSError, ValueError):
-        return
-    if tables_of_namesake(tables):
-        raise UserError(f"{name} {why_namesake(tables)}")
-
-
-def _config(options: InitOptions) -> str:
-    """Return the option that names the file to each command, with a space before it."""
-    return "" if options.file == FILE else f" --config {shlex.quote(options.file)}"
-
-
-def _write(options: InitOptions, text: str) -> None:
-    try:
-        # without --force nothing is written over, not even what appeared a moment ago
-        refuse_tracked(options.directory / options.file)
-        with (options.directory / options.file).open("w" if options.force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UserError(f"{options.file} cannot be written: {error.strerror}") from None
-
-
-def _summary(file: str, every: list[Found], notes: list[str]) -> list[str]:
-    found, *others = every
-    lines = [f"detected: {found.kind} ({found.evidence})"]
-    also = [f"--kind {other.kind}" for other in others if other.kind != "generic"]
-    lines += [f"also possible: {', '.join(also)}"] if also else []
-    lines += [
-        f"wrote {file}: {_benchmarks(found)}, build {_short(found.build or ('none' if found.setup else 'by checkout'))}"
+def _summary(options: InitOptions, found: Found) -> list[str]:
+    """Return what was found and what was left out, with why, in a table of few lines, and what the user must know."""
+    names = [each.name for each in found.benchmarks]
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    measured = ", ".join(names[:4]) + more
+    what = f"benchmark{'s' if len(names) > 1 else ''} {measured}" if found.measures_something else "nothing yet"
+    rows = [(what, "measured" if found.measures_something else "write the command of [[benchmark]]")]
+    same: dict[str, list[str]] = {}
+    for each in found.rows:
+        same.setdefault(each.became, []).append(each.what)
+    # what has one reason is one line
+    rows += [
+        (
+            whats[0] if len(whats) == 1 else f"{len(whats)}: {', '.join(whats[:2])}{', ...' if len(whats) > 2 else ''}",
+            became,
+        )
+        for became, whats in same.items()
     ]
-    return [*lines, *(f"note: {note}" for note in notes)]
+    if len(rows) > _ROWS:
+        rest = ", ".join(what for what, _ in rows[_ROWS - 1 :])
+        rows = [*rows[: _ROWS - 1], (f"{len(rows) - _ROWS + 1} more", f"left out: {rest}"[:400])]
+    width = min(40, max(len(what) for what, _ in rows))
+    lines = [f"detected: {found.kind} ({found.evidence})"]
+    lines += [f"  {what:<{width}}  {became}" for what, became in rows]
+    lines.append(f"wrote {options.file}")
+    return [*lines, *(f"note: {note}" for note in found.notes)]
 
 
-def _next(options: InitOptions, *, tried: bool, complete: bool) -> list[str]:
-    config, file = _config(options), shlex.quote(options.file)
-    if not complete:
-        return [f"  edit {options.file}: write the command of [[benchmark]]; nothing can be measured before that"]
+def _next(options: InitOptions, why: str, *, failed: bool = False) -> list[str]:
+    config = "" if options.file == FILE else f" --config {shlex.quote(options.file)}"
+    file = shlex.quote(options.file)
+    if failed or why:
+        first = f"edit {options.file}" if failed or "command" in why else "commit the project"
+        return [f"  {first}, then `perfgate try{config}`: every benchmark must give values"]
+    ignored = _ignored(options)
     steps = [
-        # a trial says itself what comes after it
-        *(
-            []
-            if tried
-            else [
-                (f"perfgate try{config}", "builds once and runs every benchmark once, a minute or so beyond the build")
-            ]
-        ),
-        (f"git add {file} && git commit", f"commits {options.file}: a check compares states of the repository"),
+        *([] if options.tries else [(f"perfgate try{config}", "builds once and runs every benchmark once")]),
+        (f"git add{' --force' if ignored else ''} {file} && git commit", "a check compares states of the repository"),
         (f"perfgate check{config}", "on a branch with a change: measures it against the default branch"),
-        (f"perfgate check{config} --dry-run", "shows what will be measured, and after a first run how long it takes"),
         ("perfgate init --workflow pull-request", "gates pull requests on GitHub (public repository: forks)"),
     ]
+    inside = os.path.relpath(options.directory)
+    steps = [*([(f"cd {shlex.quote(inside)}", "the project's folder")] if options.inside else []), *steps]
     width = max(len(command) for command, _ in steps)
     return [f"  {command:<{width}}   {what}" for command, what in steps]
+
+
+def _ignored(options: InitOptions) -> bool:
+    try:
+        # check-ignore knows no literal pathspecs, which the harness asks for
+        git = git_of(options.directory).seeing(GIT_LITERAL_PATHSPECS="0")
+        return git.attempt("check-ignore", "--quiet", "--", options.file).status == 0
+    except SourceError:
+        return False
 
 
 def _printable(lines: list[str]) -> str:
     # a hostile file name must not reach the terminal as it is
     return "".join("".join(char if char.isprintable() else "?" for char in line) + "\n" for line in lines)
-
-
-def _benchmarks(found: Found) -> str:
-    first = found.benchmark
-    if found.more:
-        names = [measured.name for measured in found.benchmarks]
-        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        return f"benchmarks {', '.join(names[:_MOST_NAMED])}{more} ({first.instrument})"
-    if not found.measures_something:
-        return f"benchmark {first.name} (no command yet)"
-    return f"benchmark {first.name} ({_short(first.command)})"
-
-
-def _short(command: str | list[str]) -> str:
-    """Return a command on one line."""
-    if isinstance(command, list):
-        return " ".join(command)
-    *before, last = command.splitlines()
-    return last if not before else f"a script, {len(before) + 1} lines"
-
-
-def _git_notes(tree: Tree, file: str) -> list[str]:
-    if not tree.git:
-        return [
-            "this is not a git repository yet: run `git init` and commit first, as perfgate compares two of its states"
-        ]
-    try:
-        git = git_of(tree.directory)
-        if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
-            return ["nothing is committed yet: commit first; perfgate compares two states of a repository"]
-        # check-ignore knows no literal pathspecs, which the harness asks for
-        if git.seeing(GIT_LITERAL_PATHSPECS="0").attempt("check-ignore", "--quiet", "--", file).status == 0:
-            return [f"git ignores {file}: `git add --force {shlex.quote(file)}`"]
-    except SourceError:
-        pass
-    return []

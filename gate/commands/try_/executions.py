@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,6 +28,14 @@ from harness.loop.execution import Executed, Executions
 from harness.loop.steps import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError
 
+_NOTHING = re.compile(r"$^")
+_LISTS = {
+    "criterion": ("--list", re.compile(r"(.+): bench(?:mark)?")),
+    "google-benchmark": ("--benchmark_list_tests=true", re.compile(r"(\S.*)")),
+    "go": ("-test.list=^Benchmark", re.compile(r"(Benchmark\w*)")),
+}
+"""The option with which a suite lists its benchmarks, and what a line of that list is."""
+_TO_LIST = 15.0
 SECONDS = 60.0
 """For all benchmarks together."""
 _MOST_ITERATIONS = 5
@@ -113,7 +123,8 @@ class _One:
             in_service = ended.phase == "service"
             starts = 1 if single or in_service or not self._starts else wanted + _warmup(self._benchmark)
             limit = self._share.limit
-            return self._with(longer_than=limit, in_service=in_service, execution=limit * starts), []
+            names = () if in_service else self._names()
+            return self._with(longer_than=limit, names=names, in_service=in_service, execution=limit * starts), []
         ran.append(first)
         more = self._more(first.executed.seconds)
         if more and not single and first.executed.executions and not first.executed.failures:
@@ -135,6 +146,26 @@ class _One:
         own = [case for each in last.executions for case in cases_of(each, self._rules)]
         cases = _together(own, again, self._rules)
         return self._with(cases=cases, failures=failures, execution=seconds, iteration=each), last.executions
+
+    def _names(self) -> tuple[str, ...]:
+        """Ask a suite what it would run, which takes no time; nothing where it cannot tell."""
+        option, line = _LISTS.get(self._benchmark.instrument, ("", _NOTHING))
+        if not option:
+            return ()
+        own = self._benchmark.command
+        command = f"{own} {option}" if isinstance(own, str) else [*own, option]
+        asked = msgspec.structs.replace(self._benchmark, command=command, include=["*"], exclude=[])
+        executions = self._made.executions(1, Budget(_TO_LIST))
+        with tempfile.TemporaryDirectory() as folder:
+            printed = Path(folder, "names")
+            try:
+                executions.unmeasured(asked, self._step, self._directory, printed=printed, seconds=_TO_LIST)
+                told = printed.read_text(encoding="utf-8", errors="replace")
+            except (BudgetEndedError, OSError):
+                return ()
+            finally:
+                executions.end_round()
+        return tuple(match[1] for each in told.splitlines() if (match := line.fullmatch(each.strip())))
 
     def _again(self, last: Ran) -> list[Execution]:
         """Execute again what shows no spread, or not that of executions, as far as there is time."""

@@ -70,6 +70,8 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     failures: tuple[Failure, ...] = ()
     longer_than: float | None = None
     """Seconds after which its first start was ended; None: it was not."""
+    names: tuple[str, ...] = ()
+    """Of a suite that took so long: its benchmarks, as it lists them itself, where it does."""
     in_service: bool = False
     """It was its service that took so long to be ready."""
     execution: float | None = None

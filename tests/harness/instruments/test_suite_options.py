@@ -2,13 +2,16 @@
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gate.formats.parts.output import OutputError
 from harness.instruments.criterion import Criterion
 from harness.instruments.go import Go
+from harness.instruments.google_benchmark import GoogleBenchmark
 from harness.instruments.jmh import Jmh
+from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import Call
 
 
@@ -29,6 +32,27 @@ def call(command: str, values: int = 12, scratch: Path = Path("/s")) -> Call:
 )
 def test_go(command: str, added: str) -> None:
     assert Go().options(call(command)) == tuple(added.split())
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "globs", "added"),
+    [
+        (GoogleBenchmark(), "./b", ["BM_x/1", "BM_y*"], ["--benchmark_filter=^(BM_x/1|BM_y.*)($|/)"]),
+        (GoogleBenchmark(), "./b --benchmark_filter=x", ["BM_x/1"], []),
+        (Criterion(), "cd x && ./b --bench", ["a/b c"], ["^(a/b c)($|/)"]),
+        (Criterion(), "./b --bench own", ["a"], []),
+        (Criterion(), "cargo bench", ["a"], []),
+        (Go(), "./a.test -test.bench=.", ["BenchmarkX/n=1", "BenchmarkY"], ["-test.bench=^(BenchmarkX|BenchmarkY)$"]),
+        (Go(), "go test ./...", ["BenchmarkX"], ["-bench=^(BenchmarkX)$"]),
+        (Go(), "go test -bench=Sum", ["BenchmarkX"], []),
+        (Go(), "./a.test", ["*X"], []),
+        (PytestBenchmark(), "pytest t", ["t/a.py::test_x[1-2]", "t/a.py::T::test_y"], ["-k", "test_x or test_y"]),
+        (PytestBenchmark(), "pytest t -k z", ["t/a.py::test_x"], []),
+        (PytestBenchmark(), "pytest t", ["*x*"], []),
+    ],
+)  # fmt: skip
+def test_what_is_chosen_is_the_suites_own_filter(tool: Any, command: str, globs: list[str], added: list[str]) -> None:
+    assert list(tool.only(call(command), globs)) == added
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gate.commands.history.place import here
-from gate.commands.init.detect.tree import read_tree
+from gate.commands.init.tree import read_tree
 from gate.commands.init.workflow import _place
 from gate.evidence.foreign.arguments import named
 from gate.model import UserError

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from gate.commands.init.detect import python
-from tests.support import initialized
 from tests.support.initialized import Project, make_project
 
 
@@ -17,15 +15,3 @@ def project(tmp_path: Path) -> Project:
         return make_project(tmp_path / "a project", files, git=git)
 
     return make
-
-
-@pytest.fixture(autouse=True)
-def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask no interpreter twice what it has."""
-    initialized.ask_once(monkeypatch)
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch, asked_once: None) -> None:
-    """Ask the interpreter in the project, as a user does."""
-    monkeypatch.setattr(python, "_installed", initialized.asked)

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from gate.commands.init import command, init
+from gate.commands.init import choose, command, init
 from gate.commands.init.command import Options
-from gate.commands.init.detect import result
 from gate.commands.init.workflow import DEFAULT_ACTION, KINDS, WorkflowOptions, run
 from gate.document.html import templates
 from gate.github.publishing.request import id_of, slug_of
@@ -75,7 +74,7 @@ def test_every_template_belongs_to_a_kind() -> None:
 
 def test_help_and_completion_name_every_kind() -> None:
     assert tuple(KINDS) == command.WORKFLOWS
-    assert tuple(result.KINDS) == command.KINDS
+    assert {*choose._LOOKS} == {*command.KINDS}
 
 
 @pytest.mark.parametrize("kind", KINDS)

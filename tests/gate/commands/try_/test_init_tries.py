@@ -1,16 +1,12 @@
-"""perfgate init runs perfgate try on what it writes, unless there is nothing to try or nobody wants it."""
+"""perfgate init runs perfgate try on what it writes, mends it, and is green only if every benchmark gave values."""
 
 from pathlib import Path
 
 import pytest
 
-from gate.commands.init.detect.result import Found, Measured
-from gate.commands.init.init import long_notes
 from gate.commands.try_ import plans, try_
 from gate.config.parse import parse
 from gate.config.source import read_source
-from gate.run.trial import TrialTimes
-from tests.support.initialized import ask_once
 from tests.support.project import Project
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
@@ -22,7 +18,6 @@ SCRIPT = "import sys\nsum(range(10_000))\nsys.exit({code})\n"
 @pytest.fixture(autouse=True)
 def fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(try_, "examine", lambda history: [])
-    ask_once(monkeypatch)
 
 
 @pytest.fixture
@@ -53,15 +48,26 @@ def test_a_plan_of_which_too_little_fits_the_budget_is_written_again(
     project.commit()
     done = project.perfgate("init")
     assert done.returncode == 0, done.stderr
-    written = "\nwrote perfgate.toml again, with the leaner plan: executions = "
+    written = "\nwrote perfgate.toml again, with the plan that uses its budget: executions = "
     assert done.stdout.index("  10 min, leaner ") < done.stdout.index(written)
     plan = parse(read_source((project.top / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml")).plan
     assert plan.executions * plan.iterations < 10
     assert float(plan.budget) == 600.0
-    # the next check knows what the trial has learned, and takes it for the plan that was written
+
+
+def test_a_project_in_a_folder_is_tried_there(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    for name in ("one", "two"):
+        project.write(f"{name}/setup.py", "")
+        project.write(f"{name}/bench.py", f"open('{name}.txt').close()\n")
+        project.write(f"{name}/{name}.txt", "x")
     project.commit()
-    told = project.perfgate("check", "--base", "HEAD~1", "--head", "HEAD", "--dry-run").stdout
-    assert " by `perfgate try`, " in told
+    asked = project.perfgate("init")
+    assert (asked.returncode, "`--project one`, `--project two`" in asked.stderr) == (2, True)
+    done = project.perfgate("init", "--project", "two")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (project.top / "two/perfgate.toml").is_file()
+    assert "\nalso:\n  cd two  " in done.stdout
 
 
 def test_without_a_trial_init_says_how_to_make_one(project: Project) -> None:
@@ -71,45 +77,46 @@ def test_without_a_trial_init_says_how_to_make_one(project: Project) -> None:
     assert "\nnext:\n  perfgate try  " in done.stdout
 
 
-def test_what_fails_is_said_and_the_file_stays(project: Project) -> None:
+def test_what_fails_is_not_green_and_the_file_stays(project: Project) -> None:
     project.write("benchmarks/bench_sum.py", SCRIPT.format(code=3))
     project.commit()
     done = project.perfgate("init")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 4
     assert "failed on head: exit 3" in done.stdout
+    assert "\nmissing: bench_sum: exit 3\n" in done.stdout
     assert (project.top / "perfgate.toml").is_file()
 
 
-def test_what_cannot_be_tried_is_one_line(project: Project) -> None:
-    project.write(".gitignore", "perfgate.toml\n")
+def test_what_the_failure_tells_is_mended(project: Project) -> None:
+    project.write("benchmarks/bench_sum.py", "print(len(open('words.txt').read()))\n")
+    project.write("benchmarks/words.txt", "a b c")
     project.commit()
     done = project.perfgate("init")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "note: git ignores perfgate.toml: `git add --force perfgate.toml`" in done.stdout
-    assert "trying it" not in done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "attempt 1: bench_sum: FileNotFoundError" in done.stdout
+    assert "  mended: in benchmarks/, where words.txt is\n" in done.stdout
+    assert "cd benchmarks && " in (project.top / "perfgate.toml").read_text(encoding="utf-8")
 
 
-def test_nothing_is_committed_yet(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ignored", "committed", "said"),
+    [("perfgate.toml\n", True, "git ignores perfgate.toml"), ("", False, "nothing is committed yet")],
+)
+def test_what_cannot_be_tried_is_not_green(tmp_path: Path, ignored: str, committed: bool, said: str) -> None:
     project = Project(tmp_path / "project")
     project.write("benchmarks/bench_sum.py", SCRIPT.format(code=0))
+    project.write(".gitignore", ignored)
+    if committed:
+        project.commit()
     done = project.perfgate("init")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "note: nothing is committed yet" in done.stdout
+    assert (done.returncode, done.stderr) == (4, "")
+    assert f"not tried: {said}" in done.stdout
     assert "trying it" not in done.stdout
 
 
-def test_a_workflow_that_must_not_run_code_ends_the_trial_alone(project: Project) -> None:
+def test_a_workflow_that_must_not_run_code_ends_the_trial(project: Project) -> None:
     done = project.perfgate("init", GITHUB_ACTIONS="true", GITHUB_EVENT_NAME="pull_request_target")
-    assert done.returncode == 0
+    assert done.returncode == 4
     assert done.stderr.startswith("perfgate try: ")
     assert done.stderr.count("\n") == 1
     assert (project.top / "perfgate.toml").is_file()
-
-
-def test_a_run_that_takes_long_is_named_with_what_to_do() -> None:
-    measured = [Measured(name, ["x"], [], instrument=kind) for name, kind in (("a", "spawn"), ("b", "values"))]
-    found = Found("python", "here", measured[0], more=[*measured[1:], Measured("c", ["x"], [])])
-    times = TrialTimes({}, 0.0, {}, 5, {"a": 13.44, "b": 20.0, "c": 4.9})
-    (_, note) = long_notes(found, times, "perfgate.toml")
-    assert note.startswith("note: a takes 13.4 s a run: choose a part of it, or let it write its own times")
-    assert long_notes(found, None, "perfgate.toml") == []

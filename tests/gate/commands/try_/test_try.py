@@ -188,6 +188,17 @@ def test_longer_than_its_share_is_an_answer(project: Project) -> None:
     assert "The first does not fit the budget of 2 min" in text
 
 
+def test_a_suite_that_takes_too_long_says_what_it_would_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=1.0))
+    # as a compiled benchmark of Criterion answers
+    script = 'case "$*" in *--list*) echo "g/one: benchmark"; echo "two words: benchmark"; exit;; esac\nsleep 30\n'
+    project.write("suite.sh", script)
+    suite = '[[benchmark]]\nname = "suite"\ncommand = ["sh", "suite.sh"]\ninstrument = "criterion"\n'
+    project.write("perfgate.toml", suite)
+    (found,) = tried(project)["benchmarks"]
+    assert (found["cases"], found["names"]) == ([], ["g/one", "two words"])
+
+
 def test_a_service_that_is_not_ready_in_time_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=2.0))
     service = 'service = { command = "sleep 30", ready = "tcp:{port}" }\n'

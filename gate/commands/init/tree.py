@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -30,6 +31,11 @@ _NEEDED = {
 }  # fmt: skip
 
 
+def folder_of(path: str) -> str:
+    """Return the folder of a file of the project, "" for its own."""
+    return path.rpartition("/")[0]
+
+
 @dataclass(frozen=True)
 class Tree:
     """The files of a project."""
@@ -46,15 +52,6 @@ class Tree:
     def names(self) -> frozenset[str]:
         """The files, for look-ups."""
         return frozenset(self.files)
-
-    @cached_property
-    def modules(self) -> Mapping[str, frozenset[str]]:
-        """The names of the Python modules and packages in each directory, "" for the top one."""
-        found: dict[str, set[str]] = {}
-        for path in map(PurePosixPath, self.ending(".py")):
-            for inner in (path.with_suffix(""), *path.parents):
-                found.setdefault(str(inner.parent).removeprefix("."), set()).add(inner.name)
-        return {directory: frozenset(names) for directory, names in found.items()}
 
     def text(self, path: str) -> str:
         """Give a file's text, bytes that are no UTF-8 replaced; "" when it cannot be read."""
@@ -78,6 +75,11 @@ class Tree:
     def mentions(self, pattern: str, *suffixes: str, under: str = "") -> bool:
         """Return whether a string stands in one of the files with one of the suffixes."""
         return any(pattern in self.text(path) for path in self.ending(*suffixes, under=under))
+
+    def mentions_any(self, pattern: str, *suffixes: str) -> bool:
+        """Return whether a pattern stands in one of the files with one of the suffixes."""
+        search = re.compile(pattern, re.IGNORECASE).search
+        return any(search(self.text(path)) for path in self.ending(*suffixes))
 
     @property
     def needed(self) -> tuple[str, ...]:

@@ -1,0 +1,174 @@
+"""Asks a project's own tools what it holds: in a private copy of it, inside the sandbox, half a minute each."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from gate.commands.init.tree import Tree
+from gate.removal import remove_tree
+from gate.run.refusal import RefusedError, refuse_unsafe
+from harness.build.cache import directory_of
+from harness.process.execute import Command, ProcessExecutor, clean_environment
+from harness.sandbox.caches import named
+from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, Unconfined, examined
+from harness.source.git import git_of
+
+SECONDS = 30.0
+_LARGEST = 2_000_000_000
+_TOLD = 240
+
+
+class Asked:
+    """The tools of a project. notes: what could not be asked, in words."""
+
+    def __init__(self, tree: Tree, work: Path, sandbox: Sandbox, processes: ProcessExecutor) -> None:
+        """Copy nothing before something is asked."""
+        self._tree = tree
+        self._work = work
+        self._sandbox = sandbox
+        self._processes = processes
+        self.copy = work / "project"
+        self.notes: list[str] = []
+        self.failed = ""
+        self.output = ""
+        """What the last tool that gave no answer said."""
+
+    def run(self, *words: str, folder: str = "", environment: dict[str, str] | None = None) -> str | None:
+        """Return what a tool prints; None where it is absent, fails or takes too long, which `failed` tells.
+
+        Args:
+            words: its name and arguments.
+            folder: of the project, to run it in.
+            environment: variables beside its own.
+        """
+        own = words[0].startswith((".", "/"))
+        if not own and shutil.which(words[0]) is None:
+            self.failed = f"{words[0]} is not installed"
+            self._note(f"{self.failed}: its files were read without it")
+            return None
+        try:
+            refuse_unsafe()
+        except RefusedError as error:
+            self.failed = str(error)
+            return None
+        if not self.copy.exists():
+            self._copy()
+        given = {**clean_environment(os.environ, (), environment), **self._sandbox.environment("head")}
+        output = self._work / "outputs" / "head" / "answer"
+        output.parent.mkdir(parents=True, exist_ok=True)
+        confined = self._sandbox.confined("head", self.copy, building=True)
+        outcome = self._processes.run(
+            Command(words, self.copy / folder, given, SECONDS, stdout=output, confined=confined)
+        )
+        answer = output.read_text(encoding="utf-8", errors="replace") if output.is_file() else ""
+        output.unlink(missing_ok=True)
+        if not outcome.status:
+            return answer
+        lines = [line.strip() for line in (outcome.stderr or answer).splitlines() if line.strip()]
+        told = f"longer than {SECONDS:.0f} s" if outcome.timed_out else " ".join(lines[:3]) or outcome.status
+        self.failed = f"{words[0]}: {told}"[:_TOLD]
+        self.output = f"{answer}\n{outcome.stderr}"
+        return None
+
+    def json(self, *words: str, folder: str = "") -> Any:
+        """Return the JSON that a tool prints; None as for `run`, with a note."""
+        answer = self.run(*words, folder=folder)
+        try:
+            return None if answer is None else json.loads(answer)
+        except (ValueError, RecursionError):
+            return None
+
+    def refused(self, what: str) -> None:
+        """Note that files are read simply, as their tool gave no answer."""
+        if "not installed" not in self.failed:
+            self._note(f"{what} was read without its tool ({self.failed})")
+
+    def write(self, path: str, text: str) -> None:
+        """Put a file into the copy."""
+        if not self.copy.exists():
+            self._copy()
+        place = self.copy / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+        self._sandbox.own(self.copy / path.split("/", 1)[0])
+
+    def read(self, pattern: str) -> list[str]:
+        """Return the texts of files of the copy, as a glob names them."""
+        found = sorted(self.copy.glob(pattern))
+        return [each.read_text(encoding="utf-8", errors="replace") for each in found if _plain(each)]
+
+    def inside(self, path: str) -> str | None:
+        """Return a path that a tool gave, below the project; None: it lies elsewhere."""
+        place = Path(os.path.normpath(self.copy / path))
+        return place.relative_to(self.copy).as_posix() if place.is_relative_to(self.copy) else None
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def _copy(self) -> None:
+        self.copy.mkdir()
+        left = _LARGEST
+        for path in self._tree.files:
+            source, target = self._tree.directory / path, self.copy / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(OSError):
+                found = source.lstat()
+                if stat.S_ISDIR(found.st_mode):
+                    shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)  # a submodule
+                elif stat.S_ISLNK(found.st_mode):
+                    target.symlink_to(source.readlink())
+                elif stat.S_ISREG(found.st_mode) and found.st_size <= left:
+                    left -= found.st_size
+                    shutil.copy2(source, target)
+        # what is shared with builds is there as well, to be read
+        for path in (*self._tree.needed, *filter(None, [self._tree.environment])):
+            with suppress(OSError):
+                (self.copy / path.rstrip("/")).symlink_to(self._tree.directory.absolute() / path.rstrip("/"))
+        self._sandbox.own(self.copy)
+
+
+def _plain(place: Path) -> bool:
+    # a link that a tool of the project left there is not followed
+    return place.is_file() and not place.is_symlink()
+
+
+@contextmanager
+def asked(tree: Tree) -> Iterator[Asked]:
+    """Give what asks a project's tools; in the end nothing of it is left."""
+    work = Path(tempfile.mkdtemp(prefix="perfgate-init-")).resolve()
+    try:
+        with closing(ProcessExecutor(work / "running", (work,))) as processes, ExitStack() as stack:
+            sandbox: Sandbox = Unconfined()
+            if examined("auto").on:
+                sandbox = stack.enter_context(closing(Landlocked(_ground(tree, work))))
+            yield Asked(tree, work, sandbox, processes)
+    finally:
+        remove_tree(work)
+
+
+def _ground(tree: Tree, work: Path) -> Ground:
+    environment = clean_environment(os.environ)
+    builds = directory_of(os.environ)
+    common = git_of(tree.directory).line("rev-parse", "--git-common-dir") if tree.git else ".git"
+    return Ground(
+        work=work,
+        outputs=work / "outputs",
+        project=tree.directory.absolute(),
+        write={"base": None, "head": None},
+        environments={"base": environment, "head": environment},
+        links={"base": work / "links" / "base", "head": work / "links" / "head"},
+        copied=False,
+        one_path=False,
+        names=named(tree.files, ()),
+        git=(tree.directory / common).resolve(),
+        kept=None if builds is None else builds.parent / "caches",
+    )

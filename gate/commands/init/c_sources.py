@@ -1,0 +1,138 @@
+"""What sources of C and C++ tell: which library's benchmarks they hold, and with which arguments a program ends."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from gate.commands.init.found import Amount, Measured, fixed_plan, suite_plan
+from gate.commands.init.tree import Tree
+
+SOURCES = (
+    ".c",
+    ".cc",
+    ".cpp",
+    ".cxx",
+    ".C",
+    ".m",
+    ".f90",
+    ".f",
+    ".s",
+    ".S",
+    ".zig",
+    ".d",
+    ".pas",
+    ".adb",
+    ".ml",
+    ".hs",
+)
+BENCH = re.compile(r"bench|perf", re.IGNORECASE)
+OTHERS = {"vendor", "third_party", "third-party", "external", "deps", "_deps", "node_modules", "submodules"}
+"""Folders of other people's packages."""
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|(\"(?:[^\"\\\n]|\\.)*\")", re.DOTALL)
+_USAGE_OF_FILE = re.compile(r"\busage:[^\n]*\b(?:file|path|input)s?\b", re.IGNORECASE)
+_COMPLAINS = re.compile(r"\bargc\s*(<|!=|==)|\busage\s*\(|\"[^\"\n]*\busage\b", re.IGNORECASE)
+_READS_INPUT = re.compile(r"\bstdin\b|\bcin\b|\bgetchar\b|\blisten\s*\(|\baccept\s*\(")
+_READS = re.compile(r"\bargv\s*(\[\s*[^0\s]|\+)|\+\+\s*argv|\bargv\s*,|\bargs?\s*\(\s*argv")
+_LIBRARIES = {
+    "google-benchmark": (r"#\s*include\s*[<\"]benchmark/benchmark\.h", r"^\s*(?:BENCHMARK\w*\(|benchmark::RegisterB)"),
+    "catch2": (
+        r"#\s*include\s*[<\"]catch2/|#\s*include\s*[<\"]catch(?:_amalgamated)?\.hpp",
+        r"^\s*BENCHMARK(?:_ADVANCED)?\s*\(",
+    ),
+    "nanobench": (r"#\s*include\s*[<\"](?:[\w/]*/)?nanobench\.h", r"\.\s*run\s*\("),
+}
+_TEST = re.compile(r"^[ \t]*TEST_CASE\s*\(\s*\"((?:[^\"\\\n]|\\.)*)\"([^{]*)\{", re.MULTILINE)
+_TAG = re.compile(r"\[[^\]\"]*(?:bench|perf)[^\]\"]*\]", re.IGNORECASE)
+_CHANGES = re.compile(r"change|history|news|lock|version|authors|perfgate", re.IGNORECASE)
+_CHANGES_FILES = re.compile(
+    r"\b(?:editor|server|daemon|in-place|watch|encrypt|compress|remove|delete|overwrite)", re.IGNORECASE
+)
+"""Words of programs that do not end by themselves, or change the file that they are given."""
+_DATA = 20_000_000
+
+
+def library(texts: list[str]) -> str | None:
+    """Name the library whose benchmarks a program holds."""
+    for name, (uses, case) in _LIBRARIES.items():
+        if any(re.search(uses, t) for t in texts) and any(re.search(case, t, re.MULTILINE) for t in texts):
+            return name
+    return None
+
+
+def suite(name: str, path: str, texts: list[str]) -> tuple[Measured, Amount]:
+    """Return the benchmark that a program of a library's benchmarks is, and its plan."""
+    found = str(library(texts))
+    cases = sum(len(re.findall(_LIBRARIES[found][1], text, re.MULTILINE)) for text in texts)
+    if found == "google-benchmark":
+        plan, length = suite_plan(cases)
+        # without its unit, which versions before 1.8 do not take
+        return Measured(name, [f"./{path}", f"--benchmark_min_time={length:g}"], [], found), plan
+    if found == "catch2":
+        tags = dict.fromkeys(
+            tag for _, head, body in _bodies(texts) if "BENCHMARK" in body for tag in _TAG.findall(head)[:1]
+        )
+        chosen = [",".join(tags)] if tags else []
+        command = [f"./{path}", *chosen, "--reporter", "xml", "--out", "{output}"]
+        return Measured(name, command, [], "values", "catch2"), fixed_plan(cases, 0.1, 0.6)
+    named = [test for test, _, body in _bodies(texts) if ".run(" in body and not re.search(r"[\\,*\[\]]", test)]
+    joined = ",".join(named)
+    doctest = any("doctest.h" in text for text in texts)
+    chosen = [] if not named else [f"--test-case={joined}", "--no-skip"] if doctest else [joined]
+    return Measured(name, [f"./{path}", *chosen], [], "values", "nanobench"), fixed_plan(cases, 0.1, 0.2)
+
+
+def _bodies(texts: list[str]) -> list[tuple[str, str, str]]:
+    """Return the name of each test case, what stands between it and its body, and the text up to the next one."""
+    found = []
+    for text in texts:
+        starts = [*_TEST.finditer(text)]
+        ends = [*(match.start() for match in starts[1:]), len(text)]
+        found += [(m[1], m[2], text[m.end() : end]) for m, end in zip(starts, ends, strict=True)]
+    return found
+
+
+def arguments(tree: Tree, path: str, sources: list[str]) -> list[str] | None:
+    """Return the arguments with which a program ends by itself; None where that is not known.
+
+    Args:
+        path: the program.
+        sources: what it is made of, as far as that is known; objects stand for their sources.
+    """
+    texts = [_COMMENT.sub(lambda match: match[1] or " ", text) for text in texts_of(tree, path, sources)]
+    mains = [text for text in texts if re.search(r"\b\w?main\s*\(", text)]
+    bench = BENCH.search(PurePosixPath(path).name)
+    if not mains:
+        return None
+    if any(map(_USAGE_OF_FILE.search, mains)) and (bench or not any(map(_CHANGES_FILES.search, mains))):
+        data = largest(tree)
+        return [data] if data else None
+    if any(re.search(r"\bmain\s*\(\s*(void)?\s*\)", text) and not _READS_INPUT.search(text) for text in mains):
+        return []
+    if any(re.search(r'"(--)?help"', text) for text in mains):
+        return None if bench else ["--help"]
+    asks = any(
+        _READS_INPUT.search(t) or _COMPLAINS.search(t) or (_READS.search(t) and not re.search(r"\bargc\s*>", t))
+        for t in mains
+    )
+    return None if asks else []
+
+
+def texts_of(tree: Tree, path: str, sources: list[str]) -> list[str]:
+    """Return the texts of a program's sources; those of its name or beside it, where it is not known of which."""
+    stems = {str(PurePosixPath(source).with_suffix("")) for source in sources}
+    every = [*tree.ending(*SOURCES)]
+    own = [file for file in every if str(PurePosixPath(file).with_suffix("")) in stems]
+    same = [file for file in every if PurePosixPath(file).stem == PurePosixPath(path).stem]
+    return [tree.text(file) for file in own or same]
+
+
+def largest(tree: Tree) -> str | None:
+    """Return the largest file that git tracks and that most commits leave alone, for a program to work on."""
+    sized = []
+    for path in tree.files:
+        place = tree.directory / path
+        plain = place.is_file() and not place.is_symlink() and not path.startswith("-")
+        if plain and not _CHANGES.search(path) and not any(part.startswith(".") for part in PurePosixPath(path).parts):
+            sized.append((place.stat().st_size, path))
+    return max((each for each in sized if 0 < each[0] <= _DATA), default=(0, None))[1]

@@ -1,0 +1,309 @@
+"""Rust: the benches, else a program, else the tests, as `cargo metadata` lists them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from gate.commands.init.ask import Asked
+from gate.commands.init.found import (
+    Found,
+    Measured,
+    Row,
+    fixed_plan,
+    kept,
+    names_of,
+    placeholder,
+    program,
+    suite_plan,
+    tests,
+    within,
+)
+from gate.commands.init.tree import Tree, folder_of
+
+_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
+"""What can stand in a command as it is; Cargo takes more for the name of a target than for that of a package."""
+_ASIDE = {"testdata", "fixtures", "vendor", "third_party", "tests", "test", "examples", "node_modules"}
+_FUZZERS = {"libfuzzer-sys", "afl", "honggfuzz", "bolero"}
+_LIBRARIES = {
+    "criterion": (r"\bcriterion(?:_main!|_group!|::)", r"\.\s*bench(?:_function|_with_input|_values)?\s*\("),
+    "divan": (r"\bdivan::", r"^\s*#\[(?:divan::)?bench\b"),
+    # the compiler's own and the crate bencher write the same lines
+    "libtest": (r"^\s*#\[bench\]|\bbencher::|\bbenchmark_main!", r"^\s*#\[bench\]|&(?:mut )?Bencher\b"),
+}
+"""How a source uses a library, and each of its benchmarks."""
+_SECONDS = {"divan": 0.5, "libtest": 0.6}  # of a benchmark, by its own default
+_WHOLE = re.compile(r"[\^~=\s]*0\.[0-3](\.|$)")
+"""Versions of Criterion that take whole seconds."""
+_PARSERS = {"clap", "structopt", "argh", "bpaf", "lexopt", "pico-args"}
+_WANTS = re.compile(r"env::args|args_os\(|stdin\(|TcpListener|UdpSocket|\.serve\(")
+_TARGET = "--target-dir target"
+_COMMENT = "Dependencies are compiled once a side; what is touched is compiled and linked again in each build."
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    folder: str
+    """Of its package, "" for the project's own."""
+    package: str
+    name: str
+    source: str
+    text: str
+    features: tuple[str, ...]
+    dependencies: dict[str, str]
+    default: bool
+    """The package's own program, or one that is built without being named."""
+
+    @property
+    def library(self) -> str | None:
+        """The library of its benchmarks."""
+        return next((name for name, (uses, _) in _LIBRARIES.items() if re.search(uses, self.text, re.MULTILINE)), None)
+
+    @property
+    def cases(self) -> int:
+        """Its benchmarks, as far as the source tells."""
+        return max(1, len(re.findall(_LIBRARIES[self.library or "divan"][1], self.text, re.MULTILINE)))
+
+    @property
+    def nightly(self) -> bool:
+        """Whether a stable compiler refuses it."""
+        return "#![feature(" in self.text
+
+
+def look(tree: Tree, ask: Asked) -> Found | None:
+    """Find a package or workspace, at the top or below; None without one."""
+    packages = list(_packages(tree, ask))
+    if not packages:
+        return None
+    rows: list[Row] = []
+    benches, programs, tested = [], [], []
+    for package, default in packages:
+        folder = folder_of(package["manifest"])
+        fuzzes = package["metadata"].get("cargo-fuzz") or _FUZZERS & set(package["dependencies"])
+        for target in _targets(tree, package, folder, default):
+            label = f"{target[0]} {target[1].name}"
+            if not _NAME.fullmatch(target[1].name) or not _NAME.fullmatch(target[1].package):
+                rows.append(Row(label, "left out: its name cannot stand in a command"))
+            elif fuzzes or "#![no_main]" in target[1].text or "fuzz_target!" in target[1].text:
+                rows.append(Row(label, "left out: a fuzz target has no end"))
+            elif target[0] == "bench":
+                benches.append(target[1])
+            else:
+                programs.append(target[1])
+        if not fuzzes and tree.mentions("#[test]", ".rs", under=folder):
+            tested.append(folder)
+    known = [each for each in benches if each.library]
+    rows += [
+        Row(f"bench {each.name}", "left out: not of Criterion, divan or #[bench]")
+        for each in benches
+        if each not in known
+    ]
+    stable = [each for each in known if not each.nightly]
+    # what needs another compiler gives way, also to a program
+    nightly = [each for each in known if each.nightly]
+    found = None
+    if stable or (nightly and not programs):
+        rows += [Row(f"bench {each.name}", "left out: needs a nightly Rust") for each in nightly if stable]
+        found = _of_benches(tree, stable or nightly)
+    found = found or _of_program(tree, programs) or _of_tests(tree, tested)
+    if found is None:
+        wanting = programs[0] if programs else None
+        measured = placeholder() if wanting is None else program(_made(tree, wanting), None)
+        found = Found("cargo", "Cargo.toml, without benches or tests", [measured], f"cargo build --release {_TARGET}")
+    return _with_lock(tree, replace(found, rows=[*found.rows, *rows], place=packages[0][0]["place"]))
+
+
+def _packages(tree: Tree, ask: Asked) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Yield the packages, and whether each is one that cargo builds when none is named."""
+    manifests = [
+        p for p in tree.files if PurePosixPath(p).name == "Cargo.toml" and not _ASIDE & {*PurePosixPath(p).parts}
+    ]
+    seen: set[str] = set()
+    for manifest in manifests[:40]:
+        if manifest in seen:
+            continue
+        seen.add(manifest)
+        answer = ask.json(
+            "cargo", "metadata", "--no-deps", "--offline", "--format-version=1", f"--manifest-path={manifest}"
+        )
+        if not isinstance(answer, dict):
+            ask.refused(manifest)
+            if package := _simply(tree, manifest):
+                yield package, True
+            continue
+        default = set(answer.get("workspace_default_members") or answer["workspace_members"])
+        for each in answer["packages"]:
+            place = ask.inside(each["manifest_path"])
+            if place is None or (place in seen and place != manifest):
+                continue
+            seen.add(place)
+            targets = [
+                (kind, one["name"], ask.inside(one["src_path"]), tuple(one.get("required-features") or ()))
+                for one in each["targets"]
+                for kind in one["kind"]
+            ]
+            yield {
+                "name": each["name"], "manifest": place, "targets": targets, "run": each.get("default_run"),
+                "dependencies": {one["name"]: one["req"] for one in each["dependencies"]},
+                "metadata": each["metadata"] if isinstance(each["metadata"], dict) else {},
+                "place": folder_of(manifest),
+            }, each["id"] in default  # fmt: skip
+
+
+def _simply(tree: Tree, manifest: str) -> dict[str, Any] | None:
+    """Read a package without cargo: its table, and the files where cargo looks by itself."""
+    folder = folder_of(manifest)
+    lead = f"{folder}/" if folder else ""
+    tables = tree.toml(manifest)
+    package = tables.get("package")
+    if not isinstance(package, dict) or not isinstance(package.get("name"), str):
+        return None
+    targets: dict[tuple[str, str], str] = {}
+    for kind, usual in (("bench", "benches"), ("bin", "src/bin")):
+        for path in tree.ending(".rs", under=f"{lead}{usual}"):
+            inner = PurePosixPath(path).relative_to(f"{lead}{usual}")
+            if len(inner.parts) == 1 or inner.parts[1:] == ("main.rs",):
+                targets[kind, PurePosixPath(inner.parts[0]).stem] = path
+        declared = tables.get(kind)
+        for each in declared if isinstance(declared, list) else []:
+            if isinstance(each, dict) and isinstance(each.get("name"), str):
+                name = each["name"]
+                places = [each.get("path"), f"{usual}/{name}.rs", f"{usual}/{name}/main.rs"]
+                source = next((lead + p for p in places if isinstance(p, str) and lead + p in tree.names), "")
+                targets[kind, name] = source
+    if f"{lead}src/main.rs" in tree.names:
+        targets.setdefault(("bin", package["name"]), f"{lead}src/main.rs")
+    every = [tables.get(key) for key in ("dependencies", "dev-dependencies")]
+    needs = {
+        name: str(v.get("version", "") if isinstance(v, dict) else v)
+        for t in every
+        if isinstance(t, dict)
+        for name, v in t.items()
+    }
+    metadata = package.get("metadata")
+    return {
+        "name": package["name"], "manifest": manifest, "run": package.get("default-run"), "dependencies": needs,
+        "targets": [(kind, name, path, ()) for (kind, name), path in targets.items()],
+        "metadata": metadata if isinstance(metadata, dict) else {}, "place": folder,
+    }  # fmt: skip
+
+
+def _targets(tree: Tree, package: dict[str, Any], folder: str, default: bool) -> Iterator[tuple[str, _Target]]:
+    """Yield the benches and programs of a package, its own program first."""
+    own = package["run"] or package["name"]
+    for kind, name, source, features in sorted(package["targets"], key=lambda each: each[1] != own):
+        if kind in ("bench", "bin") and source is not None:
+            usable = default and not features
+            # of a program all that lies beside and below it may read its arguments
+            below = str(PurePosixPath(source).parent) if kind == "bin" and source else ""
+            text = "\n".join(map(tree.text, tree.ending(".rs", under=below) if below else [source])) if source else ""
+            yield kind, _Target(folder, package["name"], name, source, text, features, package["dependencies"], usable)
+
+
+def _of_benches(tree: Tree, every: list[_Target]) -> Found:
+    named, rows = kept([each.source for each in every], "benches")
+    benches = [each for each in every if each.source in named]
+    twice = [each.name for each in benches]
+    titles = [each.name if twice.count(each.name) == 1 else f"{each.package}-{each.name}" for each in benches]
+    names = names_of(titles, "bench")
+    criterion = [each for each in benches if each.library == "criterion"]
+    plan, length = suite_plan(sum(each.cases for each in criterion), 0.2 * len(criterion))
+    if not criterion:
+        plan = fixed_plan(sum(each.cases for each in benches), 0.1, _SECONDS[str(benches[0].library)])
+    measured = [_measured(name, each, length) for name, each in zip(names, benches, strict=True)]
+    libraries = " and ".join(sorted({str(each.library) for each in benches}))
+    made = [str(PurePosixPath("target", f"bench-{name}")) for name in names]
+    build = _build(tree, [*zip(made, benches, strict=True)])
+    return Found("cargo", f"{libraries} benches", measured, build, _COMMENT, artifacts=made, rows=rows, amount=plan)
+
+
+def _measured(name: str, bench: _Target, length: float) -> Measured:
+    options = ["--bench"]
+    if bench.library == "criterion":
+        seconds = [5 * length, 10 * length]
+        if _WHOLE.match(bench.dependencies.get("criterion", "")):
+            seconds = [1, max(1, round(seconds[1]))]
+        options += [f"--warm-up-time={seconds[0]:g}", f"--measurement-time={seconds[1]:g}"]
+    command = within(bench.folder, [f"./target/bench-{name}", *options])
+    form = None if bench.library == "criterion" else bench.library
+    return Measured(name, command, [], "values" if form else "criterion", form)
+
+
+def _build(tree: Tree, made: list[tuple[str, _Target]]) -> str:
+    """Return the script that compiles the benches, those of one package by one command: at the same time."""
+    calls: dict[str, list[tuple[str, _Target]]] = {}
+    for path, bench in made:
+        own = {"rust-toolchain", "rust-toolchain.toml"} & tree.names
+        cargo = "cargo +nightly" if bench.nightly and not own else "cargo"
+        features = f" --features {shlex.quote(','.join(bench.features))}" if bench.features else ""
+        calls.setdefault(f"{cargo} bench --no-run {_TARGET}{_manifest(bench)}{features}", []).append((path, bench))
+    lines = ["set -e"]
+    for call, each in calls.items():
+        lines.append(f"touch {shlex.join(bench.source for _, bench in each)}")
+        lines.append(f"{call} {' '.join(f'--bench {bench.name}' for _, bench in each)}")
+        # before another package makes one of that name; a hash has 16 digits
+        deps = f"target/{_triple(tree)}release/deps"
+        lines += [
+            f'cp "$(ls -t {deps}/{bench.name.replace("-", "_")}-{"?" * 16} | head -n 1)" {path}' for path, bench in each
+        ]
+    return "\n".join(lines)
+
+
+def _manifest(target: _Target) -> str:
+    # a package's name may also be that of something that it depends on, but its manifest is one only
+    return f" --manifest-path {shlex.quote(f'{target.folder}/Cargo.toml')}" if target.folder else ""
+
+
+def _triple(tree: Tree) -> str:
+    """Return the directory that `build.target` of cargo's config puts below target/."""
+    build = tree.toml(".cargo/config.toml").get("build", {})
+    target = build.get("target") if isinstance(build, dict) else None
+    return f"{target.removesuffix('.json')}/" if isinstance(target, str) and _NAME.fullmatch(target) else ""
+
+
+def _made(tree: Tree, target: _Target) -> str:
+    return f"target/{_triple(tree)}release/{target.name}"
+
+
+def _of_program(tree: Tree, programs: list[_Target]) -> Found | None:
+    """Take the first program that surely ends by itself."""
+    for each in programs:
+        helps = bool(_PARSERS & set(each.dependencies)) or '"--help"' in each.text or '"help"' in each.text
+        if not each.default or not (helps or (each.text and not _WANTS.search(each.text))):
+            continue
+        path = _made(tree, each)
+        build = (
+            f"touch {shlex.quote(each.source)} && cargo build --release {_TARGET}{_manifest(each)} --bin {each.name}"
+        )
+        measured = program(path, ["--help"] if helps else [])
+        return Found("cargo", f"Cargo.toml, program {each.name}", [measured], build, _COMMENT, artifacts=[path])
+    return None
+
+
+def _of_tests(tree: Tree, folders: list[str]) -> Found | None:
+    if not folders or "Cargo.toml" not in tree.names:
+        return None
+    command = ["cargo", "test", "--release", "--offline", "--quiet", "--tests", "--target-dir", "target"]
+    sources = [path for folder in folders if (path := str(PurePosixPath(folder, "src/lib.rs"))) in tree.names]
+    build = f"cargo test --release --no-run --tests {_TARGET}"
+    build = f"touch {shlex.join(sources)} && {build}" if sources else build
+    # the time of parallel tests depends on how they overlap
+    return Found(
+        "cargo", "Cargo.toml, tests", [tests("tests", command)], build, _COMMENT, environment={"RUST_TEST_THREADS": "1"}
+    )
+
+
+def _with_lock(tree: Tree, found: Found) -> Found:
+    """Take an ignored Cargo.lock along; a tracked one is written anew where Cargo.toml asks for more."""
+    lock = str(PurePosixPath(found.place, "Cargo.lock"))
+    if lock in tree.names:
+        return replace(found, changes=[lock])
+    if lock not in tree.ignored:
+        return found
+    # cargo would write through the link of `share`
+    own = shlex.quote(lock)
+    return replace(found, share=[lock], setup=f"cp {own} {own}.own && mv {own}.own {own}")

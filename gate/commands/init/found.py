@@ -1,0 +1,208 @@
+"""What was found in a project: what is measured and how it is built, what else was seen, how much is measured."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import PurePosixPath
+
+MOST = 12
+"""Programs or packages of benchmarks that are written."""
+_WANTED = 300.0
+"""Seconds that a whole plan may take: of both sides, by its builds."""
+_SIDES_AND_BUILDS = 24
+_LENGTHS = (0.2, 0.1, 0.05, 0.02, 0.01)
+
+
+class Rank(IntEnum):
+    """How much a benchmark says about the project, the most first."""
+
+    RESULTS = 0
+    """The project's own benchmarks, whose results are read."""
+    BENCHMARK = 1
+    """A script or target that is called a benchmark, timed as a whole."""
+    PROGRAM = 2
+    TESTS = 3
+    PLACEHOLDER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One benchmark of the file. command: a list is executed, a string goes to sh -c."""
+
+    name: str
+    command: list[str] | str
+    comment: list[str] = field(default_factory=list)
+    instrument: str = "spawn"
+    form: str | None = None
+    """That the values instrument reads."""
+    rank: Rank = Rank.RESULTS
+    slow: bool = False
+    """A whole test run or the like, of which fewer are measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table of what was seen: what it is, and what became of it with the reason."""
+
+    what: str
+    became: str
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How much is measured in each build. warmup: values that are dropped."""
+
+    executions: int
+    iterations: int
+    warmup: int = 0
+    budget: int = 10
+    """Minutes."""
+    counted: bool = False
+    """Whether the first starts say how many there are, not executions and iterations."""
+    most: int | None = None
+    """Builds at most; None: the product's own number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A project that can be measured. build, setup, artifacts, changes, share, environment: as in the file."""
+
+    kind: str
+    evidence: str
+    """Where it was seen, in words."""
+    benchmarks: list[Measured]
+    build: str | None = None
+    """None: a fresh checkout."""
+    comment: str = ""
+    """What the build does, in a line."""
+    setup: str | None = None
+    artifacts: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
+    products: list[str] = field(default_factory=list)
+    """What else the build makes."""
+    share: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    """What else was seen, and why it is left out."""
+    notes: list[str] = field(default_factory=list)
+    """What the user must know or do."""
+    amount: Amount | None = None
+    """None: what suits programs that are timed as a whole."""
+    threshold: str = "2%"
+    """The smallest change worth failing for."""
+    place: str = ""
+    """The folder of the project that it is of, "" for the top."""
+
+    @property
+    def benchmark(self) -> Measured:
+        """The first one."""
+        return self.benchmarks[0]
+
+    @property
+    def rank(self) -> Rank:
+        """How much the benchmarks say about the project."""
+        return self.benchmark.rank
+
+    @property
+    def measures_something(self) -> bool:
+        """Whether it is more than a placeholder."""
+        return bool(self.benchmark.command)
+
+    @property
+    def plan(self) -> Amount:
+        """How much is measured in each build."""
+        if self.amount is not None:
+            return self.amount
+        slow = any(each.slow for each in self.benchmarks)
+        if self.build and slow:
+            return Amount(1, 2, warmup=1)  # of a whole test run, as many as a budget has
+        counted = not slow and all(each.instrument == "spawn" for each in self.benchmarks)
+        # a fresh checkout costs little, and builds narrow the interval most
+        return Amount(5, 10, 1, counted=counted) if self.build else Amount(2, 5, 1, counted=counted)
+
+
+def suite_plan(cases: int, start: float = 0.1) -> tuple[Amount, float]:
+    """Return the plan of a suite whose values have the length that it is told, and that length in seconds.
+
+    Args:
+        cases: benchmarks, as far as they are known before the trial counts them.
+        start: seconds of one execution besides.
+    """
+
+    def total(length: float) -> float:
+        return _SIDES_AND_BUILDS * 2 * (start + max(cases, 1) * 7.5 * length)
+
+    length = next((each for each in _LENGTHS if total(each) <= _WANTED), _LENGTHS[-1])
+    return Amount(2, 5, budget=_budget(total(length))), length
+
+
+def fixed_plan(cases: int, start: float, each: float) -> Amount:
+    """Return the plan of a suite that takes its own time for one value of each benchmark: seconds of one."""
+    execution = start + each * max(cases, 1)
+    executions = next((count for count in (3, 2) if _SIDES_AND_BUILDS * execution * count <= _WANTED), 1)
+    return Amount(executions, 1, budget=_budget(_SIDES_AND_BUILDS * execution * executions))
+
+
+def _budget(seconds: float) -> int:
+    return min(30, max(10, 5 * math.ceil(1.25 * seconds / 300)))
+
+
+def placeholder(*comment: str) -> Measured:
+    """Return a benchmark without a command, which every command that measures refuses."""
+    lines = [*comment, "PLACEHOLDER: write the command here. A list is executed as it is, a string goes to sh -c."]
+    return Measured("placeholder", [], lines, rank=Rank.PLACEHOLDER)
+
+
+def program(path: str, arguments: list[str] | None) -> Measured:
+    """Return the benchmark that starts a built program; arguments: None where it wants some that are not known."""
+    name = PurePosixPath(path).name
+    if arguments is None:
+        return placeholder(f'{path} reads arguments or its input: command = ["./{path}", "its", "arguments"]')
+    what = (
+        "Its start only"
+        if arguments == ["--help"]
+        else "On a file of the project"
+        if arguments
+        else "Without arguments"
+    )
+    return Measured(
+        name, [f"./{path}", *arguments], [f"{what}: better a command that does real work."], rank=Rank.PROGRAM
+    )
+
+
+def tests(name: str, command: list[str] | str) -> Measured:
+    """Return the benchmark that runs a project's tests, where there is nothing better."""
+    comment = ["The tests, for now: better a program that does the work that matters."]
+    return Measured(name, command, comment, rank=Rank.TESTS, slow=True)
+
+
+def within(folder: str, words: list[str]) -> list[str] | str:
+    """Return a command that is run in a folder of the project, whose own paths are those of the project."""
+    if folder in ("", "."):
+        return words
+    return f"cd {shlex.quote(folder)} && {shlex.join([_from(folder, words[0]), *words[1:]])}"
+
+
+def _from(folder: str, path: str) -> str:
+    return "../" * len(PurePosixPath(folder).parts) + path.removeprefix("./") if path.startswith("./") else path
+
+
+def names_of(places: Iterable[str], top: str) -> list[str]:
+    """Name benchmarks after folders or files, each once, without a slash; top: for the project's own folder."""
+    names: list[str] = []
+    for place in places:
+        name = top if place in ("", ".") else place.replace("/", "-")
+        same = sum(each == name or (each.startswith(f"{name}-") and each[len(name) + 1 :].isdigit()) for each in names)
+        names.append(f"{name}-{same + 1}" if name in names else name)
+    return names
+
+
+def kept(every: list[str], what: str) -> tuple[list[str], list[Row]]:
+    """Return what is written of many, and the row that tells of the rest."""
+    rest = every[MOST:]
+    named = ", ".join(rest[:3]) + (", ..." if len(rest) > 3 else "")
+    return every[:MOST], [Row(f"{len(rest)} more {what}", f"left out ({named}): add what matters")] if rest else []

@@ -1,0 +1,207 @@
+"""Go: the packages with benchmarks, else a program, else the tests, as `go list` knows them."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from gate.commands.init.ask import Asked
+from gate.commands.init.found import (
+    Found,
+    Measured,
+    Row,
+    kept,
+    names_of,
+    placeholder,
+    program,
+    suite_plan,
+    tests,
+)
+from gate.commands.init.tree import Tree, folder_of
+
+_BENCHMARK = re.compile(r"^func Benchmark(?:[^a-z\W]\w*)?\(\s*\w+\s+\*\s*testing\.B\s*\)", re.MULTILINE)
+_INNER = re.compile(r"\bb\.Run\(")
+_TEST = re.compile(r"^func Test(?:[^a-z\W]\w*)?\(", re.MULTILINE)
+_ANSWERS_HELP = re.compile(
+    r'"(flag|github\.com/(spf13/(cobra|pflag)|urfave/cli/\S+|alecthomas/(kong|kingpin/\S+)|jessevdk/go-flags))"|"--?help"'
+)
+_WANTS = re.compile(r"\bos\.(Args|Stdin)\b|ListenAndServe|\.Serve\(|net\.Listen\(")
+_EXAMPLES = {"examples", "example", "internal", "tools", "scripts", "hack"}
+_UNSEEN = ("testdata", "vendor", "node_modules")
+_INNER_CASES = 4  # a guess for b.Run in a loop over a table
+_LINKED = (
+    "Linked anew in each build, in another order of functions, as the order alone makes programs faster or slower."
+)
+_BINARIES = "bench.tests"
+
+
+@dataclass(frozen=True, slots=True)
+class _Package:
+    folder: str  # "" for the project's own
+    module: str
+    name: str
+    sources: str
+    """The text of its files that are compiled here, without the tests."""
+    tests: str
+
+
+def look(tree: Tree, ask: Asked) -> Found | None:
+    """Find the module or modules; None without a go.mod anywhere."""
+    modules = [folder_of(p) for p in tree.files if PurePosixPath(p).name == "go.mod" and not _unseen(p)]
+    packages = [each for module in modules[:20] for each in _packages(tree, ask, module, modules)]
+    benched = [each for each in packages if _BENCHMARK.search(each.tests)]
+    place = modules[0] if modules and "" not in modules else ""
+    if benched:
+        return _of_benchmarks(tree, benched, place)
+    # a module in some corner of another language's project is not what that project is about
+    if not packages or not {"go.mod", "go.work"} & tree.names:
+        return None
+    tested = [each for each in packages if _TEST.search(each.tests)]
+    found = _of_program(tree, packages, tested=bool(tested)) or _of_tests(tree, tested, modules)
+    return found or Found("go", "without benchmarks, a program or tests", [placeholder()])
+
+
+def _unseen(path: str) -> bool:
+    """Return whether the go command does not look there."""
+    parts = PurePosixPath(path).parts[:-1]
+    return any(part in _UNSEEN or part.startswith(("_", ".")) for part in parts)
+
+
+def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterator[_Package]:
+    asked = "-json=Dir,Name,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles"
+    environment = {"GOTOOLCHAIN": "local", "GOPROXY": "off"}
+    answer = ask.run("go", "list", "-e", "-mod=readonly", asked, "./...", folder=module, environment=environment)
+    listed = [*_decoded(answer)] if answer is not None else []
+    if answer is None:
+        ask.refused(posixpath.join(module, "go.mod"))
+        inner = [
+            other for other in modules if other != module and f"{other}/".startswith(f"{module}/" if module else "")
+        ]
+        for path in tree.ending(".go", under=module):
+            folder = folder_of(path)
+            if _unseen(path) or any(f"{folder}/".startswith(f"{other}/") for other in inner):
+                continue
+            entry = next((each for each in listed if each["Dir"] == folder), None)
+            if entry is None:
+                listed.append(entry := {"Dir": folder, "GoFiles": [], "TestGoFiles": []})
+            entry["TestGoFiles" if path.endswith("_test.go") else "GoFiles"].append(PurePosixPath(path).name)
+    for each in listed:
+        place = ask.inside(each["Dir"]) if answer is not None else str(each["Dir"])
+        if place is None:
+            continue
+        folder = "" if place == "." else place
+        texts = [
+            "\n".join(tree.text(posixpath.join(folder, name)) for key in keys for name in each.get(key) or ())
+            for keys in (("GoFiles", "CgoFiles"), ("TestGoFiles", "XTestGoFiles"))
+        ]
+        declared = re.search(r"^package (\w+)", texts[0], re.MULTILINE)
+        yield _Package(folder, module, each.get("Name") or (declared[1] if declared else ""), *texts)
+
+
+def _decoded(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects that stand one after the other."""
+    decoder, at = json.JSONDecoder(), 0
+    while (at := text.find("{", at)) >= 0:
+        value, at = decoder.raw_decode(text, at)
+        yield value
+
+
+def _of_benchmarks(tree: Tree, every: list[_Package], place: str) -> Found:
+    folders, rows = kept([each.folder for each in every], "packages with benchmarks")
+    packages = [each for each in every if each.folder in folders]
+    cases = sum(
+        len(_BENCHMARK.findall(each.tests)) + (_INNER_CASES - 1) * len(_INNER.findall(each.tests)) for each in packages
+    )
+    plan, length = suite_plan(cases, 0.1 * len(packages))
+    names = names_of(folders, _name(tree))
+    build, binaries = _programs(tree, packages)
+    options = ["-test.run=^$", "-test.bench=.", f"-test.benchtime={1000 * length:.0f}ms"]
+    measured = [
+        Measured(name, _command(each, binary, options), [], "go")
+        for name, each, binary in zip(names, packages, binaries, strict=True)
+    ]
+    where = f"{len(every)} package{'s' if len(every) != 1 else ''} with benchmarks"
+    return Found("go", where, measured, build, _LINKED, artifacts=binaries, rows=rows, amount=plan, place=place)
+
+
+def _command(package: _Package, binary: str, options: list[str]) -> list[str] | str:
+    # a test finds its data where its package lies
+    if not package.folder:
+        return [f"./{binary}", *options]
+    own = posixpath.relpath(binary, package.folder)
+    return f"cd {shlex.quote(package.folder)} && {shlex.join([own if '/' in own else f'./{own}', *options])}"
+
+
+def _programs(tree: Tree, packages: list[_Package]) -> tuple[str, list[str]]:
+    """Return what builds the test programs of packages, and where they are.
+
+    One go command links several at the same time, each under the name of its package, where these names differ.
+    """
+    names = [PurePosixPath(each.folder).name or _name(tree) for each in packages]
+    plain = len({*names}) == len(names) and not any(re.fullmatch(r"v\d+", name) for name in names)
+    if len(names) > 1 and plain and not any(each.module for each in packages):
+        folders = [f"./{each.folder}" if each.folder else "." for each in packages]
+        return f"go test -c -o {_BINARIES}/ {shlex.join(folders)}", [f"{_BINARIES}/{name}.test" for name in names]
+    made = [str(PurePosixPath(each.folder, "bench.test")) for each in packages]
+    make = "go test -c -o bench.test ."
+    folders = [each.folder or "." for each in packages]
+    if folders == ["."]:
+        return make, made
+    if len(folders) == 1:
+        return f"cd {shlex.quote(folders[0])} && {make}", made
+    return f'for package in {shlex.join(folders)}; do (cd "$package" && {make}) || exit 1; done', made
+
+
+def _name(tree: Tree) -> str:
+    module = re.search(r"^module\s+\"?([^\s\"]+)", tree.text("go.mod"), re.MULTILINE)
+    last = [part for part in module[1].split("/") if not re.fullmatch(r"v\d+", part)][-1:] if module else []
+    return last[0] if last and last[0].isprintable() else "go"
+
+
+def _of_program(tree: Tree, packages: list[_Package], *, tested: bool) -> Found | None:
+    """Take a main package that surely ends by itself; one that may not gives way to tests."""
+    mains = [p for p in packages if p.name == "main" and not _EXAMPLES & {*PurePosixPath(p.folder).parts}]
+    arguments = {
+        each.folder: ["--help"] if _ANSWERS_HELP.search(each.sources) else None if _WANTS.search(each.sources) else []
+        for each in mains
+    }
+    chosen = next((each for each in mains if arguments[each.folder] is not None), None)
+    if chosen is None and (not mains or tested):
+        return None
+    chosen = chosen or mains[0]
+    name = PurePosixPath(chosen.folder).name or _name(tree)
+    path = f"bin/{name}" if "bin" not in tree.names else f"{name}.bench"
+    inner = posixpath.relpath(chosen.folder or ".", chosen.module or ".")
+    target = "./" + inner if inner != "." else "."
+    make = f"go build -o {shlex.quote(posixpath.relpath(path, chosen.module or '.'))} {shlex.quote(target)}"
+    build = f"cd {shlex.quote(chosen.module)} && {make}" if chosen.module else make
+    rows = [
+        Row(f"program {each.folder or name}", "left out: one program is measured") for each in mains if each != chosen
+    ]
+    measured = program(path, arguments[chosen.folder])
+    evidence = f"program {chosen.folder or name}"
+    return Found("go", evidence, [measured], build, _LINKED, artifacts=[path], products=[path], rows=rows)
+
+
+def _of_tests(tree: Tree, packages: list[_Package], modules: list[str]) -> Found | None:
+    if not packages:
+        return None
+    if len(packages) <= 12:
+        build, binaries = _programs(tree, packages)
+        commands = [_command(each, binary, []) for each, binary in zip(packages, binaries, strict=True)]
+        each = [f"({shlex.join(own) if isinstance(own, list) else own})" for own in commands]
+        command = commands[0] if len(commands) == 1 else " && ".join(each)
+        return Found("go", "tests", [tests("tests", command)], build, _LINKED, artifacts=binaries, products=binaries)
+    # a workspace's own directory need not be a module
+    homes = [""] if "go.mod" in tree.names else modules
+    patterns = [f"./{home}/..." if home else "./..." for home in homes]
+    # -count=1: results of tests are cached; -p=1: the time of parallel packages depends on how they fall together
+    measured = tests("tests", ["go", "test", "-count=1", "-p=1", *patterns])
+    build = f"go test -count=1 -run='^$' {shlex.join(patterns)}"
+    return Found("go", "tests", [measured], build, "Fills Go's cache, so that compiling is not measured.")

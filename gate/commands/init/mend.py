@@ -1,0 +1,364 @@
+"""What a trial teaches: the cure that a failure itself names, and the cases of a large suite that fit a budget."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from gate.commands.init.found import Amount, Found, Measured, Row
+from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
+from gate.commands.init.tree import Tree
+
+_MANY = 40
+"""Findings beyond which a budget has too few builds for each."""
+_CHOSEN = 16
+_FEW = 8
+"""Cases that are chosen of a suite that took too long."""
+_ROOM = 0.85
+"""Of a budget that rounds may be expected to take."""
+_MOST_BUILDS = 60
+_ABSENT = re.compile(r"no such file|ENOENT|cannot (?:open|find)|could not (?:open|find)|not found", re.IGNORECASE)
+_REFUSES = re.compile(
+    r"(?:unexpected argument|unrecognized (?:command-line )?(?:option|flag|argument)s?|no such option|bad option|"
+    r"unknown (?:option|flag|argument)|flag provided but not defined|invalid option|found argument)\b"
+    r"[^-\n]{0,20}?(-{1,2}[A-Za-z][\w.-]*)",
+    re.IGNORECASE,
+)
+_PYTHON = re.compile(r"(?<![\w/.-])(?:(?:\.venv|venv)/bin/)?python3?(?= )")
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What one attempt taught."""
+
+    failed: Mapping[str, str]
+    """What each benchmark without values said; of a build that failed, by ""."""
+    hint: str
+    """Of the build or tree that failed."""
+
+
+def lesson(trial: Mapping[str, Any]) -> Lesson:
+    """Read a trial's JSON."""
+    failure = trial.get("failure")
+    if failure:
+        return Lesson({"": f"{failure.get('status', '')}\n{failure.get('stderr', '')}"}, failure.get("hint") or "")
+    failed = {}
+    for each in trial["benchmarks"]:
+        told = "\n".join(f"{one.get('status', '')}\n{one.get('stderr', '')}" for one in each.get("failures", ()))
+        if each.get("longer_than") is not None:
+            told = f"no values within {each['longer_than']:.0f} s"
+        if not each.get("cases") or each.get("failures"):
+            failed[each["benchmark"]] = told or "no values"
+    return Lesson(failed, "")
+
+
+def reason(text: str) -> str:
+    """Return the line of a failure that says most."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [
+        line
+        for line in lines
+        if re.search(r"error|not found|no such|cannot|missing|unrecognized|no module", line, re.IGNORECASE)
+    ]
+    return (telling or lines or ["no values"])[0][:140]
+
+
+def mended(found: Found, tree: Tree, taught: Lesson) -> tuple[Found, str] | None:
+    """Return what is written instead, and what was changed, in words; None where the failures name no cure."""
+    for name, text in taught.failed.items():
+        for cure in _CURES:
+            after = cure(found, tree, name, f"{text}\n{taught.hint}")
+            if after is not None and after[0] != found:
+                return after
+    given = [each for each in found.benchmarks if each.name not in taught.failed]
+    if "" in taught.failed or not given:
+        return None
+    rows = [Row(name, f"left out: {reason(text)}") for name, text in taught.failed.items()]
+    return replace(found, benchmarks=given, rows=[*rows, *found.rows]), f"left out {', '.join(taught.failed)}"
+
+
+def _each(found: Found, name: str, change: Callable[[Measured], Measured]) -> Found:
+    return replace(found, benchmarks=[change(each) if each.name == name else each for each in found.benchmarks])
+
+
+def _text(command: list[str] | str) -> str:
+    return command if isinstance(command, str) else shlex.join(command)
+
+
+def _like(command: list[str] | str, text: str) -> list[str] | str:
+    return text if isinstance(command, str) else shlex.split(text)
+
+
+def _whole_seconds(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
+    del tree, name
+    if not re.search(r"invalid value|isn't a valid value|invalid digit", text, re.IGNORECASE):
+        return None
+    option = re.compile(r"(--(?:warm-up|measurement)-time=)[\d.]*\.\d+")
+
+    def change(each: Measured) -> Measured:
+        return replace(each, command=_like(each.command, option.sub(r"\g<1>1", _text(each.command))))
+
+    return replace(
+        found, benchmarks=[change(each) for each in found.benchmarks]
+    ), "whole seconds, as this version takes no fractions"
+
+
+def _refused_option(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
+    del tree
+    told = _REFUSES.search(text)
+    if told is None:
+        return None
+    option = re.compile(rf"\s-?{re.escape(told[1])}(?:=\S+)?(?=\s|$)")
+
+    def change(each: Measured) -> Measured:
+        return replace(each, command=_like(each.command, option.sub("", _text(each.command))))
+
+    return _each(found, name, change), f"without {told[1]}, which this version refuses"
+
+
+def _missing_module(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
+    del name
+    told = re.search(r"No module named '?\"?([\w.]+)", text)
+    if told is None:
+        # pytest without its plugin knows none of its options
+        told = re.search(r"unrecognized arguments: --(benchmark)-", text)
+    if told is None:
+        return None
+    module = told[1].split(".")[0]
+    if any(path.removeprefix("src/").startswith((f"{module}/", f"{module}.py")) for path in tree.files):
+        python = f"{ENVIRONMENT}/bin/python" if ENVIRONMENT in str(found.setup) else "python"
+        build = f"rm -rf .perfgate-site && {python} -m pip install --quiet --no-deps --target .perfgate-site ."
+        return replace(
+            found, build=build, environment={"PYTHONPATH": ".perfgate-site"}
+        ), "the package is installed in the build"
+    wanted = ["pytest-benchmark"] if module == "benchmark" else group_with(tree, module)
+    words = shlex.join(pip_words(wanted) or [module])
+    if found.setup and ENVIRONMENT in found.setup:
+        return replace(found, setup=f"{found.setup} {words}"), f"with {words}, which was missing"
+    tools = {"pytest-benchmark": ["pytest", "pytest-benchmark"], "pyperf": ["pyperf"], "asv": ["asv_runner"]}.get(
+        found.kind, []
+    )
+    own = f"{ENVIRONMENT}/bin/python"
+
+    def change(each: Measured) -> Measured:
+        return replace(each, command=_like(each.command, _PYTHON.sub(own, _text(each.command))))
+
+    return replace(
+        found,
+        setup=environment_of(tree, "python3", tools, [*wanted, *tools]),
+        build=found.build and _PYTHON.sub(own, found.build),
+        benchmarks=[change(each) for each in found.benchmarks],
+        share=[each for each in found.share if each != tree.environment],
+    ), f"with an environment of its own, as {module} was missing"  # fmt: skip
+
+
+def _isolated_build(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
+    del text
+    if name or not found.build or "setup.py -q build_ext" not in found.build or "pyproject.toml" not in tree.names:
+        return None
+    python = (_PYTHON.search(found.build) or re.search(r"\S+python", found.build) or ["python"])[0]
+    build = f"rm -rf .perfgate-site && {python} -m pip install --quiet --no-deps --target .perfgate-site ."
+    return replace(found, build=build, environment={**found.environment, "PYTHONPATH": ".perfgate-site"}), (
+        "built by pip, with the tools that pyproject.toml asks for"
+    )
+
+
+def _other_files_of_one_name(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
+    del tree
+    if "import file mismatch" not in text:
+        return None
+
+    def change(each: Measured) -> Measured:
+        return replace(
+            each,
+            command=_like(each.command, _text(each.command).replace(" pytest ", " pytest --import-mode=importlib ", 1)),
+        )
+
+    return _each(found, name, change), "with --import-mode=importlib, as two test files have one name"
+
+
+def _needed_features(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
+    del tree, name
+    told = re.search(r"requires the features: `([\w, -]+)`", text)
+    if told is None or not found.build or "--features" in found.build:
+        return None
+    features = told[1].replace(" ", "")
+    return replace(
+        found, build=found.build.replace(" --target-dir target", f" --target-dir target --features {features}")
+    ), (f"with the features {features}, which it needs")
+
+
+def _wrong_folder(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
+    """Start a benchmark where the file lies that it does not find, if only one folder has it."""
+    each = next((one for one in found.benchmarks if one.name == name), None)
+    if each is None or "cd " in _text(each.command):
+        return None
+    lines = [line for line in text.splitlines() if _ABSENT.search(line)]
+    for path in re.findall(r"(?:^|[\"'`\s(])(?:\./)?([\w-][\w.-]*(?:/[\w.-]+)*)", "\n".join(lines)):
+        holding = [file for file in tree.files if file.endswith(f"/{path}")]
+        if len(holding) != 1 or "." not in path:
+            continue
+        folder = holding[0].removesuffix(f"/{path}")
+        up = "../" * len(PurePosixPath(folder).parts)
+        words = [
+            up + word.removeprefix("./") if word.startswith("./") or word in tree.names else word
+            for word in shlex.split(_text(each.command))
+        ]
+        moved = replace(each, command=f"cd {shlex.quote(folder)} && {shlex.join(words)}")
+        benchmarks = [moved if one == each else one for one in found.benchmarks]
+        return replace(found, benchmarks=benchmarks), f"in {folder}/, where {path} is"
+    return None
+
+
+def _unbuilt(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
+    """Build first what a script of JavaScript does not find."""
+    told = re.search(r"Cannot find module '([^']+)'|ERR_MODULE_NOT_FOUND[^\n]*'([^']+)'", text)
+    if told is None or not name or found.kind not in ("npm", "generic"):
+        return None
+    try:
+        scripts = json.loads(tree.text("package.json")).get("scripts") or {}
+    except ValueError:
+        return None
+    build = next((each for each in ("build", "compile", "prepare", "prebuild", "dist") if each in scripts), None)
+    if found.setup is None and "package.json" in tree.names:
+        return replace(
+            found, setup="npm install --no-package-lock --no-audit --no-fund"
+        ), "with the packages installed first"
+    if build is None or found.build is not None:
+        return None
+    return replace(found, build=f"npm run --silent {build}"), f"built first by the script {build}"
+
+
+def _java_level(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
+    del tree
+    told = re.search(r"(?:Source|Target|source|target) option \d+ is no longer supported\. Use (\d+)", text)
+    if name or told is None or not found.setup or "maven.compiler" in found.setup:
+        return None
+    level = f"-Dmaven.compiler.source={told[1]} -Dmaven.compiler.target={told[1]}"
+    return replace(
+        found, setup=re.sub(r" --batch-mode", f" --batch-mode {level}", found.setup, count=1)
+    ), f"for Java {told[1]}, as this compiler asks"
+
+
+def _declared_changes(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
+    del tree, name
+    # as the harness has it to be pasted
+    told = re.search(r"changes = (\[[^\]]*\])", text)
+    if told is None:
+        return None
+    try:
+        paths = [str(each) for each in json.loads(told[1])]
+    except ValueError:
+        return None
+    return replace(
+        found, changes=sorted({*found.changes, *paths})
+    ), f"with changes = {told[1]}, tracked files that the build writes"
+
+
+_CURES = (
+    _declared_changes,
+    _whole_seconds,
+    _missing_module,
+    _refused_option,
+    _other_files_of_one_name,
+    _needed_features,
+    _unbuilt,
+    _java_level,
+    _isolated_build,
+    _wrong_folder,
+)
+
+
+def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | None:
+    """Choose of a suite with more cases than a budget has room for, by the suite's own filter; None: it has fewer.
+
+    Of each group of cases the fastest is taken: more of its values fit.
+
+    Returns:
+        what is written instead, how many cases are chosen, and how many there are.
+    """
+    cases = {each["benchmark"]: [one for one in each["cases"] if one["decided"]] for each in trial["benchmarks"]}
+    # what took too long has a list, and no times
+    listed = {each["benchmark"]: each.get("names", ()) for each in trial["benchmarks"] if each.get("names")}
+    for name, labels in listed.items():
+        cases[name] = [{"benchmark": f"{name}/{label}", "mean": 1.0} for label in labels]
+    total = sum(map(len, cases.values()))
+    if total <= (_FEW if listed else _MANY):
+        return None
+    benchmarks, chosen = [], 0
+    for each in found.benchmarks:
+        own = cases.get(each.name, [])
+        share = max(1, round((_FEW if listed else _CHOSEN) * len(own) / total))
+        labels = _fastest({_label(each, one): one["mean"] for one in own}, share) if len(own) > share else []
+        command = _filtered(each, labels) if labels else None
+        benchmarks.append(replace(each, command=command) if command else each)
+        chosen += len(labels) if command else len(own)
+    if chosen == total:
+        return None
+    row = Row(
+        f"{total - chosen} of {total} cases",
+        "left out by the suite's own filter in the command: change it to choose others",
+    )
+    return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), chosen, total
+
+
+def _label(measured: Measured, case: Mapping[str, Any]) -> str:
+    name = str(case["benchmark"])
+    return name.removeprefix(f"{measured.name}/") if name != measured.name else str(case["metric"])
+
+
+def _fastest(means: Mapping[str, float], count: int) -> list[str]:
+    groups: dict[str, str] = {}
+    for label in sorted(means, key=lambda each: means[each]):
+        groups.setdefault(re.split(r"[/\[(<:]|::", label.split("::", 1)[-1])[0], label)
+    # spread over the suite, not its first names
+    every = sorted(groups.values())
+    step = max(1.0, len(every) / count)
+    return [every[int(at * step)] for at in range(min(count, len(every)))]
+
+
+def _escaped(name: str) -> str:
+    # not re.escape: not every tool takes a backslash before a space
+    return re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", name)
+
+
+def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | None:
+    """Return the command with the suite's own filter; None for a suite whose filter is not known."""
+    text = _text(measured.command)
+    if measured.instrument == "go":
+        levels = [
+            dict.fromkeys(_escaped(part) for label in labels for part in label.split("/")[at : at + 1]) for at in (0, 1)
+        ]
+        pattern = "/".join(f"^({'|'.join(level)})$" for level in levels if level)
+        option = shlex.quote(f"-test.bench={pattern}")
+        return _like(measured.command, re.sub(r"-test\.bench=\.(?=\s|$)", lambda _: option, text))
+    either = f"^({'|'.join(map(_escaped, labels))})$"
+    if measured.instrument == "google-benchmark":
+        return _like(measured.command, f"{text} {shlex.quote(f'--benchmark_filter={either}')}")
+    if measured.instrument == "criterion":
+        return _like(measured.command, f"{text} {shlex.quote(either)}")
+    if measured.instrument == "pytest-benchmark":
+        files = {label.split("::", 1)[0] for label in labels}
+        *words, last = text.rsplit("\n", 1)
+        kept = [word for word in shlex.split(last) if not word.endswith(".py") or word.startswith("-")]
+        return "\n".join([*words, shlex.join([*kept, *labels])]) if files else None
+    return None
+
+
+def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
+    """Return the plan that uses the budget: leaner counts where few builds fit, more builds where many would."""
+    plan: Amount = found.plan
+    plans, cost = trial.get("plans") or {}, trial.get("cost")
+    lean = plans.get("leaner")
+    if lean and not plan.counted:
+        return replace(found, amount=replace(plan, executions=lean["executions"], iterations=lean["iterations"]))
+    if cost is None or cost["least"] or plan.counted:
+        return found
+    round_ = cost["builds"] + cost["executions"]
+    most = int((_ROOM * 60 * plan.budget - cost["once"]) / max(round_, 1e-3))
+    return replace(found, amount=replace(plan, most=min(_MOST_BUILDS, most))) if most > 12 else found

@@ -1,0 +1,258 @@
+"""JavaScript: the benchmark script of package.json, or files of a benchmark library.
+
+These libraries repeat until a fixed time has passed, so the time of a run says nothing. Their results are read instead:
+vitest's own JSON, and the lines that benchmark.js has its users print.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from gate.commands.init.ask import Asked
+from gate.commands.init.found import Amount, Found, Measured, Row, fixed_plan, placeholder
+from gate.commands.init.scripts import of_script
+from gate.commands.init.tree import Tree
+
+_SCRIPTS = ("bench", "benchmark", "benchmarks", "perf", "bench:run", "benchmark:run")
+_FOREIGN = re.compile(r"\b(cargo|go|pytest|make|hyperfine)\b")
+_SAFE = re.compile(r"[\w@./-]+")
+_DIRECT = re.compile(r"node(?:\s+[\w@./=:-]+)+")
+"""A script that needs neither a shell nor what is installed in node_modules/.bin."""
+_FOLDERS = ("bench", "benches", "benchmark", "benchmarks", "perf")
+_ENTRIES = ("index", "bench", "benchmark", "benchmarks", "run", "main")
+_JAVASCRIPT = (".js", ".mjs", ".cjs")
+_REPORTS = (
+    'import{appendFileSync as a}from"node:fs";const d=EventTarget.prototype.dispatchEvent;'
+    "EventTarget.prototype.dispatchEvent=function(e){const o=process.env.PERFGATE_OUTPUT;if(o&&this.tasks){"
+    'if(e.type=="start"){this.time=Math.min(this.time||100,100);this.warmupTime=Math.min(this.warmupTime||50,50)}'
+    'if(e.type=="complete")for(const t of this.tasks){const r=t.result,m=r&&(r.latency||r).mean;if(m)'
+    'a(o,JSON.stringify({metric:t.name,value:m,unit:"ms"})+String.fromCharCode(10))}}return d.call(this,e)}'
+)
+"""Has a Bench of tinybench take 0.1 s a task, and report each mean when it is complete; in workers too."""
+_HOOK = "--import=data:text/javascript," + _REPORTS.replace(" ", "%20").replace('"', "%22")
+_LIBRARIES = ("tinybench", "mitata", "benny", "bench-node", "cronometro", "hotbench", "jest-bench", "iso-bench")
+_IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
+_MANAGERS = {
+    "pnpm-lock.yaml": ("pnpm", "pnpm install --frozen-lockfile --silent", "pnpm --silent run", "pnpm exec"),
+    "yarn.lock": ("yarn", "yarn install --frozen-lockfile --silent", "yarn --silent run", "yarn --silent exec --"),
+    "bun.lock": ("bun", "bun install --frozen-lockfile --silent", "bun run --silent", "bun x"),
+    "bun.lockb": ("bun", "bun install --frozen-lockfile --silent", "bun run --silent", "bun x"),
+    "package-lock.json": ("npm", "npm ci --no-audit --no-fund", "npm run --silent", "npx --no-install"),
+    "npm-shrinkwrap.json": ("npm", "npm ci --no-audit --no-fund", "npm run --silent", "npx --no-install"),
+}
+_UNLOCKED = ("npm", "npm install --no-package-lock --no-audit --no-fund", "npm run --silent", "npx --no-install")
+_BERRY = ("yarn", "yarn install --immutable", "yarn run", "yarn exec")
+
+
+@dataclass(frozen=True, slots=True)
+class _Script:
+    directory: str
+    """Of its package.json, "" for the project's own."""
+    name: str
+    text: str
+    package: dict[str, Any]
+    file: str | None = None
+    """The file that is run where package.json has no script for it."""
+
+
+def look(tree: Tree, ask: Asked) -> Found | None:
+    """Find a script of package.json, of a workspace's or of a package of benchmarks; None without one."""
+    del ask
+    root = _package(tree, "")
+    every = [*_scripts(tree, root), *_entries(tree, root)]
+    if not every:
+        return None
+    script = every[0]
+    rows = [
+        Row(f"script {each.name} of {each.directory or '.'}", "left out: one script is measured")
+        for each in every[1:]
+        if each.file is None
+    ]
+    manager = _manager(tree, root)
+    _, install, run, execute = manager
+    scripts = root.get("scripts")
+    built = isinstance(scripts, dict) and isinstance(scripts.get("build"), str)
+    # a workspace is installed with the project
+    own = script.directory if not _has_workspaces(tree, root) else ""
+    of_project = _dependencies(root) if own else _dependencies(root) | _dependencies(script.package)
+    script, inner = _split(script)
+    installs = [install] if of_project or manager != _UNLOCKED else []
+    if own and _dependencies(script.package):
+        installs.append(f"cd {shlex.quote(own)} && {_manager(tree, script.package, own)[1]}")
+    installs += [f"({inner})"] if inner else []
+    tool, measured, amount, notes = _measured(
+        tree, script, run.split(), execute, _dependencies(root) | _dependencies(script.package)
+    )
+    if manager == _UNLOCKED and of_project:
+        notes.append("there is no lock file, so each side gets the newest dependencies: better commit one")
+    before = f"pre{script.name}"
+    if before in (script.package.get("scripts") or {}) or re.search(r"\bbuild\b|\btsc\b", script.text):
+        notes.append(f"script {script.name} builds each time, which is measured with it: better move that into [build]")
+    return Found(
+        "npm", script.file or f"script {script.name} of {PurePosixPath(script.directory, 'package.json')}", [measured],
+        f"{run} build" if built else None, "The project's own build script." if built else "",
+        setup=" && ".join(installs) or None,
+        # an install would write through the link of `share`
+        products=[p.rstrip("/") for p in tree.ignored if PurePosixPath(p).name == "node_modules"] if installs else [],
+        environment={"NODE_OPTIONS": _HOOK} if tool == "tinybench" and measured.command else {},
+        notes=notes, rows=rows, amount=amount,
+    )  # fmt: skip
+
+
+def _split(script: _Script) -> tuple[_Script, str | None]:
+    """Take the installation of packages out of a script, which is no part of what it measures."""
+    steps = re.split(r"\s*&&\s*", script.text)
+    install = next((each for each in steps if re.fullmatch(r"(npm|pnpm|yarn) (ci|i|install)\b[\w -]*", each)), None)
+    if install is None or len(steps) < 3 or not re.fullmatch(r"cd [\w./-]+", steps[0]):
+        return script, None
+    rest = " && ".join(each for each in steps if each != install)
+    return replace(script, text=rest), f"{steps[0]} && {install}"
+
+
+def _measured(
+    tree: Tree, script: _Script, run: list[str], execute: str, dependencies: set[str]
+) -> tuple[str | None, Measured, Amount | None, list[str]]:
+    texts = [tree.text(path) for path in _files(tree, script)]
+    tool = _library(script.text, texts, dependencies)
+    scripts: dict[str, Any] = script.package.get("scripts") or {}
+    around = [f"{when}{script.name}" in scripts for when in ("pre", "post")]
+    # node itself where the package manager would only start it; with Plug'n'Play node finds no package by itself
+    if _DIRECT.fullmatch(script.text.strip()) and not any(around) and ".yarnrc.yml" not in tree.names:
+        words = shlex.split(script.text)
+    else:
+        words = [*run, script.name]
+    lead = f"cd {shlex.quote(script.directory)} && " if script.directory else ""
+    command: list[str] | str = f"{lead}{shlex.join(words)}" if lead else words
+    if script.file is None and script.text != scripts.get(script.name):
+        command = f"{lead}{script.text}"  # what is left of it
+    own = next((text for text in texts if "PERFGATE_OUTPUT" in text), "")
+    if tool is None or own:
+        measured, amount = of_script(script.name, command, own)
+        return None, measured, replace(amount, warmup=20) if amount and amount.warmup else amount, []
+    cases = sum(len(re.findall(r"\bbench(?:\.\w+)*\(|\.add\(", text)) for text in texts)
+    if tool == "vitest":
+        named = re.search(r"\bvitest\s+bench\b([^&|;<>]*)", script.text)
+        paths = [word for word in named[1].split() if re.fullmatch(r"[\w.][\w./*-]*", word)] if named else []
+        command = f"{lead}{execute} vitest bench --run {' '.join([*paths, '--outputJson={output}'])}"
+        return tool, Measured(script.name, command, [], "values", "vitest"), fixed_plan(cases, 2.0, 2.0), []
+    if tool == "benchmark.js":
+        command = f"{lead}{shlex.join(words)} >{{output}}"
+        return tool, Measured(script.name, command, [], "values", "benchmark_js"), fixed_plan(cases, 0.5, 5.5), []
+    if tool == "tinybench":
+        reported = ["The mean that tinybench finds for each task in 0.1 s, which [env] has it report."]
+        return tool, Measured(script.name, command, reported, "values"), fixed_plan(cases, 0.5, 0.2), []
+    comment = (
+        f"{script.file or script.name} uses {tool}: the time of a run says nothing. Let it append its results",
+        'to the file PERFGATE_OUTPUT as lines {"metric": "NAME", "value": 1.5, "unit": "ms"}, and perfgate read them:',
+        f'instrument = "values", command = {json.dumps(words)}',
+    )
+    note = f"{tool}'s results must be written by the script itself: see the comment above [[benchmark]]"
+    return tool, placeholder(*comment), fixed_plan(cases, 0.5, 1.5), [note]
+
+
+def _library(script: str, sources: list[str], dependencies: set[str]) -> str | None:
+    """Name the library whose benchmarks a script runs; None if it times nothing by itself, as far as can be seen."""
+    named = re.search(r"\b(vitest)\b.*\bbench\b|\b(mitata|bench-node|cronometro|jest)\b", script)
+    if named:
+        return named[1] or named[2]
+
+    def imported(name: str) -> bool:
+        # a script whose file was not found may well be what the dependency is for
+        return not sources or any(re.search(_IMPORT.format(re.escape(name)), text) for text in sources)
+
+    if "benchmark" in dependencies and imported("benchmark"):
+        printed = any(re.search(r"""on\(\s*["']cycle["']""", text) for text in sources)
+        return "benchmark.js" if printed or not sources else "benchmark"
+    return next(
+        (
+            name
+            for name in _LIBRARIES
+            if (name in dependencies or sources) and imported(name) and (sources or name in dependencies)
+        ),
+        None,
+    )
+
+
+def _scripts(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
+    """Yield the benchmark scripts, the project's own first, then those of its workspaces."""
+    directories = [""]
+    if _has_workspaces(tree, root):
+        inner = (str(PurePosixPath(path).parent) for path in tree.ending("/package.json"))
+        directories += [path for path in inner if "node_modules" not in path and _SAFE.fullmatch(path)]
+    else:
+        directories += [name for name in _FOLDERS if f"{name}/package.json" in tree.names]
+    for directory in directories:
+        package = _package(tree, directory)
+        scripts = package.get("scripts")
+        for name in _SCRIPTS:
+            text = scripts.get(name) if isinstance(scripts, dict) else None
+            # the benchmarks of another language are found where its own files are
+            if isinstance(text, str) and text.strip() and not _FOREIGN.search(text):
+                yield _Script(directory, name, text, package)
+
+
+def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
+    """Yield files that run benchmarks of a library, where no script of package.json names them."""
+    for folder in ("", *_FOLDERS):
+        package = _package(tree, folder) if folder else root
+        own = f"{folder}/package.json" in tree.names
+        for stem, suffix in itertools.product(_ENTRIES, _JAVASCRIPT):
+            path = str(PurePosixPath(folder, stem + suffix))
+            text = tree.text(path) if path in tree.names else ""
+            if text and _library("", [text], _dependencies(root) | _dependencies(package)):
+                name = folder or PurePosixPath(tree.directory.resolve().name).stem or stem
+                file = PurePosixPath(path).name if own else path
+                yield _Script(folder if own else "", name, f"node {file}", package, path)
+
+
+def _has_workspaces(tree: Tree, root: dict[str, Any]) -> bool:
+    return bool(root.get("workspaces")) or "pnpm-workspace.yaml" in tree.names
+
+
+def _package(tree: Tree, directory: str) -> dict[str, Any]:
+    path = str(PurePosixPath(directory, "package.json"))
+    try:
+        package = json.loads(tree.text(path)) if path in tree.names else {}
+    except (ValueError, RecursionError):
+        return {}
+    return package if isinstance(package, dict) else {}
+
+
+def _dependencies(package: dict[str, Any]) -> set[str]:
+    tables = (package.get(key) for key in ("dependencies", "devDependencies", "optionalDependencies"))
+    workspaces = {"workspaces"} if package.get("workspaces") else set()
+    return workspaces.union(*(table for table in tables if isinstance(table, dict)))
+
+
+def _files(tree: Tree, script: _Script) -> list[str]:
+    """Return the files that a script names, and what lies in directories of benchmarks."""
+    lead = f"{script.directory}/" if script.directory else ""
+    sources = tree.ending(*_JAVASCRIPT, ".ts", ".mts")
+    if script.file is not None:
+        return [path for path in sources if path == script.file]
+    words = [str(PurePosixPath(script.directory, word.strip("\"'"))) for word in script.text.split()]
+    folders = tuple(f"{lead}{name}/" for name in _FOLDERS)
+    vitest = re.search(r"\bvitest\b.*\bbench\b", script.text)
+    # what vitest looks for by itself
+    usual = re.compile(r"\.bench(?:mark)?\.[cm]?[jt]sx?$")
+    return [
+        p for p in sources if p in words or p.startswith(folders) or (vitest and p.startswith(lead) and usual.search(p))
+    ]
+
+
+def _manager(tree: Tree, root: dict[str, Any], directory: str = "") -> tuple[str, str, str, str]:
+    """Return the package manager that a package's lock file is of: its name, and how it installs, runs and executes."""
+    lead = f"{directory}/" if directory else ""
+    lock = next((name for name in _MANAGERS if f"{lead}{name}" in tree.names), None)
+    if lock == "yarn.lock" and (
+        f"{lead}.yarnrc.yml" in tree.names or re.match(r"yarn@(?!1\.)", str(root.get("packageManager", "")))
+    ):
+        return _BERRY
+    return _MANAGERS[lock] if lock else _UNLOCKED

@@ -1,0 +1,435 @@
+"""Python: pytest-benchmark, pyperf and asv, else a script, a program's start or the tests, as they tell."""
+
+from __future__ import annotations
+
+import ast
+import json
+import posixpath
+import re
+import shlex
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from gate.commands.init.ask import Asked
+from gate.commands.init.found import Found, Measured, Rank, Row, kept, names_of, suite_plan, tests
+from gate.commands.init.scripts import is_benchmark, of_script
+from gate.commands.init.tree import Tree
+
+_COMPILED = re.compile(
+    r"ext_modules|maturin|scikit_build_core|mesonpy|setuptools[-_]rust|[Cc]ython|pybind11|nanobind|cffi_modules"
+)
+_NO_PACKAGES = {"tests", "test", "benchmarks", "benchmark", "bench", "docs", "doc", "examples", "scripts", "tools"}
+_FIXTURE = re.compile(r"^\s*(?:async\s+)?def\s+test\w*\s*\([^)]*\bbenchmark\b|pytest\.mark\.benchmark\b", re.MULTILINE)
+_RUNNER = re.compile(r"^[^#\n]*\b(?:pyperf\.)?Runner\(", re.MULTILINE)
+_PYPERF_CASE = re.compile(r"\.\s*(?:bench_func|bench_async_func|bench_time_func|timeit|bench_command)\(")
+_ASV_CASE = re.compile(r"^\s*def time_\w+\(|^\s*def Time\w+\(", re.MULTILINE)
+_OTHERS = re.compile(r"^\s*(?:import|from) (?:pyperf|asv|pytest|unittest)\b", re.MULTILINE)
+_ANSWERS_HELP = re.compile(r"\b(?:argparse|click|typer|fire|docopt|optparse|cyclopts)\b")
+_TEST = re.compile(r"test_\w+\.py|\w+_test\.py")
+_ADDOPTS = re.compile(r"^\s*addopts\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)", re.MULTILINE)
+# Options that a project sets for all its test runs and that do not go with measuring.
+_HINDERS = re.compile(r"(?:^|[\s\"'])(-n\s*\w+|--numprocesses|--dist|--benchmark-(?:disable|skip)|--cov)")
+ENVIRONMENT = ".perfgate-env"
+"""The folder of each side's own packages, where the interpreter lacks some."""
+_SITE = ".perfgate-site"
+_INSTALLED = """\
+import importlib.metadata as m, json, re
+names = [each.metadata["Name"] for each in m.distributions()]
+print(json.dumps([re.sub(r"[-_.]+", "-", name).lower() for name in names if name]))
+"""
+_PLUGIN = """\
+import json
+def pytest_collection_finish(session):
+    found = {"uses": [], "marked": []}
+    for item in session.items:
+        kind = "uses" if "benchmark" in getattr(item, "fixturenames", ()) else None
+        kind = kind or ("marked" if item.get_closest_marker("benchmark") else None)
+        if kind:
+            found[kind].append(item.nodeid)
+    print("\\nPERFGATE" + json.dumps(found))
+def pytest_collectreport(report):
+    if report.failed:
+        print("\\nPERFGATE" + json.dumps({"failed": [report.nodeid, str(report.longrepr)[-300:]]}))
+"""
+_ASV = """\
+import itertools, json, os, sys
+sys.path.insert(0, {parent})
+from asv_runner.discovery import disc_benchmarks
+count = int(os.environ["PERFGATE_ITERATIONS"]) + int(os.environ["PERFGATE_WARMUP"])
+with open(os.environ["PERFGATE_OUTPUT"], "w") as out:
+    for case in disc_benchmarks({name}):
+        if case.type != "time":
+            continue
+        if (cache := case.do_setup_cache()) is not None:
+            case.set_cache(cache)
+        for place, values in enumerate(itertools.product(*case.params)):
+            case.set_param_idx(place)
+            if not case.do_setup():
+                # do_setup reads them anew from the class
+                case.repeat, case.sample_time = (count, count, 60), {length:g}
+                for value in case.do_run()["samples"]:
+                    metric = f"{{case.name}}({{', '.join(values)}})" if values else case.name
+                    print(json.dumps({{"metric": metric, "value": value, "unit": "s"}}), file=out)
+                case.do_teardown()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Python:
+    """How a project's Python code is run."""
+
+    tree: Tree
+    executable: str
+    setup: str | None
+    """Makes each side's own packages, where the interpreter lacks some."""
+    lacking: list[str]
+
+    def found(self, kind: str, evidence: str, benchmarks: list[Measured]) -> Found:
+        """Return what is written for benchmarks that Python runs."""
+        tree, build, installed = self.tree, None, False
+        if _compiled(tree):
+            build = self._build()
+            installed = _SITE in build
+        # a script's own folder comes first on the path, and not the directory in which it is started
+        place = (
+            _SITE if installed else "src" if any(tree.ending(".py", under="src")) else "." if package(tree) else None
+        )
+        share = [tree.environment] if tree.environment and self.setup is None else []
+        notes = (
+            [f"{tree.environment}/ of this checkout is used on both sides; make it where the gate runs, too"]
+            if share
+            else []
+        )
+        comment = "The package of each side, compiled from its own sources." if build else ""
+        environment = {"PYTHONPATH": place} if place else {}
+        rows = (
+            [Row("packages", f"installed in setup: the interpreter lacks {', '.join(self.lacking[:5])}")]
+            if self.setup
+            else []
+        )
+        return Found(
+            kind, evidence, benchmarks, build, comment, setup=self.setup, share=share, environment=environment,
+            notes=notes, rows=rows,
+        )  # fmt: skip
+
+    def command(self, words: list[str]) -> str:
+        """Return a script that ends with a command, and stops if Python would import another copy than this side's."""
+        name = package(self.tree)
+        check = f"import os, {name} as it; assert os.path.realpath(it.__file__).startswith(os.getcwd()), it"
+        lines = [
+            "# both sides would measure the same code if Python imported another copy than this side's",
+            f"{self.executable} -c '{check}'",
+        ]
+        return "\n".join(["set -e", *(lines if name else []), shlex.join([self.executable, *words])])
+
+    def _build(self) -> str:
+        tree, setup = self.tree, self.tree.text("setup.py")
+        if re.search("ext_modules|cffi_modules|[Cc]ython", setup) and not re.search("setuptools_rust", setup):
+            # extensions whose C is made by Cython, where setup.py does not do that itself
+            made = [p for p in tree.ending(".pyx") if not {p[:-4] + ".c", p[:-4] + ".cpp"} & tree.names]
+            cython = f"{self.executable} -m cython {shlex.join(made)} && " if made and "cythonize" not in setup else ""
+            return f"{cython}{self.executable} setup.py -q build_ext --inplace --force"
+        pip = f"{self.executable} -m pip"
+        if (
+            tree.environment
+            and not self.setup
+            and not any((tree.directory / tree.environment).glob("lib*/python*/site-packages/pip"))
+        ):
+            pip = f"uv pip --python {self.executable}"
+        return f"rm -rf {_SITE} && {pip} install --quiet --no-deps --target {_SITE} ."
+
+
+def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
+    """Return how the project's code is run with tools, by their names for pip."""
+    plain = "python" if shutil.which("python") or not shutil.which("python3") else "python3"
+    executable = f"{tree.environment}/bin/python" if tree.environment else plain
+    wanted = [*_dependencies(tree), *tools]
+    answer = ask.run(f"./{executable}" if tree.environment else executable, "-c", _INSTALLED)
+    there = {*json.loads(answer)} if answer else set[str]()
+    if _compiled(tree) and "ext_modules" in tree.text("setup.py"):
+        wanted += ["setuptools", *(["cython"] if any(tree.ending(".pyx")) else [])]
+    lacking = [each for each in wanted if _normal(each) not in there] if answer else []
+    if not lacking:
+        return Python(tree, executable, None, [])
+    return Python(tree, f"{ENVIRONMENT}/bin/python", environment_of(tree, plain, tools, wanted), lacking)
+
+
+def environment_of(tree: Tree, executable: str, tools: Iterable[str], wanted: Iterable[str]) -> str:
+    """Return the commands that make an environment with what the project's extras and groups name beside its tools."""
+    words = [*wanted]
+    for listed in _groups(tree).values():
+        # a group that names a tool has what else its benchmarks need
+        if {_normal(each) for each in listed} & {_normal(each) for each in tools}:
+            words += listed
+    pip = f"{ENVIRONMENT}/bin/pip install --quiet {shlex.join(pip_words(words))}"
+    return f"{executable} -m venv {ENVIRONMENT} && {pip}"
+
+
+def pip_words(requirements: Iterable[str]) -> list[str]:
+    """Return what pip takes of requirements, without those that hold for some Pythons only."""
+    return [each for each in dict.fromkeys(requirements) if re.fullmatch(r"[\w.\[\],<>=!~ *-]+", each)]
+
+
+def group_with(tree: Tree, module: str) -> list[str]:
+    """Return the requirements of the extra or group that names what has a module; the module itself where none does."""
+    for listed in _groups(tree).values():
+        if any(_normal(each).replace("-", "_") == module.lower().replace("-", "_") for each in listed):
+            return listed
+    return [module]
+
+
+def _groups(tree: Tree) -> dict[str, list[str]]:
+    tables = tree.toml("pyproject.toml")
+    extras = _table(_table(tables, "project"), "optional-dependencies") | _table(tables, "dependency-groups")
+    found = {
+        name: [each for each in listed if isinstance(each, str)]
+        for name, listed in extras.items()
+        if isinstance(listed, list)
+    }
+    for path in tree.files:
+        if re.fullmatch(r"(requirements/)?[\w.-]*(bench|dev|test)[\w.-]*\.txt", path):
+            found[path] = [
+                line.split("#")[0].strip() for line in tree.text(path).splitlines() if re.match(r"[A-Za-z0-9]", line)
+            ]
+    return found
+
+
+def _table(tables: dict[str, Any], name: str) -> dict[str, Any]:
+    found = tables.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _dependencies(tree: Tree) -> list[str]:
+    listed = _table(tree.toml("pyproject.toml"), "project").get("dependencies")
+    # those with a marker may not be needed here
+    return [each for each in listed if isinstance(each, str) and ";" not in each] if isinstance(listed, list) else []
+
+
+def _normal(requirement: str) -> str:
+    name = re.match(r"[A-Za-z0-9][\w.-]*", requirement)
+    return re.sub(r"[-_.]+", "-", name[0] if name else requirement).lower()
+
+
+def _compiled(tree: Tree) -> bool:
+    system = tree.toml("pyproject.toml").get("build-system", {})
+    return bool(_COMPILED.search(f"{system} {tree.text('setup.py')} {tree.text('setup.cfg')}"))
+
+
+def package(tree: Tree) -> str | None:
+    """Return the import name of the project's package, when only one can be meant."""
+    lead = "src/" if any(tree.ending(".py", under="src")) else ""
+    names: dict[str, None] = {}
+    for path in tree.ending(".py", under=lead.rstrip("/")):
+        inner = PurePosixPath(path.removeprefix(lead)).parts
+        name = (
+            inner[0]
+            if len(inner) == 2 and inner[1] == "__init__.py"
+            else inner[0][:-3]
+            if lead and len(inner) == 1
+            else ""
+        )
+        if name.isidentifier() and name.isascii() and name not in _NO_PACKAGES and not name.startswith(("test_", "_")):
+            names[name] = None
+    own = _normal(str(_table(tree.toml("pyproject.toml"), "project").get("name", ""))).replace("-", "_")
+    match = [name for name in names if name.lower() == own]
+    return (match or [*names])[0] if match or len(names) == 1 else None
+
+
+def look_pytest(tree: Tree, ask: Asked) -> Found | None:
+    """Find tests that use the benchmark fixture, as pytest collects them; None without them."""
+    files = [p for p in tree.ending(".py") if _FIXTURE.search(tree.text(p)) and PurePosixPath(p).name != "conftest.py"]
+    if not files or not tree.mentions_any(
+        r"pytest[-_](benchmark|codspeed)", ".py", ".toml", ".cfg", ".txt", ".ini", ".yml", ".yaml"
+    ):
+        return None
+    own = python(tree, ask, ["pytest", "pytest-benchmark"])
+    rows: list[Row] = []
+    ini = "\n".join(map(tree.text, ("pyproject.toml", "setup.cfg", "pytest.ini", ".pytest.ini", "tox.ini")))
+    hindered = any(map(_HINDERS.search, _ADDOPTS.findall(ini)))
+    cases = 2 * len(files)
+    if own.setup is None:
+        ask.write("perfgate_ask.py", _PLUGIN)
+        run = f"./{own.executable}" if tree.environment else own.executable
+        words = [
+            "-m",
+            "pytest",
+            "--collect-only",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "perfgate_ask",
+            "-o",
+            "addopts=",
+        ]
+        path = {"PYTHONPATH": "src:." if any(tree.ending(".py", under="src")) else "."}
+        said = ask.run(run, *words, "--continue-on-collection-errors", *files, environment=path) or ask.output
+        told = [json.loads(line.removeprefix("PERFGATE")) for line in said.splitlines() if line.startswith("PERFGATE")]
+        failed = dict(each["failed"] for each in told if "failed" in each)
+        collected = next((each for each in told if "uses" in each), None)
+        if collected and collected["uses"]:
+            files = list(dict.fromkeys(node.split("::")[0] for node in collected["uses"]))
+            cases = len(collected["uses"])
+        elif collected and not failed:
+            files = []
+        for path_, why in failed.items():
+            missing = re.search(r"No module named '([\w.]+)'", why)
+            rows.append(
+                Row(path_, f"left out: it needs {missing[1]}" if missing else "left out: pytest cannot collect it")
+            )
+        if collected and collected["marked"]:
+            rows.append(
+                Row(
+                    f"{len(collected['marked'])} marked tests",
+                    "left out: only pytest-codspeed measures what is only marked",
+                )
+            )
+    if not files:
+        return None
+    plan, length = suite_plan(cases, 0.5)
+    words = ["-m", "pytest", "-q", *(["-o", "addopts="] if hindered else []), *looking_below(tree, files)]
+    measured = Measured(
+        "pytest", own.command([*words, f"--benchmark-min-time={length:g}", *files]), [], "pytest-benchmark"
+    )
+    found = own.found(
+        "pytest-benchmark", f"{len(files)} test file{'s' if len(files) != 1 else ''} with benchmarks", [measured]
+    )
+    return replace(found, rows=[*found.rows, *rows], amount=plan)
+
+
+def looking_below(tree: Tree, paths: list[str]) -> list[str]:
+    """Return the option that keeps pytest from looking at what lies beside its tests, such as the README."""
+    folders = [posixpath.dirname(path) if path.endswith(".py") else path for path in paths]
+    common = posixpath.commonpath(folders) if all(folders) and folders else ""
+    above = [str(parent / "conftest.py") for parent in PurePosixPath(common).parents]
+    return [f"--confcutdir={common}"] if common and not {*above} & tree.names else []
+
+
+def look_pyperf(tree: Tree, ask: Asked) -> Found | None:
+    """Find scripts that make a pyperf.Runner; None without one."""
+    every = [
+        path
+        for path in tree.ending(".py")
+        if re.search(r"^\s*(import|from)\s+pyperf\b", tree.text(path), re.MULTILINE)
+        and _RUNNER.search(tree.text(path))
+        and not PurePosixPath(path).name.startswith(("test_", "-"))
+    ]
+    if not every:
+        return None
+    own = python(tree, ask, ["pyperf"])
+    scripts, rows = kept(every, "pyperf scripts")
+    plan, length = suite_plan(sum(max(1, len(_PYPERF_CASE.findall(tree.text(p)))) for p in scripts), 0.3 * len(scripts))
+    names = names_of((str(PurePosixPath(path).with_suffix("")) for path in scripts), "pyperf")
+    measured = [
+        Measured(name, own.command([path, f"--min-time={length:g}"]), [], "pyperf")
+        for name, path in zip(names, scripts, strict=True)
+    ]
+    found = own.found("pyperf", f"{len(every)} script{'s' if len(every) != 1 else ''} with a pyperf.Runner", measured)
+    return replace(found, rows=[*found.rows, *rows], amount=replace(plan, warmup=1))
+
+
+def look_asv(tree: Tree, ask: Asked) -> Found | None:
+    """Find an asv.conf.json and its benchmarks of times; None without them."""
+    for path in tree.files:
+        if PurePosixPath(path).name != "asv.conf.json":
+            continue
+        named = re.search(r"^[^/\n]*\"benchmark_dir\"\s*:\s*\"([^\"]+)\"", tree.text(path), re.MULTILINE)
+        folder = posixpath.normpath(posixpath.join(posixpath.dirname(path), named[1] if named else "benchmarks"))
+        cases = sum(len(_ASV_CASE.findall(tree.text(file))) for file in tree.ending(".py", under=folder))
+        if cases and not folder.startswith(".."):
+            own = python(tree, ask, ["asv_runner"])
+            plan, length = suite_plan(cases, 1.0)
+            parent, name = posixpath.split(folder)
+            script = _ASV.format(parent=json.dumps(parent or "."), name=json.dumps(name), length=length)
+            command = f"{own.command(['-'])} <<'END'\n{script}END"
+            comment = ["The suite of asv, run by its own runner in one process; every time_* becomes a metric."]
+            measured = Measured("asv", command, comment, "values")
+            return replace(
+                own.found("asv", f"{path}, {cases} benchmarks in {folder}", [measured]), amount=replace(plan, warmup=1)
+            )
+    return None
+
+
+def look(tree: Tree, ask: Asked) -> Found | None:
+    """Find a benchmark script, a program or tests; None without them."""
+    return _of_script(tree, ask) or _of_program(tree, ask) or _of_tests(tree, ask)
+
+
+def _of_script(tree: Tree, ask: Asked) -> Found | None:
+    scripts = [path for path in tree.ending(".py") if is_benchmark(path) and _runs_alone(tree.text(path))]
+    if not scripts:
+        return None
+    own = python(tree, ask, [])
+    ordered = sorted(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
+    name = PurePosixPath(ordered[0]).stem
+    name = PurePosixPath(ordered[0]).parent.name or name if name in ("run", "main", "__main__") else name
+    measured, amount = of_script(name, [own.executable, ordered[0]], tree.text(ordered[0]))
+    found = own.found("python", f"script {ordered[0]}", [measured])
+    rows = [Row(f"script {path}", "left out: one script is measured") for path in ordered[1:]]
+    return replace(found, rows=[*found.rows, *rows], amount=amount)
+
+
+def _runs_alone(text: str) -> bool:
+    """Return whether a script does something by itself, without arguments, and is not for a library's own runner."""
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    acts = any(
+        isinstance(node, ast.For | ast.While | ast.With)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+        or (isinstance(node, ast.If) and "__main__" in ast.unparse(node.test))
+        for node in module.body
+    )
+    if not acts or _OTHERS.search(text) or ("sys.argv[1" in text and "len(sys.argv)" not in text):
+        return False
+    return not any(_wants(call) for call in ast.walk(module) if isinstance(call, ast.Call))
+
+
+def _wants(call: ast.Call) -> bool:
+    """Return whether a call declares an argument that must be given."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    given = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
+    first = getattr(call.args[0], "value", "") if call.args else "-"
+    positional = isinstance(first, str) and not first.startswith("-") and given.get("nargs") not in ("?", "*")
+    return name in ("add_argument", "add_subparsers") and (given.get("required") is True or positional)
+
+
+def _of_program(tree: Tree, ask: Asked) -> Found | None:
+    for name, entry in _entries(tree):
+        module, _, function = str(entry).partition(":")
+        root = module.split(".")[0]
+        files = [path for lead in ("", "src/") for path in tree.ending(".py", under=f"{lead}{root}")] if root else []
+        if not re.fullmatch(r"[\w.]+:\w+", str(entry)) or not any(
+            _ANSWERS_HELP.search(tree.text(path)) for path in files
+        ):
+            continue
+        own = python(tree, ask, [])
+        alone = any(path.endswith(f"{root}/__main__.py") for path in files)
+        words = ["-m", root] if alone else ["-c", f"from {module} import {function}; {function}()"]
+        comment = ["Its start only: better a command that does real work."]
+        measured = Measured(name, [own.executable, *words, "--help"], comment, rank=Rank.PROGRAM)
+        return own.found("python", f"program {name}", [measured])
+    return None
+
+
+def _entries(tree: Tree) -> Iterator[tuple[str, object]]:
+    """Yield the programs that the package declares, by name: "package.module:function"."""
+    scripts = _table(_table(tree.toml("pyproject.toml"), "project"), "scripts")
+    _, _, listed = f"{tree.text('setup.cfg')}\n{tree.text('setup.py')}".partition("console_scripts")
+    yield from scripts.items()
+    yield from re.findall(r"(?:^|[\"'])[ \t]*([\w.-]+)\s*=\s*([\w.]+:\w+)", listed, re.MULTILINE)
+
+
+def _of_tests(tree: Tree, ask: Asked) -> Found | None:
+    files = [path for path in tree.ending(".py") if _TEST.fullmatch(PurePosixPath(path).name)]
+    if not files or not tree.mentions_any("pytest", ".py", ".toml", ".cfg", ".txt", ".ini"):
+        return None
+    own = python(tree, ask, ["pytest"])
+    top = sorted({PurePosixPath(path).parts[0] for path in files if "/" in path})
+    place = next((name for name in ("tests", "test") if name in top), top[0] if len(top) == 1 else ".")
+    command = [own.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *looking_below(tree, [place]), place]
+    return own.found("python", f"a package with tests in {place}", [tests("tests", command)])

@@ -1,0 +1,87 @@
+"""Scripts that are benchmarks by their names, of any language; a placeholder where there is nothing to measure."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from gate.commands.init.ask import Asked
+from gate.commands.init.found import Amount, Found, Measured, Rank, placeholder
+from gate.commands.init.tree import Tree
+
+_NAMED = re.compile(
+    r"(run[-_])?(bench|benches|benchmarks?|benchsuite|perf)([-_]?(all|main|run|suite)|[-_].*)?|.*[-_](bench|benchmarks?)"
+)
+_FOLDERS = {"bench", "benches", "benchmark", "benchmarks", "benchsuite", "perf", "performance"}
+_RUNNERS = {"run", "main", "__main__", "run_all", "runner", "run_benchmarks"}
+_ASIDE = {
+    *("vendor", "third_party", "node_modules", "docs", "doc", "src", "lib", "site-packages", ".github", "ci", "fuzz"),
+    *("contrib", "tools", "scripts"),
+}
+_DEEPEST = 4
+_WANTS_ARGUMENTS = re.compile(r"\$\{?1\b|process\.argv\[2|\bARGV\[0\]")
+_INTERPRETERS = {".sh": "sh", ".js": "node", ".mjs": "node", ".rb": "ruby"}
+_ADAPTIVE = re.compile(r"""["'](tinybench|mitata|benny|bench-node|cronometro|benchmark)["']""")
+"""Libraries that repeat until a fixed time has passed: the time of the whole run says nothing."""
+_START = {
+    "pyproject.toml": "a script bench.py, or tests with pytest-benchmark (docs/start/python.md)",
+    "setup.py": "a script bench.py, or tests with pytest-benchmark (docs/start/python.md)",
+    "package.json": "a script bench in package.json (docs/start/javascript.md)",
+    "pom.xml": "JMH benchmarks, or a program that times its own work (docs/start/java.md)",
+    "build.gradle": "JMH benchmarks, or a program that times its own work (docs/start/java.md)",
+    "build.gradle.kts": "JMH benchmarks, or a program that times its own work (docs/start/java.md)",
+}
+"""What a project without benchmarks needs first, by the file that its build tool reads."""
+
+
+def is_benchmark(path: str) -> bool:
+    """Return whether a script's name says that it runs benchmarks.
+
+    In a folder of benchmarks any script may be a helper, so its own name must say so as well, or that it runs them.
+    """
+    place = PurePosixPath(path)
+    folders = place.parts[:-1]
+    if len(place.parts) > _DEEPEST or _ASIDE & set(folders):
+        return False
+    name = place.stem.lower()
+    return bool(_NAMED.fullmatch(name)) or (name in _RUNNERS and bool(folders) and folders[-1].lower() in _FOLDERS)
+
+
+def of_script(name: str, command: list[str] | str, text: str) -> tuple[Measured, Amount | None]:
+    """Return the benchmark that a script is, and its plan: its own times where it writes them, else its whole run."""
+    if "PERFGATE_OUTPUT" in text:
+        comment = ["It writes its own times to the file that PERFGATE_OUTPUT names (docs/values.md)."]
+        return Measured(name, command, comment, "values"), Amount(2, 10, int("PERFGATE_WARMUP" in text))
+    comment = ["The whole run, start included; the script may write its own times instead (docs/values.md)."]
+    return Measured(name, command, comment, rank=Rank.BENCHMARK, slow=True), None
+
+
+def look(tree: Tree, ask: Asked) -> Found:
+    """Find a script that runs by itself and is called a benchmark."""
+    del ask
+    scripts = [path for path in tree.ending(*_INTERPRETERS) if is_benchmark(path) and _runs_alone(tree, path)]
+    if not scripts:
+        notes = [f"{name} has no benchmarks: write {first}" for name, first in _START.items() if name in tree.names][:1]
+        return Found("generic", "no known build tool or benchmark", [placeholder()], notes=notes)
+    script = min(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
+    suffix, text = PurePosixPath(script).suffix, tree.text(script)
+    if os.access(tree.directory / script, os.X_OK) and text.startswith("#!"):
+        command = [f"./{script}"]
+    else:
+        first = text.split("\n", 1)[0]
+        command = ["bash" if suffix == ".sh" and "bash" in first else _INTERPRETERS[suffix], script]
+    measured, amount = of_script(PurePosixPath(script).stem, command, text)
+    locked = "package-lock.json" in tree.names and "node_modules/" not in tree.ignored
+    setup = "npm ci --no-audit --no-fund" if command[0] == "node" and locked else None
+    return replace(Found("generic", f"script {script}", [measured], setup=setup), amount=amount)
+
+
+def _runs_alone(tree: Tree, path: str) -> bool:
+    place = PurePosixPath(path)
+    # what it starts may be in a file beside it
+    beside = tree.ending(place.suffix, under=str(place.parent)) if place.suffix in (".js", ".mjs") else ()
+    return not _WANTS_ARGUMENTS.search(tree.text(path)) and not any(
+        _ADAPTIVE.search(tree.text(file)) for file in beside
+    )

@@ -1,0 +1,123 @@
+"""Writes a table of public projects that nobody prepared: what init makes of each, and the verdicts of known changes.
+
+Each line of the list is a project: its name, a repository (a folder or an address), a commit, and if there are some the
+files of two patches, one that makes a benchmark some 10% slower and one that makes it faster. Nothing is edited: where
+init does not end with 0, no verdict is asked for. A documentation commit should be proved identical, the patches called
+by name. Repositories and patches are never part of this repository.
+
+    scripts/unseen LIST >table.md
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+_EXPECTED = {"documentation": "identical", "slower": "regression", "faster": "improvement"}
+_LONGEST = 900
+"""Seconds of one command."""
+_IDENTITY = ("-c", "user.name=unseen", "-c", "user.email=unseen@example.invalid", "-c", "commit.gpgsign=false")
+
+
+class Project(NamedTuple):
+    """A line of the list."""
+
+    name: str
+    repository: str
+    commit: str
+    patches: tuple[Path, ...]
+
+
+def projects(file: Path) -> Iterator[Project]:
+    """Read a list; empty lines and those that begin with # are passed over."""
+    for line in file.read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        if words and not words[0].startswith("#"):
+            name, repository, commit, *patches = words
+            yield Project(name, repository, commit, tuple(file.parent / patch for patch in patches))
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *_IDENTITY, *arguments], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+def _perfgate(folder: Path, *arguments: str) -> tuple[int | str, str, float]:
+    """Return the exit code ("-" after the time limit), what was printed, and minutes."""
+    begin = time.monotonic()
+    command = [sys.executable, "-m", "gate", *arguments]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=_LONGEST)
+    except subprocess.TimeoutExpired:
+        return "-", "", (time.monotonic() - begin) / 60
+    return done.returncode, done.stdout, (time.monotonic() - begin) / 60
+
+
+def _verdict(folder: Path, what: str) -> str:
+    """Check the last commit; return its verdict, the largest change, minutes, and whether it is right."""
+    code, _, minutes = _perfgate(folder, "check", "--base", "HEAD~1", "--head", "HEAD", "--json", "report.json")
+    try:
+        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return f"no report (exit {code}), {minutes:.1f} min"
+    finally:
+        (folder / "report.json").unlink(missing_ok=True)
+    findings = report["findings"]
+    verdicts, said = {each["verdict"] for each in findings}, report["verdict"]
+    if said == "pass" and "improvement" in verdicts:
+        said = "improvement"
+    elif said == "pass" and all(each["identical"] for each in findings):
+        said = "identical"
+    ratios = [each["ratio"]["estimate"] - 1 for each in findings if each["ratio"] and not each["identical"]]
+    largest = max(ratios, key=abs, default=None)
+    size = "" if largest is None else f" {100 * largest:+.1f}%"
+    right = "right" if said == _EXPECTED[what] else "no verdict" if said == "inconclusive" else "**wrong**"
+    return f"{said}{size}, {minutes:.1f} min, {right}"
+
+
+def row(project: Project, folder: Path) -> Iterator[str]:
+    """Give the cells of a project."""
+    yield project.name
+    subprocess.run(["git", "clone", "--quiet", project.repository, folder], check=True)
+    _git(folder, "checkout", "--quiet", "-b", "unseen", project.commit)
+    code, said, minutes = _perfgate(folder, "init")
+    first = said.splitlines()[0].removeprefix("detected: ") if said else "nothing"
+    mended = said.count("\n  mended: ")
+    yield f"{first}; {'gave values' if code == 0 else f'exit {code}'}{f', mended {mended}' if mended else ''}"
+    yield f"{minutes:.1f}"
+    if code != 0:
+        return
+    _git(folder, "add", "--force", "perfgate.toml")
+    _git(folder, "commit", "--quiet", "--message=gate")
+    readme = next((each for each in sorted(folder.glob("README*")) if each.is_file()), folder / "README.md")
+    with readme.open("a", encoding="utf-8") as file:
+        file.write("\nOne more line.\n")
+    _git(folder, "add", "--force", readme.name)
+    _git(folder, "commit", "--quiet", "--message=documentation")
+    yield _verdict(folder, "documentation")
+    for what, patch in zip(("slower", "faster"), project.patches, strict=False):
+        _git(folder, "apply", "--index", str(patch.absolute()))
+        _git(folder, "commit", "--quiet", f"--message={what}")
+        yield _verdict(folder, what)
+        _git(folder, "reset", "--quiet", "--hard", "HEAD~1")
+
+
+def main(file: str) -> None:
+    """Write the table, a row as soon as it is known."""
+    sys.stdout.write(
+        "| project | init | min | documentation | slower | faster |\n| --- | --- | --- | --- | --- | --- |\n"
+    )
+    for project in projects(Path(file)):
+        with tempfile.TemporaryDirectory() as work:
+            cells = [*row(project, Path(work, project.name))]
+        sys.stdout.write(f"| {' | '.join(cells + ['-'] * (6 - len(cells)))} |\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,533 @@
+"""What is found in made-up projects by asking their tools: what is measured, how it is built, what is left out."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from gate.commands.init.ask import Asked
+from gate.commands.init.found import Found, Rank, fixed_plan, names_of, suite_plan
+from tests.support.initialized import Project, detected
+from tests.support.started import need
+
+
+class Case(NamedTuple):
+    """A project's files, and what is written for it: where a text is given, it stands in the command or build."""
+
+    files: dict[str, str]
+    kind: str
+    command: str | None
+    build: str = ""
+    rows: tuple[str, ...] = ()
+
+
+CRATE = '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2021"\n'
+BENCHED = CRATE + '[dev-dependencies]\ncriterion = "{}"\n[[bench]]\nname = "{}"\nharness = false\n'
+CRITERION = "use criterion::*;\nfn f(c: &mut Criterion) { c.bench_function(n, g); }\ncriterion_main!(x);\n"
+DIVAN = "fn main() { divan::main() }\n#[divan::bench]\nfn a() {}\n"
+LIBTEST = "#![feature(test)]\n#[bench]\nfn a(b: &mut test::Bencher) {}\n"
+FUZZ = "#![no_main]\nlibfuzzer_sys::fuzz_target!(|data: &[u8]| {});\n"
+LIB = {"src/lib.rs": "#[test] fn t() {}\n"}
+MAIN_RS = {"Cargo.toml": CRATE, "src/main.rs": "fn main() {}\n"}
+TOUCH = "touch src/main.rs && cargo build --release --target-dir target --bin app"
+
+CARGO = {
+    "program": Case(MAIN_RS, "cargo", "['./target/release/app']", TOUCH),
+    "help": Case({**MAIN_RS, "src/a.rs": 'if a == "--help" {}'}, "cargo", "['./target/release/app', '--help']"),
+    "tests": Case({"Cargo.toml": CRATE, **LIB}, "cargo", "'cargo', 'test'", "touch src/lib.rs && cargo test"),
+    "server": Case(
+        {**MAIN_RS, **LIB, "src/main.rs": "fn main() { TcpListener::bind(a); }"}, "cargo", "'cargo', 'test'"
+    ),
+    "criterion": Case(
+        {"Cargo.toml": BENCHED.format("0.5", "my-bench"), **LIB, "benches/my-bench.rs": CRITERION},
+        "cargo",
+        "['./target/bench-my-bench', '--bench', '--warm-up-time=1', '--measurement-time=2']",
+        "touch benches/my-bench.rs\ncargo bench --no-run --target-dir target --bench my-bench\ncp ",
+    ),
+    # versions of Criterion that take whole seconds only
+    "criterion-0.3": Case(
+        {"Cargo.toml": BENCHED.format("0.3.5", "a"), **LIB, **{f"benches/{n}.rs": CRITERION * 9 for n in "ab"}},
+        "cargo",
+        "'--warm-up-time=1', '--measurement-time=1'",
+        rows=(),
+    ),
+    # Cargo takes more for the name of a target than for that of a package
+    "digit": Case(
+        {"Cargo.toml": BENCHED.format("0.5", "0-first"), **LIB, "benches/0-first.rs": DIVAN},
+        "cargo",
+        "['./target/bench-0-first', '--bench']",
+        "deps/0_first-????????????????",
+    ),
+    "name": Case(
+        {"Cargo.toml": BENCHED.format("0.5", "$(id)"), **LIB, "benches/$(id).rs": DIVAN},
+        "cargo",
+        "'cargo', 'test'",
+        rows=("bench $(id)",),
+    ),
+    "own-main": Case(
+        {"Cargo.toml": BENCHED.format("0.5", "a"), **LIB, "benches/a.rs": "fn main() {}\n"},
+        "cargo",
+        "'cargo', 'test'",
+        rows=("bench a",),
+    ),
+    "features": Case(
+        {
+            "Cargo.toml": BENCHED.format("0.5", "a") + 'required-features = ["x"]\n[features]\nx = []\n',
+            **LIB,
+            "benches/a.rs": CRITERION,
+        },
+        "cargo",
+        "./target/bench-a",
+        "--target-dir target --features x --bench a",
+    ),
+    "nightly": Case(
+        {"Cargo.toml": CRATE, **LIB, "benches/speed.rs": LIBTEST},
+        "cargo",
+        "./target/bench-speed",
+        "cargo +nightly bench --no-run",
+    ),
+    "workspace": Case(
+        {
+            "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\nresolver = "2"\n',
+            "crates/one/Cargo.toml": BENCHED.format("0.5", "b").replace("app", "one"),
+            "crates/one/src/lib.rs": "",
+            "crates/one/benches/b.rs": CRITERION,
+            "crates/two/Cargo.toml": BENCHED.format("0.5", "b").replace("app", "two"),
+            "crates/two/src/lib.rs": "",
+            "crates/two/benches/b.rs": CRITERION,
+            ".cargo/config.toml": '[build]\ntarget = "x86_64-linux"\n',
+        },
+        "cargo",
+        "cd crates/one && ../../target/bench-one-b --bench",
+        'cp "$(ls -t target/x86_64-linux/release/deps/b-???????????????? | head -n 1)" target/bench-two-b',
+    ),
+    # a member of the workspace, in any folder, under any fuzzer
+    "fuzz": Case(
+        {
+            "Cargo.toml": CRATE + '[workspace]\nmembers = ["checks"]\n',
+            **LIB,
+            "checks/Cargo.toml": CRATE.replace("app", "checks") + '[[bin]]\nname = "one"\npath = "one.rs"\n',
+            "checks/one.rs": FUZZ,
+        },
+        "cargo",
+        "'cargo', 'test'",
+        rows=("bin one",),
+    ),
+    "beside": Case(
+        {
+            **MAIN_RS,
+            "benchmarks/Cargo.toml": BENCHED.format("0.5", "b").replace("app", "benchmarks") + "[workspace]\n",
+            "benchmarks/src/lib.rs": "",
+            "benchmarks/benches/b.rs": CRITERION,
+        },
+        "cargo",
+        "cd benchmarks && ../target/bench-b",
+        "--manifest-path benchmarks/Cargo.toml",
+    ),
+    "lock": Case({**MAIN_RS, ".gitignore": "Cargo.lock\n", "Cargo.lock": "version = 3\n"}, "cargo", "release/app"),
+}
+
+MODULE = "module example.com/acme/words/v2\n\ngo 1.21\n"
+GO_BENCH = "package a\n\nfunc BenchmarkA(b *testing.B) {\n}\n"
+GO_TEST = "package a\n\nfunc TestA(t *testing.T) {}\n"
+GO_MAIN = "package main\n\nfunc main() {}\n"
+GO = {
+    "benchmarks": Case(
+        {"go.mod": MODULE, "a_test.go": GO_BENCH, "a.go": "package a\n"},
+        "go",
+        "['./bench.test', '-test.run=^$', '-test.bench=.', '-test.benchtime=200ms']",
+        "go test -c -o bench.test .",
+    ),
+    "packages": Case(
+        {"go.mod": MODULE, "a_test.go": GO_BENCH, "x/y/b_test.go": GO_BENCH, "z/c_test.go": GO_BENCH},
+        "go",
+        "cd x/y && ../../bench.tests/y.test '-test.run=^$'",
+        "go test -c -o bench.tests/ . ./x/y ./z",
+    ),
+    "one-name": Case(
+        {"go.mod": MODULE, "z/a_test.go": GO_BENCH, "x/z/b_test.go": GO_BENCH},
+        "go",
+        "cd x/z && ./bench.test",
+        "for package in x/z z; do",
+    ),
+    "below": Case({"it is/go.mod": MODULE, "it is/a_test.go": GO_BENCH}, "go", "cd 'it is' && ./bench.test", "cd 'it is' &&"),
+    "elsewhere": Case({"go.mod": MODULE, "a_windows_test.go": GO_BENCH, "b_test.go": GO_TEST, "b.go": "package a\n"}, "go", "./bench.test"),
+    "constraint": Case({"go.mod": MODULE, "a_test.go": f"//go:build integration\n\n{GO_BENCH}", "b_test.go": GO_TEST}, "go", "./bench.test"),
+    "program": Case(
+        {"go.mod": MODULE, "cmd/tool/main.go": GO_MAIN, "examples/e/main.go": GO_MAIN},
+        "go",
+        "['./bin/tool']",
+        "go build -o bin/tool ./cmd/tool",
+    ),
+    "server": Case({"go.mod": MODULE, "main.go": "package main\nfunc main() { http.ListenAndServe(a, b) }\n", "a_test.go": GO_TEST.replace(" a\n", " main\n", 1)}, "go", "./bench.test"),
+    "nothing": Case({"go.mod": MODULE, "a.go": "package a\n"}, "go", None),
+}  # fmt: skip
+
+MAIN = "int main(void) { return 0; }\n"
+WANTING = "int main(int argc, char **argv) { return argc < 2 || !argv; }\n"
+ON_FILE = 'int main(int argc, char **argv) { printf("Usage: %s [-n] [FILE]...\\n", argv[0]); return argc; }\n'
+PROJECT = "cmake_minimum_required(VERSION 3.13)\nproject(x C)\n"
+OPTION = 'option(X_BENCHMARKS "Build the benchmarks" OFF)\nif(X_BENCHMARKS)\nadd_executable(x_bench main.c)\nendif()\n'
+CMAKE = {
+    "program": Case(
+        {"CMakeLists.txt": PROJECT + "add_executable(app main.c)\n", "main.c": MAIN},
+        "cmake",
+        "['./build/app']",
+        "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && rm -f build/app && cmake --build build --parallel 2 --target app",
+    ),
+    # computed names and places, which only CMake knows
+    "computed": Case(
+        {
+            "CMakeLists.txt": PROJECT
+            + 'string(TOLOWER "TOOL" T)\nset(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")\n'
+            + "foreach(S main)\nadd_executable(${T} ${S}.c)\nendforeach()\n",
+            "main.c": MAIN,
+        },
+        "cmake",
+        "['./build/bin/tool']",
+    ),
+    "bench": Case(
+        {"CMakeLists.txt": PROJECT + "add_executable(app main.c)\nadd_executable(app_bench main.c)\n", "main.c": MAIN},
+        "cmake",
+        "['./build/app_bench']",
+        rows=("program app",),
+    ),
+    "option": Case(
+        {"CMakeLists.txt": PROJECT + "add_executable(app main.c)\n" + OPTION, "main.c": MAIN},
+        "cmake",
+        "['./build/x_bench']",
+        "-DX_BENCHMARKS=ON",
+        rows=("program app",),
+    ),
+    "option-fails": Case(
+        {
+            "CMakeLists.txt": PROJECT + "add_executable(app main.c)\noption(X_BENCHMARKS x OFF)\n"
+            'if(X_BENCHMARKS)\nmessage(FATAL_ERROR "no such library")\nendif()\n',
+            "main.c": MAIN,
+        },
+        "cmake",
+        "['./build/app']",
+        rows=("option X_BENCHMARKS",),
+    ),
+    "fuzz": Case(
+        {
+            "CMakeLists.txt": PROJECT + "add_executable(app main.c)\nadd_executable(app_fuzz main.c)\n",
+            "main.c": MAIN,
+        },
+        "cmake",
+        "['./build/app']",
+        rows=("program app_fuzz",),
+    ),
+    "tests": Case(
+        {
+            "CMakeLists.txt": PROJECT + "enable_testing()\nadd_executable(app main.c)\nadd_test(NAME t COMMAND app)\n",
+            "main.c": WANTING,
+        },
+        "cmake",
+        "cd build && ctest",
+    ),
+    "arguments": Case({"CMakeLists.txt": PROJECT + "add_executable(app main.c)\n", "main.c": WANTING}, "cmake", None),
+    "a-file": Case(
+        {
+            "CMakeLists.txt": PROJECT + "add_executable(bench main.c)\n",
+            "main.c": ON_FILE,
+            "data/words.txt": "word " * 100,
+        },
+        "cmake",
+        "['./build/bench', 'data/words.txt']",
+    ),
+    "below": Case(
+        {"code/CMakeLists.txt": PROJECT + "add_executable(app main.c)\n", "code/main.c": MAIN, "README": ""},
+        "cmake",
+        "['./build/app']",
+        "cmake -S code -B build",
+    ),
+    # what CMake refuses is read simply
+    "broken": Case(
+        {"CMakeLists.txt": PROJECT + "find_package(Absent REQUIRED)\nadd_executable(app main.c)\n", "main.c": MAIN},
+        "cmake",
+        "['./build/app']",
+    ),
+    "google": Case(
+        {
+            "CMakeLists.txt": PROJECT.replace("C)", "CXX)") + "add_executable(fib_bench bench.cpp)\n",
+            "bench.cpp": "#include <benchmark/benchmark.h>\nBENCHMARK(BM_Fib)->Arg(5);\n",
+        },
+        "cmake",
+        "['./build/fib_bench', '--benchmark_min_time=0.2']",
+    ),
+    "catch2": Case(
+        {
+            "CMakeLists.txt": PROJECT.replace("C)", "CXX)") + "add_executable(b bench.cpp)\n",
+            "bench.cpp": '#include <catch2/catch_all.hpp>\nTEST_CASE("x", "[!benchmark]") {\n  BENCHMARK("y") { };\n}\n',
+        },
+        "cmake",
+        "['./build/b', '[!benchmark]', '--reporter', 'xml', '--out', '{output}']",
+    ),
+    "nanobench": Case(
+        {
+            "CMakeLists.txt": PROJECT.replace("C)", "CXX)") + "add_executable(b bench.cpp)\n",
+            "bench.cpp": '#include <doctest.h>\n#include <nanobench.h>\nTEST_CASE("a case") {\n  Bench().run("y", f);\n}\n',
+        },
+        "cmake",
+        "['./build/b', '--test-case=a case', '--no-skip']",
+    ),
+}
+
+MAKE = {
+    "program": Case(
+        {"Makefile": "P := app\nall: $(P)\n$(P): main.o\n\t$(CC) -o $@ $^\n", "main.c": MAIN},
+        "make",
+        "['./app']",
+        "rm -f app && make",
+    ),
+    "bench": Case(
+        {"Makefile": "bench: app\n\t./app\napp: main.c\n\t$(CC) -o $@ $<\n.PHONY: bench\n", "main.c": MAIN},
+        "make",
+        "['make', '--silent', 'bench']",
+        "rm -f app && make app",
+    ),
+    # two levels down, with its program elsewhere, beside a tool of another language
+    "below": Case(
+        {
+            "projects/make/Makefile": "all:\n\t$(MAKE) -C . -f inner.mk\n",
+            "projects/make/inner.mk": "../../bin/prog: ../../src/main.c\n\tmkdir -p ../../bin\n\tcc -o $@ $<\n",
+            "src/main.c": MAIN,
+            "util/benchmark.py": "import subprocess\nsubprocess.run(['ruby'])\n",
+        },
+        "make",
+        "['./bin/prog']",
+        "rm -f bin/prog && make -C projects/make",
+        rows=("script util/benchmark.py",),
+    ),
+    "computed": Case(
+        {"Makefile": "N := $(shell echo prog)\n$(addsuffix ol,$(N)): main.c\n\tcc -o $@ $<\n", "main.c": MAIN},
+        "make",
+        "['./progol']",
+    ),
+    "tests": Case({"Makefile": "app: main.c\n\tcc -o $@ $<\ntest: app\n\t./app x\n", "main.c": WANTING}, "make", "'make', '--silent', 'test'", rows=("app",)),
+    "arguments": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\n", "main.c": WANTING}, "make", None),
+    "downloads": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\nbench: app\n\tcurl x\n", "main.c": MAIN}, "make", "['./app']"),
+    "wrapper": Case({"Makefile": "build:\n\tnpm run build\n", "README": ""}, "generic", None),
+    "autotools": Case(
+        {"configure.ac": "AC_INIT([x],[1])\nLT_INIT\n", "Makefile.am": "bin_PROGRAMS = tool\ntool_SOURCES = main.c\n", "main.c": MAIN},
+        "autotools",
+        "['./tool']",
+        "rm -f tool .libs/tool && make && make tool",
+    ),
+}  # fmt: skip
+
+DECLARED = '[project]\nname = "pkg"\ndependencies = []\n[dependency-groups]\ndev = ["pytest-benchmark"]\n'
+USES = "def test_work(benchmark):\n    benchmark(sum, [1])\n"
+PYTHON = {
+    "pytest": Case(
+        {"pyproject.toml": DECLARED, "tests/test_b.py": USES, "src/pkg/__init__.py": ""},
+        "pytest-benchmark",
+        "-m pytest -q --confcutdir=tests --benchmark-min-time=0.2 tests/test_b.py",
+    ),
+    "hindered": Case(
+        {"pyproject.toml": DECLARED + '[tool.pytest.ini_options]\naddopts = "-n auto"\n', "tests/test_b.py": USES},
+        "pytest-benchmark",
+        "-o addopts= ",
+    ),
+    # a file that cannot be collected here ends a run of pytest: it is left out, and said
+    "absent": Case(
+        {"pyproject.toml": DECLARED, "tests/test_a.py": "import nowhere_at_all\n" + USES, "tests/test_b.py": USES},
+        "pytest-benchmark",
+        "tests/test_b.py",
+        rows=("tests/test_a.py",),
+    ),
+    # tests of a tool that writes such tests
+    "text": Case({"pyproject.toml": DECLARED, "tests/test_b.py": f"X = {USES!r}\ndef test_a(): pass\n"}, "python", "'pytest'"),
+    "compiled": Case(
+        {"pyproject.toml": DECLARED + '[build-system]\nrequires = ["maturin"]\nbuild-backend = "maturin"\n', "tests/test_b.py": USES},
+        "pytest-benchmark",
+        "-m pytest",
+        "-m pip install --quiet --no-deps --target .perfgate-site .",
+    ),
+    # the interpreter has it not: each side gets an environment of its own
+    "pyperf": Case(
+        {"bench/b.py": "import pyperf\nr = pyperf.Runner()\nr.bench_func('a', f)\n", "pyproject.toml": '[project]\nname = "x"\ndependencies = ["nowhere-at-all"]\n'},
+        "pyperf",
+        ".perfgate-env/bin/python bench/b.py --min-time=0.2",
+    ),
+    # C that Cython makes, which is not committed
+    "cython": Case(
+        {"setup.py": 'setup(ext_modules=[Extension("m", ["m.c"])])\n', "m.pyx": "", "bench.py": "print(1)\n"},
+        "python",
+        "bench.py",
+        "-m cython m.pyx && ",
+    ),
+    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "disc_benchmarks"),
+    "script": Case({"bench.py": "print(sum(range(10)))\n", "README": ""}, "python", "bench.py"),
+    "entry": Case(
+        {"pyproject.toml": '[project]\nname = "p"\n[project.scripts]\np = "p.cli:main"\n', "p/__init__.py": "", "p/cli.py": "import argparse\n"},
+        "python",
+        "'from p.cli import main; main()', '--help'",
+    ),
+    "arguments": Case({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, "generic", None),
+}  # fmt: skip
+
+
+def package(**fields: Any) -> str:
+    """A package.json."""
+    return json.dumps({"name": "x", "version": "1.0.0", **fields})
+
+
+SCRIPTS = {"scripts": {"bench": "node bench.js"}}
+JAVASCRIPT = {
+    "script": Case({"package.json": package(scripts={"bench": "node bench.js", "build": "x"}), "bench.js": "work()"}, "npm", "['node', 'bench.js']", "npm run --silent build"),
+    "vitest": Case({"package.json": package(scripts={"bench": "vitest bench"}), "a.bench.ts": "bench('a', f)"}, "npm", "npx --no-install vitest bench --run --outputJson={output}"),
+    "benchmark.js": Case(
+        {"package.json": package(**SCRIPTS, devDependencies={"benchmark": "2"}), "bench.js": "require('benchmark'); s.add(a).on('cycle', f)"},
+        "npm",
+        "node bench.js >{output}",
+    ),
+    "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'bench.js']"),
+    "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, "npm", None),
+    # what it installs each time is no part of what it measures
+    "installs": Case(
+        {"package.json": package(scripts={"bench": "cd bench && npm install && npm run all"}), "bench/a.js": "work()"},
+        "npm",
+        "cd bench && npm run all",
+    ),
+    "workspace": Case(
+        {"package.json": package(workspaces=["a"]), "a/package.json": package(scripts={"bench": "node b.js"}), "package-lock.json": "{}"},
+        "npm",
+        "cd a && node b.js",
+    ),
+    "generic": Case({"bench.sh": "#!/bin/bash\ntrue\n"}, "generic", "['bash', 'bench.sh']"),
+    "adaptive": Case({"bench.js": 'import { Bench } from "tinybench"\n'}, "npm", "['node', 'bench.js']"),
+    "nothing": Case({"README": ""}, "generic", None),
+}  # fmt: skip
+
+CORE = "<dependency><artifactId>jmh-core</artifactId></dependency>"
+SHADED = (
+    f"<project><properties><uberjar.name>benchmarks</uberjar.name></properties>{CORE}<plugin>"
+    "<artifactId>maven-shade-plugin</artifactId><finalName>${uberjar.name}</finalName></plugin></project>"
+)
+JAVA = "class A {\n  @Benchmark\n  @Threads(2)\n  public long one() { }\n  @Benchmark public void two(Blackhole b) { }\n}\n"
+REPRODUCIBLE = "-Dproject.build.outputTimestamp=2000-01-01T00:00:00Z"
+JVM = {
+    "maven": Case({"pom.xml": SHADED, "src/A.java": JAVA}, "jmh", "'java', '-jar', 'target/benchmarks.jar', '-wi', '1'"),
+    "module": Case({"pom.xml": "<module>b</module>", "b/pom.xml": SHADED, "b/A.java": JAVA}, "jmh", "b/target/benchmarks.jar"),
+    "unnamed": Case({"pom.xml": SHADED.replace("{uberjar.name}", "{x}"), "A.java": JAVA}, "jmh", "target/perfgate-jmh.jar"),
+    "tests": Case({"pom.xml": f"<project>{CORE}</project>", "src/test/java/A.java": JAVA}, "jmh", 'java -cp "target/test-classes:'),
+    "gradle": Case({"build.gradle.kts": 'plugins { id("me.champeau.jmh") }', "gradlew": "", "src/jmh/java/A.java": JAVA}, "jmh", "build/perfgate-jmh.jar"),
+    # of many classes one method each, by the suite's own filter
+    "many": Case({"pom.xml": SHADED, **{f"src/B{n}.java": JAVA for n in range(9)}}, "jmh", r"\\.(B0.one|B1.one|B2.one|", rows=("10 more JMH methods",)),
+    "unseen": Case({"pom.xml": SHADED}, "jmh", None),
+}  # fmt: skip
+EVERY = {
+    f"{group}-{name}": case
+    for group, cases in {
+        "cargo": CARGO,
+        "go": GO,
+        "cmake": CMAKE,
+        "make": MAKE,
+        "python": PYTHON,
+        "javascript": JAVASCRIPT,
+        "jvm": JVM,
+    }.items()
+    for name, case in cases.items()
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_is_found(project: Project, name: str) -> None:
+    case = EVERY[name]
+    need(*{"cargo": ["cargo"], "go": ["go"], "cmake": ["cmake", "cc"], "make": ["make"]}.get(name.split("-")[0], []))
+    directory = project(case.files)
+    before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+    found = detected(directory)
+    # the tools worked in a copy
+    assert {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()} == before
+    assert found.kind == case.kind
+    commands = "\n".join(str(each.command) for each in found.benchmarks)
+    assert found.measures_something is (case.command is not None)
+    assert (case.command or "") in commands
+    assert case.build in str(found.build)
+    assert [row.what for row in found.rows if row.what.split()[0] != "packages"] == [*case.rows]
+    if case.kind == "jmh" and found.measures_something:
+        assert found.build is None
+        assert REPRODUCIBLE in str(found.setup) or "reproducibleFileOrder = true" in str(found.setup)
+
+
+def test_what_was_read_without_its_tool_says_so(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"Cargo.toml": BENCHED.format("0.5", "0-first"), **LIB, "benches/0-first.rs": DIVAN, "Makefile": "a:\n"}
+    directory = project(files)
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name, *a, **k: None if name == "cargo" else which(name, *a, **k))
+    found = detected(directory)
+    assert found.benchmark.command == ["./target/bench-0-first", "--bench"]
+    assert "cargo is not installed: its files were read without it" in found.notes
+
+
+def test_tools_are_not_asked_where_a_workflow_must_not_run_code(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request_target")
+    monkeypatch.setattr(Asked, "_copy", pytest.fail)
+    found = detected(project({**MAIN_RS, "src/main.rs": "fn main() {}\n"}))
+    assert found.benchmark.command == ["./target/release/app"]
+    assert any("was read without its tool" in note for note in found.notes)
+
+
+def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path) -> None:
+    need("node")
+    directory = project(
+        {"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import 'tinybench'"}
+    )
+    # what tinybench's Bench is to the hook
+    script = tmp_path / "bench.mjs"
+    script.write_text(
+        "class Bench extends EventTarget { time = 1000; tasks = [{name: 'one', result: {latency: {mean: 2}}}, {name: 'old', result: {mean: 3}}];"
+        " run() { this.dispatchEvent(new Event('start')); this.tasks[0].result.latency.mean = this.time; this.dispatchEvent(new Event('complete')) } }\nnew Bench().run();\n"
+    )
+    output = tmp_path / "out"
+    environment = {**os.environ, **detected(directory).environment, "PERFGATE_OUTPUT": str(output)}
+    subprocess.run(["node", str(script)], env=environment, check=True)
+    told = [json.loads(line) for line in output.read_text().splitlines()]
+    assert told == [{"metric": "one", "value": 100, "unit": "ms"}, {"metric": "old", "value": 3, "unit": "ms"}]
+
+
+def test_a_tool_writes_neither_the_checkout_nor_the_home(project: Project, tmp_path: Path) -> None:
+    need("make")
+    marks = [tmp_path / "outside", Path.home() / ".perfgate-mark"]
+    touch = "".join(f"X{n} := $(shell echo x > '{mark}' 2>/dev/null)\n" for n, mark in enumerate(marks))
+    directory = project(
+        {"Makefile": f"{touch}Y := $(shell echo y > here)\nall: app\napp: a.c\n\tcc -o app a.c\n", "a.c": MAIN}
+    )
+    assert detected(directory).benchmark.command == ["./app"]
+    assert not any(mark.exists() for mark in [*marks, directory / "here"])
+
+
+def test_an_ignored_lock_is_taken_along(project: Project) -> None:
+    need("cargo")
+    found: Found = detected(project(CARGO["lock"].files))
+    assert (found.share, found.setup) == (
+        ["Cargo.lock"],
+        "cp Cargo.lock Cargo.lock.own && mv Cargo.lock.own Cargo.lock",
+    )
+    tracked = detected(project({**MAIN_RS, "Cargo.lock": "version = 3\n", ".gitignore": ""}))
+    assert (tracked.share, tracked.changes) == ([], ["Cargo.lock"])
+
+
+@pytest.mark.parametrize("cases", [1, 3, 10, 40, 100])
+def test_a_plan_takes_minutes(cases: int) -> None:
+    plan, length = suite_plan(cases)
+    # by hand: 5 values, a half more to find the number of repetitions, 2 executions, 12 builds of 2 sides
+    seconds = (0.1 + cases * 7.5 * length) * 2 * 24
+    assert seconds <= 300 or length == 0.01
+    assert (plan.executions, plan.iterations, plan.warmup) == (2, 5, 0)
+    assert 10 <= fixed_plan(cases, 0.5, 0.5).budget <= 30
+
+
+def test_names_are_distinct() -> None:
+    assert names_of(["", "a", "a/b", "a-b"], "top") == ["top", "a", "a-b", "a-b-2"]
+    assert Rank.RESULTS < Rank.BENCHMARK < Rank.PROGRAM < Rank.TESTS < Rank.PLACEHOLDER

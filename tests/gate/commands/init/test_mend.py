@@ -1,0 +1,168 @@
+"""What a trial teaches: each cure by what tools really say, and the cases that are chosen of a large suite."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.commands.init.found import Amount, Found, Measured
+from gate.commands.init.mend import fitted, lesson, mended, reason, representatives
+from gate.commands.init.tree import Tree
+
+PYPROJECT = '[project]\nname = "own"\n[project.optional-dependencies]\nbench = ["numpy>=1", "wheel"]\n[build-system]\nrequires = []\n'
+FILES = {
+    "pyproject.toml": PYPROJECT,
+    "package.json": json.dumps({"scripts": {"build": "tsc"}}),
+    "data/in.txt": "1",
+    "own/__init__.py": "",
+}
+CRITERION = ["./target/bench-a", "--bench", "--warm-up-time=0.1", "--measurement-time=0.2"]
+
+
+def tree(tmp_path: Path) -> Tree:
+    """A project of these files."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return Tree(tmp_path, tuple(FILES), (), git=True)
+
+
+def found(command: list[str] | str, instrument: str = "spawn", **fields: Any) -> Found:
+    """One benchmark."""
+    return Found(fields.pop("kind", "python"), "here", [Measured("a", command, [], instrument)], **fields)
+
+
+def trial(told: str, *, build: bool = False, hint: str = "", **fields: Any) -> Mapping[str, Any]:
+    """The JSON of a trial in which something failed."""
+    failure = {"status": "exit 1", "stderr": told, "hint": hint}
+    failures = () if build or "longer_than" in fields else (failure,)
+    return {
+        "failure": failure if build else None,
+        "benchmarks": [{"benchmark": "a", "cases": [], "failures": failures, **fields}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "failed", "after"),
+    [
+        # Criterion 0.3.6
+        (found(CRITERION), trial("error: Invalid value: The argument '0.1' isn't a valid value"), "--warm-up-time=1 --measurement-time=1"),
+        # clap 4, getopt of glibc, Go's flag, argparse
+        (found(["./b", "--quick", "x"]), trial("error: unexpected argument '--quick' found"), "./b x"),
+        (found(["./b", "--min=1", "x"]), trial("./b: unrecognized option '--min=1'"), "./b x"),
+        (found("cd a && ./b -test.fuzz=1 x"), trial("flag provided but not defined: -test.fuzz"), "cd a && ./b x"),
+        (found(["python", "b.py", "--fast"]), trial("b.py: error: unrecognized arguments: --fast"), "python b.py"),
+        # an extra of the project names it
+        (found(["python", "b.py"]), trial("ModuleNotFoundError: No module named 'numpy'"), ".perfgate-env/bin/python b.py"),
+        (found(["python", "b.py"]), trial("ModuleNotFoundError: No module named 'numpy'"), "pip install --quiet 'numpy>=1' wheel"),
+        (found("x -m pytest", setup="python -m venv .perfgate-env && pip install a"), trial("No module named 'numpy.linalg'"), "pip install a 'numpy>=1' wheel"),
+        (found("python -m pytest a"), trial("pytest: error: unrecognized arguments: --benchmark-min-time=0.2"), "pytest-benchmark"),
+        (found(["python", "b.py"]), trial("No module named 'own'"), "--target .perfgate-site ."),
+        (found(["node", "b.js"], kind="npm", setup="npm ci"), trial("Error: Cannot find module '../dist/x.js'"), "npm run --silent build"),
+        (found(["node", "b.js"], kind="npm"), trial("Error: Cannot find module 'ms'"), "npm install"),
+        (found("x pytest t", "pytest-benchmark"), trial("import file mismatch:"), "pytest --import-mode=importlib t"),
+        (found([], build="cargo bench --target-dir target --bench a"), trial("target `a` in package `x` requires the features: `f, g`", build=True), "--features f,g"),
+        (found([], setup="mvn --quiet --batch-mode package"), trial("error: Source option 6 is no longer supported. Use 8 or later.", build=True), "-Dmaven.compiler.source=8 -Dmaven.compiler.target=8"),
+        (found([], build="python setup.py -q build_ext --inplace --force"), trial("configuration error", build=True), "pip install --quiet --no-deps --target .perfgate-site ."),
+        (found([]), trial("", build=True, hint='declare them: [build] changes = ["gen/a.java"]'), "gen/a.java"),
+        (found(["./b", "x"]), trial("b: cannot open 'in.txt': No such file or directory"), "cd data && ../b x"),
+    ],
+)  # fmt: skip
+def test_a_failure_names_its_cure(tmp_path: Path, before: Found, failed: Mapping[str, Any], after: str) -> None:
+    made = mended(before, tree(tmp_path), lesson(failed))
+    assert made is not None
+    now, said = made
+    commands = [each.command if isinstance(each.command, str) else " ".join(each.command) for each in now.benchmarks]
+    assert after in "\n".join([*commands, now.setup or "", now.build or "", *now.changes])
+    assert said
+    # the same failure again has no other cure of that kind
+    again = mended(now, tree(tmp_path), lesson(failed))
+    assert again is None or again[0] != before
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        trial("Segmentation fault"),
+        trial("undefined reference to `f'", build=True),
+        trial("", longer_than=60.0),
+        trial("usage: b FILE"),
+    ],
+)
+def test_what_names_no_cure_is_left(tmp_path: Path, failed: Mapping[str, Any]) -> None:
+    taught = lesson(failed)
+    assert taught.failed
+    assert all(map(reason, taught.failed.values()))
+    assert mended(found(["./b"]), tree(tmp_path), taught) is None
+
+
+def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
+    two = Found("go", "here", [Measured("a", ["x"]), Measured("b", ["y"])])
+    made = mended(two, tree(tmp_path), lesson(trial("panic: no database")))
+    assert made is not None
+    assert [each.name for each in made[0].benchmarks] == ["b"]
+    assert made[0].rows[0].became == "left out: exit 1" or "panic" in made[0].rows[0].became
+
+
+def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
+    """A trial of many cases; those further back are faster."""
+    cases = [
+        {"benchmark": f"a/{name}", "metric": "time", "mean": 1.0 / (1 + n), "decided": True}
+        for n, name in enumerate(names)
+    ]
+    return {"benchmarks": [{"benchmark": "a", "instrument": instrument, "cases": cases}]}
+
+
+@pytest.mark.parametrize(
+    ("instrument", "command", "names", "after"),
+    [
+        ("google-benchmark", ["./b"], [f"BM_{g}/{n}" for g in "xy" for n in range(30)], "--benchmark_filter=^(BM_x/29|BM_y/29)$"),
+        ("criterion", ["./b", "--bench"], [f"{g}/{n}" for g in "xy" for n in range(30)], "^(x/29|y/29)$"),
+        ("go", ["./b", "-test.bench=."], [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)], "-test.bench=^(BenchmarkX|BenchmarkY)$/^(29)$"),
+        ("go", "cd x && ./b -test.run=^$ -test.bench=. -test.v", [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)], "'-test.bench=^(BenchmarkX|BenchmarkY)$/^(29)$' -test.v"),
+        ("pytest-benchmark", "set -e\npython -m pytest -q t/b.py", [f"t/b.py::test_{g}[{n}]" for g in "xy" for n in range(30)], "pytest -q 't/b.py::test_x[29]' 't/b.py::test_y[29]'"),
+    ],
+)  # fmt: skip
+def test_of_a_large_suite_the_fastest_of_each_group_is_chosen(
+    instrument: str, command: list[str] | str, names: list[str], after: str
+) -> None:
+    made = representatives(found(command, instrument), suite(names, instrument))
+    assert made is not None
+    few, chosen, total = made
+    assert (chosen, total) == (2, 60)
+    assert after in (
+        few.benchmark.command if isinstance(few.benchmark.command, str) else " ".join(few.benchmark.command)
+    )
+    assert few.rows[0].what == "58 of 60 cases"
+
+
+def test_of_a_suite_that_took_too_long_a_few_of_its_own_list_are_chosen() -> None:
+    names = [f"g{n % 20}/{n}" for n in range(60)]
+    told = {"benchmarks": [{"benchmark": "a", "cases": [], "failures": [], "longer_than": 60.0, "names": names}]}
+    made = representatives(found(["./b"], "criterion"), told)
+    assert made is not None
+    assert (made[1], made[2]) == (8, 60)
+    assert str(made[0].benchmark.command[-1]).count("|") == 7
+
+
+def test_a_small_suite_is_measured_whole() -> None:
+    assert representatives(found(["./b"], "criterion"), suite(["x", "y"], "criterion")) is None
+    # no filter of it is known
+    assert representatives(found(["./b"], "jmh"), suite([f"c{n}" for n in range(60)], "jmh")) is None
+
+
+@pytest.mark.parametrize(
+    ("cost", "leaner", "after"),
+    [
+        ({"once": 4.0, "builds": 1.0, "executions": 9.0, "least": False}, None, Amount(2, 5, most=50)),
+        ({"once": 4.0, "builds": 1.0, "executions": 1.0, "least": False}, None, Amount(2, 5, most=60)),
+        ({"once": 4.0, "builds": 40.0, "executions": 9.0, "least": False}, None, Amount(2, 5)),
+        ({"once": 4.0, "builds": 90.0, "executions": 9.0, "least": False}, {"executions": 1, "iterations": 3}, Amount(1, 3)),
+        ({"once": 4.0, "builds": 1.0, "executions": 9.0, "least": True}, None, Amount(2, 5)),
+    ],
+)  # fmt: skip
+def test_the_plan_uses_its_budget(cost: Mapping[str, Any], leaner: Mapping[str, Any] | None, after: Amount) -> None:
+    told = {"cost": cost, "plans": {"leaner": leaner}}
+    assert fitted(found(["x"], "go", amount=Amount(2, 5)), told).plan == after
