@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gate.commands.study.plots.columns import Places, height, keyed, labels, names_room, ordered
+from gate.commands.study.plots.columns import ROW, Places, keyed, labels, names_room, ordered
 from gate.commands.study.plots.marks import (
     LAYOUTS,
     Entry,
@@ -82,7 +82,7 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
     # a phone's tags are broader than narrow boxes: the last one has to end on the sheet
     slot = min((_WIDTH - left - (_LAST if tagged else 8)) / len(kept), _BROAD)
     places = Places([left + 6 + slot * (k + 0.5) for k in range(len(kept))], slot)
-    sheet = Sheet(_WIDTH, top + _PLOT + 8 + height(others) + 8)
+    sheet = Sheet(_WIDTH, top + _PLOT + 8 + ROW * len(others) + 8)
     name(sheet, response, of, "mean ")
     legend(sheet, listed, 12, _HEAD, _WIDTH - 24, said(factor.name))
     grid(sheet, y.axis, y.ticks, left, _WIDTH - 8)

@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from gate.commands.study.analysis.observations import Observed
 from gate.commands.study.plots.blocks import blocks
-from gate.commands.study.plots.boxes import boxes, spreads
 from gate.commands.study.plots.columns import TreatmentValues
 from gate.commands.study.plots.contrasts import half_normal, pareto
 from gate.commands.study.plots.effects import quantile_effects
@@ -20,7 +19,7 @@ from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.one_way import one_way
 from gate.commands.study.plots.residuals import residuals
 from gate.commands.study.plots.series import Boot, boots, series
-from gate.commands.study.plots.violins import histogram, violins
+from gate.commands.study.plots.values import boxes, histogram, spreads, violins
 from gate.commands.study.report import tables
 from gate.commands.study.report import words as say
 from gate.commands.study.report.tables import View
