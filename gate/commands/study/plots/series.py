@@ -187,8 +187,8 @@ def boots(
     if adjusted:
         off = f" but for {clip(said(factor.name), 30)}" if factor else ""
         words.append(f"What the treatments differ in{off} is taken off.")
-    for checked in (said(d.check.words).strip() for d in response.dependences if d.level == level):
-        words.append(f"{checked[:1].upper()}{checked[1:].rstrip('.')}.")
+    checks = [said(d.check.words).strip() for d in response.dependences if d.level == level]
+    words += [f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in checks]
     count = sum(min(b.values.size, quota) for b in drawn)
     if count < every.size:
         words.append(f"{count:,} of {every.size:,} units are drawn, evenly chosen.")
