@@ -56,7 +56,9 @@ def aliases(
     others = [own for own in _candidates(sizes, max(order, LOWEST)) if own not in found]
     if not others or not found:
         return found
-    basis = [_basis(size)[own] for size, own in zip(sizes, codes.T, strict=True)]
+    basis = [
+        np.vstack((-np.ones((1, size - 1)), np.eye(size - 1)))[own] for size, own in zip(sizes, codes.T, strict=True)
+    ]
     parts = [_product([basis[factor] for factor in own]) for own in others]
     owner = np.repeat(np.arange(len(others)), [part.shape[1] for part in parts])
     columns: Array = np.asarray(np.hstack(parts), dtype=np.float64)
@@ -115,10 +117,6 @@ def _alias_matrix(matrix: Array, columns: Array, counts: Codes | None) -> Array:
         np.linalg.lstsq(matrix * weights[:, None], columns * weights[:, None])[0], dtype=np.float64
     )
     return found
-
-
-def _basis(size: int) -> Array:
-    return np.vstack((-np.ones((1, size - 1)), np.eye(size - 1)))
 
 
 def _product(parts: Sequence[Array]) -> Array:

@@ -284,29 +284,27 @@ def tail(same: int, boxes: int, settings: int) -> float:
     if same <= -(-boxes // orders):
         return 1.0  # so many agree on some order in any case
     if 2 < settings <= FEW and boxes <= EXACT:
-        return float(1 - Fraction(_words(boxes, orders, same - 1), orders**boxes))
+        # count the words of some length over some letters in which no letter comes more often than `most`
+        letters = orders
+        most = same - 1
+        choose = [[math.comb(n, j) for j in range(n + 1)] for n in range(boxes + 1)]
+
+        def joined(a: list[int], b: list[int]) -> list[int]:
+            # of two sets of letters: where in the word those of the first stand
+            return [sum(choose[n][j] * a[j] * b[n - j] for j in range(n + 1)) for n in range(boxes + 1)]
+
+        result = [1] + [0] * boxes
+        power = [int(n <= most) for n in range(boxes + 1)]
+        while letters:
+            if letters % 2:
+                result = joined(result, power)
+            letters //= 2
+            if letters:
+                power = joined(power, power)
+        return float(1 - Fraction(result[boxes], orders**boxes))
     one = sum(math.comb(boxes, j) * (orders - 1) ** (boxes - j) for j in range(same, boxes + 1))
     # of two settings both directions exclude each other, unless half of the boxes are enough
     return min(1.0, float(Fraction(orders * one, orders**boxes)))
-
-
-def _words(length: int, letters: int, most: int) -> int:
-    """Count the words of some length over some letters in which no letter comes more often than `most`."""
-    choose = [[math.comb(n, j) for j in range(n + 1)] for n in range(length + 1)]
-
-    def joined(a: list[int], b: list[int]) -> list[int]:
-        # of two sets of letters: where in the word those of the first stand
-        return [sum(choose[n][j] * a[j] * b[n - j] for j in range(n + 1)) for n in range(length + 1)]
-
-    result = [1] + [0] * length
-    power = [int(n <= most) for n in range(length + 1)]
-    while letters:
-        if letters % 2:
-            result = joined(result, power)
-        letters //= 2
-        if letters:
-            power = joined(power, power)
-    return result[length]
 
 
 LEAST_RATIO = 3.0

@@ -179,7 +179,21 @@ def percents(
                 continue
             for other in others:
                 change = _change(first, other, confidence, log=log)
-                rows.append(_percent_row(factor, box.at(factors), factor.settings[base], other.codes[k], change, names))
+                rows.append(
+                    PercentRow(
+                        factor=factor.name,
+                        at=box.at(factors),
+                        first=factor.settings[base],
+                        second=factor.settings[other.codes[k]],
+                        first_mean=change.first,
+                        second_mean=change.second,
+                        difference=change.second - change.first,
+                        percent=change.percent,
+                        low=change.low,
+                        high=change.high,
+                        words=_words(change, *names),
+                    )
+                )
     return rows
 
 
@@ -218,24 +232,6 @@ def _tops(y: Array, *, log: bool) -> Tops:
 
 def _beyond(limits: Limits, value: float) -> bool:
     return limits.low is not None and limits.high is not None and not limits.low <= value <= limits.high
-
-
-def _percent_row(
-    factor: Factor, at: dict[str, Setting], first: Setting, second: int, change: _Change, names: tuple[str, str]
-) -> PercentRow:
-    return PercentRow(
-        factor=factor.name,
-        at=at,
-        first=first,
-        second=factor.settings[second],
-        first_mean=change.first,
-        second_mean=change.second,
-        difference=change.second - change.first,
-        percent=change.percent,
-        low=change.low,
-        high=change.high,
-        words=_words(change, *names),
-    )
 
 
 def _words(change: _Change, less: str, more: str) -> str:

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from gate.model.study import Check, Factor, RankTest, Setting, Spread, Varies
-from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells
+from gate.stats.design.cells import HAIR, Cell, boxes, cells
 from gate.stats.family import holm
 from gate.stats.special import chdtrc, fdtr, fdtrc
 
@@ -166,7 +166,11 @@ def _of_factor(units: pd.DataFrame, factors: Sequence[Factor], factor: int) -> l
     if len(own) <= MOST:
         found = [_test(name, None, box.at(factors), box.cells) for box in own if len(box.cells) > 1]
     if len(own) > 1:
-        found.append(_sum(name, own))
+        # add up the tests of the boxes that can be tested
+        known = [(h, len(box.cells) - 1) for box in own if (h := statistic([cell.y for cell in box.cells])) is not None]
+        h = sum(h for h, _ in known) if known else None
+        groups = max(len(box.cells) for box in own)
+        found.append(_result(name, None, {}, groups, h, sum(df for _, df in known)))
     others = [k for k in range(len(factors)) if k != factor]
     if not others:
         return found
@@ -191,14 +195,6 @@ def _at_level(units: pd.DataFrame, factors: Sequence[Factor], compared: Sequence
 def _test(factor: str, setting: Setting | None, at: dict[str, Setting], group: Sequence[Cell]) -> RankTest:
     h = statistic([cell.y for cell in group])
     return _result(factor, setting, at, len(group), h, len(group) - 1)
-
-
-def _sum(factor: str, of: Sequence[Box]) -> RankTest:
-    """Add up the tests of the boxes that can be tested."""
-    known = [(h, len(box.cells) - 1) for box in of if (h := statistic([cell.y for cell in box.cells])) is not None]
-    h = sum(h for h, _ in known) if known else None
-    groups = max(len(box.cells) for box in of)
-    return _result(factor, None, {}, groups, h, sum(df for _, df in known))
 
 
 def _result(

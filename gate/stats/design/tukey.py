@@ -159,7 +159,9 @@ def _words(means: Array, apart: npt.NDArray[np.bool_]) -> list[str]:
         return [""] * k
     for number, column in enumerate(sorted(columns)):
         for rank in column:
-            words[ranked[rank]].append(_letter(number))
+            # a, b, ... z, a2, b2,
+            turn, place = divmod(number, 26)
+            words[ranked[rank]].append(chr(ord("a") + place) + (str(turn + 1) if turn else ""))
     return ["".join(word) for word in words]
 
 
@@ -192,12 +194,6 @@ def _cover(alike: npt.NDArray[np.bool_]) -> list[list[int]]:
             open_pairs[np.ix_(column, column)] = False
             columns.append(column)
     return columns
-
-
-def _letter(number: int) -> str:
-    """Return a, b, ... z, a2, b2, ..."""
-    turn, place = divmod(number, 26)
-    return chr(ord("a") + place) + (str(turn + 1) if turn else "")
 
 
 def studentized_range(q: Array, k: int, df: float) -> Array:
