@@ -24,15 +24,14 @@ from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
 from gate.config.treatments import Planned, measured_by
 from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.model import SIDES, Execution, Failure, Side, UserError
+from gate.model import SIDES, Execution, Failure, UserError
 from gate.model.warnings import typed
-from gate.report.outputs import require_writable, targets
+from gate.report.outputs import require_writable
 from gate.run import folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Job, instruments_of, run_line, seed_of
 from gate.run.live import say_line
 from gate.run.measuring import Done, Measuring, opened
-from gate.run.project import Project
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import JobTreatments
 from gate.units import plural
@@ -143,18 +142,27 @@ def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Col
         UserError: nothing to measure in this job, or a run that cannot be resumed.
     """
     settings = design.project.settings
-    part = _part(design, options)
+    # settle which session this is, of as many as the options, the plan or the factors say
+    plan = design.project.settings.rules.plan
+    sessions = options.sessions
+    if sessions is None and options.session is not None:
+        sessions = max(plan.sessions, bound_sessions(design.study))
+    part = part_of(None, options.session, sessions, plan)
     treated = JobTreatments(design.study, _here(design, options, part))
     project = dataclasses.replace(design.project, settings=treated.with_baseline(settings))
     past = runs.interrupted(out) if options.resume else None
     instruments = instruments_of(project)
     host = {**facts(), **instruments.versions, **({"runner": options.runner} if options.runner is not None else {})}
     run = run_line(project, part, seed_of(options.seed, part, past), host)
+    # what a resumed study compares of each side, whatever changes in the files of rules
+    repository = project.repository
+    files = [Path(each).resolve() for each in configs if each not in (None, *SIDES)]
+    names = [each.relative_to(repository.top).as_posix() for each in files if each.is_relative_to(repository.top)]
     run = msgspec.structs.replace(
         run,
         looks=None,
         base=run.base if "base" in design.sides else None,
-        sources=_sources(project, design.sides, configs),
+        sources={side: sources_of(repository, project.sources.of(side).revision, names) for side in design.sides},
         benchmarks={side: list(design.benchmarks) for side in design.sides},
         commands={name: text for name, text in (run.commands or {}).items() if name in design.benchmarks},
         warnings=[
@@ -178,23 +186,6 @@ def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Col
         beyond = budget_warnings(rounds, out, project.settings.rules, {})
         run = msgspec.structs.replace(run, warnings=[*run.warnings, *beyond])
     return Job(project, run, out, rounds, instruments, part, treated, past is not None)
-
-
-def _sources(project: Project, sides: Collection[Side], configs: Collection[Path | str | None]) -> dict[Side, str]:
-    """Return what a resumed study compares of each side, whatever changes in the files of rules."""
-    repository = project.repository
-    files = [Path(each).resolve() for each in configs if each not in (None, *SIDES)]
-    names = [each.relative_to(repository.top).as_posix() for each in files if each.is_relative_to(repository.top)]
-    return {side: sources_of(repository, project.sources.of(side).revision, names) for side in sides}
-
-
-def _part(design: Design, options: StudyOptions) -> Part | None:
-    """Settle which session this is, of as many as the options, the plan or the factors say."""
-    plan = design.project.settings.rules.plan
-    sessions = options.sessions
-    if sessions is None and options.session is not None:
-        sessions = max(plan.sessions, bound_sessions(design.study))
-    return part_of(None, options.session, sessions, plan)
 
 
 def _here(design: Design, options: StudyOptions, part: Part | None) -> tuple[Planned, ...]:
@@ -244,13 +235,7 @@ def measure_and_analyse(
     Returns 0, also where nothing matters; 4 where something failed or nothing was measured.
     """
     # found out now, not after an hour of measuring
-    asked = {"json": analysis.outputs.json, "html": analysis.outputs.html}
-    outputs = OutputOptions({name: target for name, target in asked.items() if target is not None})
-    require_writable(outputs)
-    if analysis.outputs.csv is not None and analysis.outputs.csv.exists() and not analysis.outputs.csv.is_dir():
-        raise UserError(f"--csv {analysis.outputs.csv}: is a file, not a folder")
-
-    written = [*targets(outputs), *([analysis.outputs.csv] if analysis.outputs.csv else [])]
+    written = analysis.outputs.require_writable()
     with opened_study(options, err) as run:
         design, job = lay_out(run, options, rules, written)
         if options.dry_run:
@@ -265,7 +250,8 @@ def measure_and_analyse(
         from gate.commands.study import analyse
 
         try:
-            code = analyse.analyse_folder(job.out, analysis, out, err)
+            asked = dataclasses.replace(analysis, files=(str(job.out),), out=analysis.out or job.out)
+            code = analyse.run(asked, out, err)
         except UserError as error:
             again = f"`perfgate study analyse {job.out}` tries again"
             err.write(f"perfgate: {error}; the measurements are kept, {again}\n")

@@ -258,11 +258,19 @@ def _clear(found: Sequence[Claim]) -> list[str]:
 
 
 def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffects:
+    # within what values may be alike: what factors vary by, if each treatment has two of those or more
+    values, varies = observed.values, {factor.varies for factor in observed.factors}
+    wanted: list[Varies] = []
+    if "session" in varies:
+        wanted.append("session")
+    if "build" in varies or observed.analysis_unit == "build" or lie.cells:
+        wanted.append("build")
+    treatments = values.groupby([f"f{i}" for i in range(len(observed.factors))])
     return quantile_effects(
         observed.values,
         observed.factors,
         method.taus,
-        cluster=_cluster(observed, lie),
+        cluster=next((level for level in wanted if int(treatments[level].nunique().min()) > 1), "execution"),
         confidence=method.confidence,
         iid=method.iid,
         order=method.order,
@@ -301,21 +309,6 @@ def _diagnostics(observed: Observed, alike: pd.DataFrame, method: Method) -> Dia
 def _dependences(observed: Observed, confidence: float) -> list[Dependence]:
     found = [dependence(observed.units, observed.factors, level, confidence) for level in ("session", "build")]
     return [each for each in found if each is not None]
-
-
-def _cluster(observed: Observed, lie: Layers) -> Varies:
-    """Return within what values may be alike: what factors vary by, if each treatment has two of those or more.
-
-    Else a build, where builds repeat treatments: then what it does to all of them cancels, and to one is an error.
-    """
-    values, varies = observed.values, {factor.varies for factor in observed.factors}
-    wanted: list[Varies] = []
-    if "session" in varies:
-        wanted.append("session")
-    if "build" in varies or observed.analysis_unit == "build" or lie.cells:
-        wanted.append("build")
-    treatments = values.groupby([f"f{i}" for i in range(len(observed.factors))])
-    return next((level for level in wanted if int(treatments[level].nunique().min()) > 1), "execution")
 
 
 def _abridged(observed: Observed, abridgement: Abridgement, method: Method) -> Abridged | None:

@@ -91,7 +91,11 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     import pandas as pd
 
     first = executions[0]
-    unit, better = _unit(executions, metric), _better(executions, metric)
+    measured = [e.metrics[metric] for e in executions]
+    found: set[Better] = {told_or_known(each.better, metric, each.unit) or "lower" for each in measured}
+    if len(found) > 1:
+        raise UserError(f"{executions[0].benchmark}: the lines of {metric} disagree which direction is better")
+    unit, better = _unit(executions, metric), found.pop()
     ordered = sorted(executions, key=lambda e: (e.session, e.build, -1 if e.order is None else e.order, e.execution))
     settings = _columns(ordered, wanted)
     factors = tuple(column.factor for column in settings)
@@ -103,7 +107,10 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     columns["round"] = _numbered([(session, e.build) for session, e in zip(sessions, ordered, strict=True)])
     columns["replicate"] = np.array([e.execution for e in ordered], dtype=np.int64)
     columns["fold"] = np.array([wanted.fold(e) for e in ordered], dtype=np.int64)
-    columns["build"] = _builds(ordered, settings)
+    bound = [c.settings for c in settings if c.factor.varies != "execution" and c.factor.name != SIDE]
+    columns["build"] = _numbered(
+        [(e.session, e.side, e.build, *(own[i] for own in bound)) for i, e in enumerate(ordered)]
+    )
     columns["execution"] = np.arange(len(ordered), dtype=np.int64)
     columns["order"] = _order(ordered)
     frame = pd.DataFrame(columns)
@@ -191,14 +198,6 @@ def _unit(executions: Sequence[Execution], metric: str) -> str:
             f"{executions[0].benchmark}: {metric} has several units, {', '.join(units)}: one response has one"
         )
     return units[0]
-
-
-def _better(executions: Sequence[Execution], metric: str) -> Better:
-    measured = [e.metrics[metric] for e in executions]
-    found: set[Better] = {told_or_known(each.better, metric, each.unit) or "lower" for each in measured}
-    if len(found) > 1:
-        raise UserError(f"{executions[0].benchmark}: the lines of {metric} disagree which direction is better")
-    return found.pop()
 
 
 def _values(e: Execution, metric: str) -> Array:
@@ -304,11 +303,6 @@ def _sessions(executions: Sequence[Execution], columns: Sequence[_Column]) -> In
     keys = [(e.session, *(own[i] for own in bound)) for i, e in enumerate(executions)]
     numbers = np.array([e.session for e in executions], dtype=np.int64)
     return numbers if len(set(keys)) == len(np.unique(numbers)) else _numbered(keys)
-
-
-def _builds(executions: Sequence[Execution], columns: Sequence[_Column]) -> Integers:
-    bound = [c.settings for c in columns if c.factor.varies != "execution" and c.factor.name != SIDE]
-    return _numbered([(e.session, e.side, e.build, *(own[i] for own in bound)) for i, e in enumerate(executions)])
 
 
 def _numbered(keys: Sequence[Hashable]) -> Integers:

@@ -13,7 +13,6 @@ import pytest
 from scipy import stats
 
 from gate.commands.study.plots.blocks import blocks
-from gate.commands.study.plots.values import boxes, histogram, spreads, violins
 from gate.commands.study.plots.columns import TreatmentValues
 from gate.commands.study.plots.contrasts import MOST, half_normal, pareto
 from gate.commands.study.plots.effects import quantile_effects
@@ -22,6 +21,7 @@ from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.one_way import one_way
 from gate.commands.study.plots.residuals import residuals
 from gate.commands.study.plots.series import Boot, boots, series
+from gate.commands.study.plots.values import boxes, histogram, spreads, violins
 from gate.model.study import Claim, Contrast, Factor, Lenth, MeanInterval, OneWay, PairwiseDifference, Response, Spread
 from gate.plots.picture import Picture, room
 from tests.gate.commands.study.plots import examples as examples

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from gate.commands.study.plots.blocks import blocks
-from gate.commands.study.plots.values import bins, boxes, histogram, spreads, violins, whiskers
 from gate.commands.study.plots.columns import TreatmentValues
 from gate.commands.study.plots.effects import MOST, quantile_effects
 from gate.commands.study.plots.intervals import means_by_metric, sample_sizes
@@ -19,6 +18,7 @@ from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.one_way import one_way
 from gate.commands.study.plots.residuals import residuals
 from gate.commands.study.plots.series import Boot, boots, series
+from gate.commands.study.plots.values import bins, boxes, histogram, spreads, violins, whiskers
 from gate.model.study import (
     Box,
     Effect,
