@@ -165,7 +165,7 @@ def _told(
     left_out: list[tuple[int, ...]] = []
     for size in range(1, min(order, rows.shape[1]) + 1):
         for factors in combinations(range(rows.shape[1]), size):
-            columns = _columns(rows, sizes, factors)
+            columns = columns_of(rows, sizes, factors)
             lost = factors in gone or any(set(other) <= set(factors) for other in left_out)
             kept = np.zeros(0, dtype=np.int64) if lost or not columns.shape[1] else _apart(q[:, :width], columns)
             if not len(kept):
@@ -212,7 +212,8 @@ def _basis(size: int) -> Array:
     return np.vstack((-np.ones((1, size - 1)), np.eye(size - 1)))
 
 
-def _columns(codes: Codes, sizes: Sequence[int], factors: Sequence[int]) -> Array:
+def columns_of(codes: Codes, sizes: Sequence[int], factors: Sequence[int]) -> Array:
+    """Return the columns of a term for rows of codes, shape (n, ...)."""
     columns = np.ones((len(codes), 1))
     for factor in factors:
         own = _basis(sizes[factor])[codes[:, factor]]

@@ -31,7 +31,6 @@ from gate.model.study import (
 )
 from gate.stats.design.cells import balanced, blocks, interactions, lacking, main_effects, treatments
 from gate.stats.design.claims import (
-    Hypothesis,
     change_of_quantile,
     claims,
     of_contrasts,
@@ -244,7 +243,7 @@ def _other_scale(
     own = linear_model(other.units, other.factors, method.order, method.confidence, observed.metric, lie_of(other))
     if not all(any(term.p is not None for term in model.terms) for model in (linear, own)):
         return None
-    rest = [Hypothesis(c.term, c.statistic, c.weight, c.p) for c in claimed if c.statistic != "mean"]
+    rest = [claim for claim in claimed if claim.statistic != "mean"]
     here = _clear(claimed)
     there = _clear(claims([*of_mean(own), *rest], 1 - method.confidence))
     return OtherScale(
