@@ -15,6 +15,7 @@ from gate.evidence.records import Located
 from gate.model import Execution, Run, UserError
 from gate.model.case import CaseId
 from gate.model.study import Factor, Setting
+from gate.words.effects import settings_text
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -99,6 +100,11 @@ Pattern = Mapping[str, str]
 """Factor -> setting as text; factors that it does not name may have any."""
 
 
+def written(pattern: Pattern) -> str:
+    """Write a pattern as an option has it: "fp=no,prf=fp"."""
+    return ",".join(f"{name}={setting}" for name, setting in pattern.items())
+
+
 @dataclass(frozen=True, slots=True)
 class Abridgement:
     """Which treatments stay: those of a pattern (keep), or those of none."""
@@ -109,7 +115,7 @@ class Abridgement:
     @property
     def name(self) -> str:
         """What it is called: "without fp=no, prf=fp"."""
-        patterns = " and ".join(", ".join(f"{f}={s}" for f, s in pattern.items()) for pattern in self.patterns)
+        patterns = " and ".join(map(settings_text, self.patterns))
         return f"{'only' if self.keep else 'without'} {patterns}"
 
 
