@@ -181,4 +181,3 @@ def test_large_and_ill_conditioned_is_still_a_minimum(n: int) -> None:
             assert rho(r + step * direction) >= rho(r) * (1 - 1e-9)
     zero = np.abs(r) < 1e-9
     assert (r < -1e-9).sum() <= 0.95 * n <= (r < -1e-9).sum() + zero.sum()
-
