@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -54,29 +53,21 @@ def run(options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
             return 0
         done = measure_study(run, design, job, err)
         job = done.job
-        told = outcome(done, err)
+        executions, code = outcome(done, err)
         more = f" (this is {job.part}: add the files of the other jobs)" if job.part else ""
-        count, file = plural(told.executions, "execution"), job.out / runs.MEASUREMENTS
+        count, file = plural(executions, "execution"), job.out / runs.MEASUREMENTS
         out.write(f"{count} in {file}; to see the results: perfgate study analyse {job.out}{more}\n")
-        return told.code
+        return code
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How measuring ended: executions that were made, and an exit code."""
-
-    executions: int
-    code: int
-
-
-def outcome(done: Done, err: TextIO) -> Outcome:
-    """Say what failed of a run, and count what did not."""
+def outcome(done: Done, err: TextIO) -> tuple[int, int]:
+    """Say what failed of a run; return how many executions were made, and the exit code."""
     records, measured = runs.records_of(done.job.out), done.measured
     failures = [record for record in records if isinstance(record, Failure)]
     executions = sum(isinstance(record, Execution) for record in records)
     err.writelines(f"perfgate: {sentence(failure)}\n" for failure in failures)
     ended = measured.stop == "budget" and not measured.replicates
-    return Outcome(executions, Exit.ERROR if failures or ended or not executions else 0)
+    return executions, Exit.ERROR if failures or ended or not executions else 0
 
 
 @contextmanager
@@ -243,9 +234,9 @@ def measure_and_analyse(
             return 0
         done = measure_study(run, design, job, err)
         job = done.job
-        told = outcome(done, err)
-        if not told.executions:
-            return told.code
+        executions, failed = outcome(done, err)
+        if not executions:
+            return failed
         # statistics and pictures take their time to load, and a plan needs none
         from gate.commands.study import analyse
 
@@ -255,5 +246,5 @@ def measure_and_analyse(
         except UserError as error:
             again = f"`perfgate study analyse {job.out}` tries again"
             err.write(f"perfgate: {error}; the measurements are kept, {again}\n")
-            return told.code or Exit.USAGE
-        return told.code or code
+            return failed or Exit.USAGE
+        return failed or code

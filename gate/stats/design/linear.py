@@ -137,9 +137,7 @@ def _in_stratum(fit: Fit, strata: Strata, each: Addend, confidence: float) -> Ef
         half = float(stdtrit(told.df, (1 + confidence) / 2)) * error
         estimate = _unrounded(estimate, half)
         low, high, p = estimate - half, estimate + half, 2 * float(stdtr(told.df, -abs(estimate) / error))
-    return Effect(
-        term=each.term, settings=each.settings, estimate=estimate, low=low, high=high, p=p, against=each.against
-    )
+    return each.effect(estimate, low, high, p)
 
 
 def _unrounded(estimate: float, width: float) -> float:
@@ -183,18 +181,7 @@ def _tested(fit: Fit, tested: Any, own: Sequence[Addend], confidence: float) -> 
     found = tested.t_test((np.array([each.weights for each in own]), -added / fit.scale))
     shown = np.column_stack((found.effect, found.conf_int(1 - confidence))) * fit.scale + added[:, None]
     rows = zip(own, shown.tolist(), np.atleast_1d(found.pvalue).tolist(), strict=True)
-    return [
-        Effect(
-            term=each.term,
-            settings=each.settings,
-            estimate=_unrounded(estimate, high - low),
-            low=low,
-            high=high,
-            p=p,
-            against=each.against,
-        )
-        for each, (estimate, low, high), p in rows
-    ]
+    return [each.effect(_unrounded(estimate, high - low), low, high, p) for each, (estimate, low, high), p in rows]
 
 
 def _exact(fit: Fit, own: Sequence[Addend]) -> list[Effect]:
@@ -205,9 +192,7 @@ def _exact(fit: Fit, own: Sequence[Addend]) -> list[Effect]:
         shown = (estimate if abs(estimate) > fit.noise else 0.0) * fit.scale + (0.0 if number else fit.location)
         known = fit.variance is not None and fit.total_ss > 0
         end, p = (shown, float(not shown)) if known else (None, None)
-        found.append(
-            Effect(term=each.term, settings=each.settings, against=each.against, estimate=shown, low=end, high=end, p=p)
-        )
+        found.append(each.effect(shown, end, end, p))
     return found
 
 

@@ -179,8 +179,7 @@ def _leverage(data: _Data, parts: Sequence[Around]) -> Array:
 
 
 def _effect(own: Addend, estimate: float, limit: Limits | None) -> Effect:
-    low, high, p = (None, None, None) if limit is None else (limit.low, limit.high, limit.p)
-    return Effect(term=own.term, settings=own.settings, estimate=estimate, low=low, high=high, p=p, against=own.against)
+    return own.effect(estimate, *((None, None, None) if limit is None else (limit.low, limit.high, limit.p)))
 
 
 class _Alone(msgspec.Struct, frozen=True):

@@ -99,7 +99,8 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     ordered = sorted(executions, key=lambda e: (e.session, e.build, -1 if e.order is None else e.order, e.execution))
     settings = _columns(ordered, wanted)
     factors = tuple(column.factor for column in settings)
-    values = [_values(e, metric) for e in ordered]
+    told = [e.metrics[metric] for e in ordered]
+    values = [np.array(each.values, dtype=np.float64) * to_base(each.unit)[1] for each in told]
     lengths = np.array([len(own) for own in values], dtype=np.int64)
     columns: dict[str, Any] = {f"f{i}": _codes(column) for i, column in enumerate(settings)}
     columns["session"] = _sessions(ordered, settings)
@@ -198,11 +199,6 @@ def _unit(executions: Sequence[Execution], metric: str) -> str:
             f"{executions[0].benchmark}: {metric} has several units, {', '.join(units)}: one response has one"
         )
     return units[0]
-
-
-def _values(e: Execution, metric: str) -> Array:
-    measured = e.metrics[metric]
-    return np.array(measured.values, dtype=np.float64) * to_base(measured.unit)[1]
 
 
 def plain(value: object) -> Setting:
