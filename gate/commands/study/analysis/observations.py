@@ -92,10 +92,13 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
 
     first = executions[0]
     measured = [e.metrics[metric] for e in executions]
-    found: set[Better] = {told_or_known(each.better, metric, each.unit) or "lower" for each in measured}
-    if len(found) > 1:
-        raise UserError(f"{executions[0].benchmark}: the lines of {metric} disagree which direction is better")
-    unit, better = _unit(executions, metric), found.pop()
+    units_met = sorted({to_base(each.unit)[0] for each in measured})
+    if len(units_met) > 1:
+        met = ", ".join(units_met)
+        raise UserError(f"{first.benchmark}: {metric} has several units, {met}: one response has one")
+    better: set[Better] = {told_or_known(each.better, metric, each.unit) or "lower" for each in measured}
+    if len(better) > 1:
+        raise UserError(f"{first.benchmark}: the lines of {metric} disagree which direction is better")
     ordered = sorted(executions, key=lambda e: (e.session, e.build, -1 if e.order is None else e.order, e.execution))
     settings = _columns(ordered, wanted)
     factors = tuple(column.factor for column in settings)
@@ -123,8 +126,8 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     plain = Observed(
         benchmark=first.benchmark,
         metric=metric,
-        unit=unit,
-        better=better,
+        unit=units_met[0],
+        better=better.pop(),
         scale="value",
         analysis_unit=wanted.analysis_unit,
         factors=factors,
@@ -192,15 +195,6 @@ def _means(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return found
 
 
-def _unit(executions: Sequence[Execution], metric: str) -> str:
-    units = sorted({to_base(e.metrics[metric].unit)[0] for e in executions})
-    if len(units) > 1:
-        raise UserError(
-            f"{executions[0].benchmark}: {metric} has several units, {', '.join(units)}: one response has one"
-        )
-    return units[0]
-
-
 def plain(value: object) -> Setting:
     """Return a setting as text or a number: 1.0 is 1, and anything else is written as JSON."""
     if isinstance(value, float) and value.is_integer():
@@ -226,8 +220,12 @@ def _columns(executions: Sequence[Execution], wanted: Wanted) -> list[_Column]:
 
 
 def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> _Column | None:
-    if name == SIDE:
-        _refuse_other_sides(executions)
+    for e in executions if name == SIDE else ():
+        if e.factors.get(SIDE, e.side) != e.side:
+            raise UserError(
+                f"{e.benchmark}: a line of {e.side} has side={e.factors[SIDE]} in its factors: side is base or head, "
+                "as the line itself says; give the factor another name"
+            )
     own = [e.side if name == SIDE else None if e.factors.get(name) is None else e.factors[name] for e in executions]
     met = {plain(setting) for setting in own if setting is not None}
     if not met or (name == SIDE and len(met) < 2):
@@ -251,15 +249,6 @@ def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> _Colu
         ),
         settings,
     )
-
-
-def _refuse_other_sides(executions: Sequence[Execution]) -> None:
-    for e in executions:
-        if e.factors.get(SIDE, e.side) != e.side:
-            raise UserError(
-                f"{e.benchmark}: a line of {e.side} has side={e.factors[SIDE]} in its factors: side is base or head, "
-                "as the line itself says; give the factor another name"
-            )
 
 
 def _in_order(
