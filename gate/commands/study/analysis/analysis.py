@@ -20,8 +20,10 @@ from gate.model.study import (
     LinearModel,
     OtherScale,
     PercentRow,
+    QuantileEffects,
     Response,
     SeriesPoint,
+    Setting,
     Spread,
     Varies,
 )
@@ -140,22 +142,14 @@ def analyse(observed: Observed, method: Method) -> Response:
     linear = linear_model(units, factors, order, confidence, observed.metric, lie) if varied else None
     mains = main_effects(units, factors)
     alike = aligned(units, factors, lie, "execution")
-    cluster = _cluster(observed, lie)
-    quantiles = (
-        quantile_effects(
-            values, factors, method.taus, cluster=cluster, confidence=confidence, iid=method.iid, order=order
-        )
-        if varied
-        else None
-    )
+    quantiles = _quantiles(observed, method, lie) if varied else None
     varying = spreads(alike, factors)
     told = [model.tau for model in quantiles.models if model.enough] if quantiles else []
     contrasts = lenth(units, factors, confidence) if varied else None
     claimed = family(observed, method, linear, told, varying, lie, contrasts)
+    checked = diagnostics(alike, factors, order, observed.analysis_unit, confidence, observed.scale) if varied else None
     sampled = _sampled(observed, method)
     sizes = sample_sizes(units, factors, confidence, method.seed, mains, sampled)
-    without = [pattern for a in method.abridgements if not a.keep for pattern in a.patterns]
-    odd = dict.fromkeys(own for pattern in without for own in matching(observed, pattern, "--without"))
     depending = [dependence(units, factors, level, confidence) for level in ("session", "build")]
     found = Response(
         benchmark=observed.benchmark,
@@ -171,9 +165,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         other_scale=_other_scale(observed, method, linear, claimed),
         linear=in_family(linear, claimed),
         claims=claimed,
-        diagnostics=diagnostics(alike, factors, order, observed.analysis_unit, confidence, observed.scale)
-        if varied
-        else None,
+        diagnostics=checked,
         quantiles=quantiles,
         kruskal=kruskal(alike, factors) if varied else None,
         ranks=rank_tests(alike, factors),
@@ -189,21 +181,33 @@ def analyse(observed: Observed, method: Method) -> Response:
         dependences=[each for each in depending if each is not None],
         series=series(observed),
         abridged=[each for a in method.abridgements if (each := _abridged(observed, a, method)) is not None],
-        questionable=[observed.settings(codes) for codes in odd],
-        histograms=[
-            observed.settings(codes)
-            for pattern in method.histograms
-            for codes in _known(observed, pattern, "--histogram")
-        ],
+        questionable=_questionable(observed, method),
+        histograms=_histograms(observed, method),
         words=[],
-        warnings=_warnings(observed, linear),
+        warnings=[*_warnings(observed, linear), *(_too_few(observed, sampled) if sizes is None else [])],
         lenth=contrasts,
     )
-    if sizes is None and sampled is not None:
-        own = np.all([units[f"f{i}"] == code for i, code in enumerate(sampled)], axis=0)
-        has = f"{settings_text(observed.settings(sampled))} has {int(own.sum())} {observed.analysis_unit}s"
-        found.warnings.append(f"no study of sample sizes: {has}, and it needs {FEWEST}")
     return msgspec.structs.replace(found, words=words_of(found, confidence))
+
+
+def _too_few(observed: Observed, treatment: tuple[int, ...] | None) -> list[str]:
+    if treatment is None:
+        return []
+    own = np.all([observed.units[f"f{i}"] == code for i, code in enumerate(treatment)], axis=0)
+    has = f"{settings_text(observed.settings(treatment))} has {int(own.sum())} {observed.analysis_unit}s"
+    return [f"no study of sample sizes: {has}, and it needs {FEWEST}"]
+
+
+def _questionable(observed: Observed, method: Method) -> list[dict[str, Setting]]:
+    """Return the treatments that an abridgement leaves out by naming them."""
+    without = [pattern for a in method.abridgements if not a.keep for pattern in a.patterns]
+    codes = dict.fromkeys(own for pattern in without for own in matching(observed, pattern, "--without"))
+    return [observed.settings(own) for own in codes]
+
+
+def _histograms(observed: Observed, method: Method) -> list[dict[str, Setting]]:
+    found = (own for pattern in method.histograms for own in _known(observed, pattern, "--histogram"))
+    return [observed.settings(own) for own in found]
 
 
 def _known(observed: Observed, pattern: Pattern, option: str) -> list[tuple[int, ...]]:
@@ -250,19 +254,26 @@ def _other_scale(
     )
 
 
-def _cluster(observed: Observed, lie: Layers) -> Varies:
-    """Return within what values may be alike: what factors vary by, if each treatment has two of those or more.
+def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffects:
+    """Fit quantiles, with values dependent within what factors vary by, if each treatment has two of those or more.
 
-    Else a build, where builds repeat treatments: then what it does to all of them cancels, and to one is an error.
+    Else within a build, where builds repeat treatments: then what it does to all of them cancels, and to one is an
+    error.
     """
     values, varies = observed.values, {factor.varies for factor in observed.factors}
     wanted: list[Varies] = ["session"] if "session" in varies else []
     if "build" in varies or observed.analysis_unit == "build" or lie.cells:
         wanted.append("build")
-    if not wanted:
-        return "execution"
     treatments = values.groupby([f"f{i}" for i in range(len(observed.factors))])
-    return next((level for level in wanted if int(treatments[level].nunique().min()) > 1), "execution")
+    return quantile_effects(
+        values,
+        observed.factors,
+        method.taus,
+        cluster=next((level for level in wanted if int(treatments[level].nunique().min()) > 1), "execution"),
+        confidence=method.confidence,
+        iid=method.iid,
+        order=method.order,
+    )
 
 
 def _errors(linear: LinearModel | None) -> dict[str, Error]:
