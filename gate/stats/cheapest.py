@@ -98,7 +98,11 @@ class _Search:
         # one without an aim is only paid for
         self.cases = [case for case in cases if case.aims]
         self.terms, self.limits = terms, limits
-        self.executions = _steps(limits.executions)[:, None]
+        # give every number up to 40, then steps of a twentieth
+        found = list(range(1, min(limits.executions, 40) + 1))
+        while found[-1] < limits.executions:
+            found.append(min(limits.executions, math.ceil(found[-1] * 1.05)))
+        self.executions = np.array(found, dtype=np.float64)[:, None]
         self.build = max(case.costs.build for case in cases)
         self.costs = execution_costs(cases)
         places: dict[str, list[int]] = {}
@@ -264,11 +268,3 @@ def _settled(
         df = interval.df(rounds)
         not_worse = np.maximum(not_worse, below(df, t, float(stdtrit(df, float(ndtr(z))))))
     return tuple(np.clip(worse + not_worse, 0.0, 1.0).tolist())
-
-
-def _steps(most: int) -> Array:
-    """Give every number up to 40, then steps of a twentieth."""
-    found = list(range(1, min(most, 40) + 1))
-    while found[-1] < most:
-        found.append(min(most, math.ceil(found[-1] * 1.05)))
-    return np.array(found, dtype=np.float64)

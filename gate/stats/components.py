@@ -61,7 +61,11 @@ def estimate(squares: Sequence[tuple[PlannedLevel, Square]], correlation: float 
         if k is None:
             break
         dropped.append(kept[k][0])
-        kept = _without(kept, k)
+        (level, below), (_, gone) = kept[k - 1], kept[k]
+        df = below.df + gone.df
+        s2 = (below.s2 * below.df + gone.n * gone.s2 * gone.df) / df
+        above = [(name, msgspec.structs.replace(square, n=square.n * gone.n)) for name, square in kept[k + 1 : k + 2]]
+        kept = [*kept[: k - 1], (level, Square(s2, df, below.n)), *above, *kept[k + 2 :]]
     by_level = dict(t2)
     components = Components(
         by_level.get("iteration", 0.0), by_level.get("execution", 0.0), by_level.get("build", 0.0), correlation
@@ -78,14 +82,6 @@ def _components(squares: Sequence[tuple[PlannedLevel, Square]], correlation: flo
         if level == "iteration":
             below = Components(square.s2, 0.0, 0.0, correlation).effective_iteration
     return found
-
-
-def _without(squares: list[tuple[PlannedLevel, Square]], k: int) -> list[tuple[PlannedLevel, Square]]:
-    (level, below), (_, gone) = squares[k - 1], squares[k]
-    df = below.df + gone.df
-    s2 = (below.s2 * below.df + gone.n * gone.s2 * gone.df) / df
-    above = [(name, msgspec.structs.replace(square, n=square.n * gone.n)) for name, square in squares[k + 1 : k + 2]]
-    return [*squares[: k - 1], (level, Square(s2, df, below.n)), *above, *squares[k + 2 :]]
 
 
 def squares_of(sessions: Sequence[Remembered]) -> list[tuple[PlannedLevel, Square]]:

@@ -51,7 +51,9 @@ def worse_ratio(
     if not isinstance(pair, MeanPair) or pair.x <= 0 or pair.y <= 0:
         return None
     if isinstance(ratio, LogPair):
-        found = [_by_logs(ratio.logs, edge, noncentrality, share, lower=lower)]
+        spread = noncentrality * math.sqrt(max(ratio.logs.v_xx + ratio.logs.v_yy - 2 * ratio.logs.v_xy, 0.0) * share)
+        far = math.log(edge) + (spread if lower else -spread)
+        found = [math.exp(far) if abs(far) < _LARGEST else None]
     else:
         found = [_root(pair, edge, edge, noncentrality, share, lower=lower)]
     if floor is not None:
@@ -64,12 +66,6 @@ def worse_ratio(
 
 
 _LARGEST = 300.0
-
-
-def _by_logs(logs: MeanPair, edge: float, t: float, share: float, *, lower: bool) -> float | None:
-    spread = t * math.sqrt(max(logs.v_xx + logs.v_yy - 2 * logs.v_xy, 0.0) * share)
-    far = math.log(edge) + (spread if lower else -spread)
-    return math.exp(far) if abs(far) < _LARGEST else None
 
 
 def _root(pair: MeanPair, at: float, edge: float, t: float, share: float, *, lower: bool) -> float | None:

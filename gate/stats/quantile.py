@@ -219,7 +219,15 @@ def _half_width(x: _Pooled, y: _Pooled, confidence: float) -> Array:
 
 @np.errstate(invalid="ignore")  # as above
 def _pooled(sample: Sample, taus: Array, *, sessions: bool) -> _Pooled:
-    label, clusters = _clusters(sample, sessions=sessions)
+    # label each value with its build, or its session where there are several: counted from 0 in the sample's order
+    counts = _values_per_build(sample)
+    units: tuple[Unit, ...] = sample.builds
+    if sessions:
+        counts = np.add.reduceat(counts, _starts(sample.counts[2]))
+        units = tuple(dict.fromkeys(session for session, _ in sample.builds))
+    # 16 bits are sorted by their digits: ten times faster
+    kind = np.int16 if len(units) <= np.iinfo(np.int16).max else np.int64
+    label, clusters = np.repeat(np.arange(len(units), dtype=kind), counts), units
     n, groups = len(sample.values), len(clusters)
     order = np.argsort(sample.values)
     ordered = sample.values[order]
@@ -238,18 +246,6 @@ def _pooled(sample: Sample, taus: Array, *, sessions: bool) -> _Pooled:
     moved = quantiles - without
     errors = ((times - 1) * moved - ((1 - 1 / times) * moved).sum(axis=0)) / np.sqrt(groups * (times - 1))
     return _Pooled(quantiles, errors, clusters, least)
-
-
-def _clusters(sample: Sample, *, sessions: bool) -> tuple[npt.NDArray[np.integer], tuple[Unit, ...]]:
-    """Label each value with its build, or its session where there are several: counted from 0 in the sample's order."""
-    counts = _values_per_build(sample)
-    units: tuple[Unit, ...] = sample.builds
-    if sessions:
-        counts = np.add.reduceat(counts, _starts(sample.counts[2]))
-        units = tuple(dict.fromkeys(session for session, _ in sample.builds))
-    # 16 bits are sorted by their digits: ten times faster
-    kind = np.int16 if len(units) <= np.iinfo(np.int16).max else np.int64
-    return np.repeat(np.arange(len(units), dtype=kind), counts), units
 
 
 def _logs(ordered: Array) -> Array:

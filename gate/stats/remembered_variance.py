@@ -135,13 +135,10 @@ def _level(sides: Sequence[Sample], means: Sequence[Summary], level: Level) -> M
         s2 = next((v.s2 for v in summary.variances if v.level == level), None)
         if s2 is None:
             return None
-        df = _degrees(side.counts[0 if level == "iteration" else 1])
+        # the degrees of a mean of variances: m (n - 1) for m equal units, less where they differ
+        children = side.counts[0 if level == "iteration" else 1]
+        own = children[children > 1] - 1
+        df = len(own) * _harmonic(own)
         weighted += df * s2 / summary.tops.mean**2
         degrees += df
     return MeanSquare(value=weighted / degrees, df=degrees)
-
-
-def _degrees(children: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
-    """Return the degrees of a mean of variances: m (n - 1) for m equal units, less where they differ."""
-    own = children[children > 1] - 1
-    return len(own) * _harmonic(own)

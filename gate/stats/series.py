@@ -254,7 +254,14 @@ def path(steps: Steps) -> Path:
     from its parent; a level, with the variance of days, says where both lie, up to an offset of the machine. Ratios
     alone are a random walk, whose error grows with each commit; with levels it does not.
     """
-    pieces = _pieces(steps)
+    # number the stretches of commits that ratios, or levels of one machine, link
+    cut = np.flatnonzero(~np.isfinite(steps.variance) & ~_measured(steps))
+    for own in steps.machines:
+        used = np.flatnonzero(own.count) if math.isfinite(own.variance) else np.zeros(0, dtype=np.int64)
+        if used.size:
+            # one machine on both sides bridges a gap
+            cut = cut[(cut < used[0]) | (cut > used[-1])]
+    pieces = np.searchsorted(cut, np.arange(steps.count + 1) - 1, side="right").astype(np.int64)
     level, sd = np.full((2, steps.count + 1), np.nan)
     for piece in range(int(pieces.max()) + 1):
         at = np.flatnonzero(pieces == piece)
@@ -262,17 +269,6 @@ def path(steps: Steps) -> Path:
             _solve(steps, int(at[0]), int(at[-1]), level, sd)
     half = -float(ndtri(_ALPHA / 2)) * np.where(sd < 1, sd, np.nan)
     return Path(level, level - half, level + half, pieces)
-
-
-def _pieces(steps: Steps) -> npt.NDArray[np.int64]:
-    """Number the stretches of commits that ratios, or levels of one machine, link."""
-    cut = np.flatnonzero(~np.isfinite(steps.variance) & ~_measured(steps))
-    for own in steps.machines:
-        used = np.flatnonzero(own.count) if math.isfinite(own.variance) else np.zeros(0, dtype=np.int64)
-        if used.size:
-            # one machine on both sides bridges a gap
-            cut = cut[(cut < used[0]) | (cut > used[-1])]
-    return np.searchsorted(cut, np.arange(steps.count + 1) - 1, side="right").astype(np.int64)
 
 
 def _measured(steps: Steps) -> npt.NDArray[np.bool_]:

@@ -18,7 +18,7 @@ def test_of_settings_that_do_not_differ_some_pair_is_told_apart_as_often_as_prom
     skewed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # p takes most of the time; that it agrees with the interval is tested where it is compared with R
-    monkeypatch.setattr(tukey, "_p", lambda q, k, df: 1.0)
+    monkeypatch.setattr(tukey, "_p", lambda q, k, df: np.ones(len(q)))
     rng = np.random.default_rng(1)
     reports = 1500
     wrong = {"one": 0, "all": 0}

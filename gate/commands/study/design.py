@@ -78,7 +78,12 @@ def open_design(
         UserError: no repository, no [study], a config that is wrong, or nothing to measure.
     """
     with ExitStack() as held:
-        _refuse_of_checks(options.sets)
+        # refuse options that would change nothing
+        for key, value in tables_of_options(tuple(options.sets)).get("plan", {}).items():
+            if own := _OF_STUDIES.get(key):
+                shown = "..." if isinstance(value, dict) else value
+                why = f"a study has its own {own}: use `--set study.{own}={shown}`"
+                raise ConfigError(f"plan.{key}", why, option="set")
         project = held.enter_context(open_itself(head, options, outputs))
         if SIDE in _study_of(project).factor:
             project = held.enter_context(open_project(base, head, options, outputs))
@@ -94,15 +99,6 @@ _OF_STUDIES = {"budget": "budget", "builds": "builds", "executions": "replicates
 """Keys of [plan] that a study does not read, each with its own for the same."""
 
 
-def _refuse_of_checks(sets: Collection[str]) -> None:
-    """Refuse options that would change nothing."""
-    for key, value in tables_of_options(tuple(sets)).get("plan", {}).items():
-        if own := _OF_STUDIES.get(key):
-            shown = "..." if isinstance(value, dict) else value
-            why = f"a study has its own {own}: use `--set study.{own}={shown}`"
-            raise ConfigError(f"plan.{key}", why, option="set")
-
-
 def _designed(project: Project) -> Design:
     study = _study_of(project)
     if not project.settings.rules.benchmark:
@@ -110,7 +106,9 @@ def _designed(project: Project) -> Design:
     project = _planned(selected(project, study.benchmarks, where="study.benchmarks"), study)
     builds = builds_in(project)
     planned = treatments(study, *builds)
-    benchmarks = _on(project, {each.side for each in planned})
+    sides = {each.side for each in planned}
+    names = project.settings.benchmarks
+    benchmarks = tuple(b.name for b in project.settings.rules.benchmark if all(b.name in names[side] for side in sides))
     if not benchmarks:
         name = project.settings.texts["head"].name
         raise UserError(
@@ -171,11 +169,6 @@ def builds_in(project: Project) -> tuple[BuildTable, BuildTable]:
     """Return the [build] of both sides, head's first; what either of them names is what builds depend on."""
     sides = project.settings.sides
     return sides["head"].build, sides["base"].build
-
-
-def _on(project: Project, sides: Collection[Side]) -> tuple[str, ...]:
-    names = project.settings.benchmarks
-    return tuple(b.name for b in project.settings.rules.benchmark if all(b.name in names[side] for side in sides))
 
 
 def tables_of(study: Study, factor: str) -> dict[str, SettingTable]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +36,20 @@ def design_warnings(design: Design, sessions: int | None) -> list[AnyWarning]:
     Args:
         sessions: of all jobs together; None: this is the only job.
     """
-    repeats = _repeats(design, sessions)
-    each = sessions_of_each(design, sessions or 1)
-    return [*_replicates(design, repeats), *_builds(design, repeats), *_sessions(design, each)]
+    study, repeats, each = design.study, _repeats(design, sessions), sessions_of_each(design, sessions or 1)
+    found: list[AnyWarning] = [OneReplicate()] if study.replicates * repeats == 1 else []
+    # without a [build] command a build is a fresh checkout, and each side is one
+    names = tuple(factor.name for factor in design.factors if factor.varies == "build")
+    if names and builds_of(study) * repeats == 1:
+        found.append(BuiltOnce(names))
+
+    def measured_once(factor: Factor) -> bool:
+        """Tell whether a setting is measured by one job only."""
+        of = ([p for p in design.planned if p.settings[factor.name] == setting] for setting in factor.settings)
+        return any(with_it and len(jobs(study, with_it, each)) < 2 for with_it in of)
+
+    names = tuple(factor.name for factor in design.factors if factor.varies == "session" and measured_once(factor))
+    return [*found, *([OneSessionEach(names)] if names else [])]
 
 
 def forecast(design: Design, here: Sequence[Planned], sessions: int | None) -> list[str]:
@@ -48,8 +59,13 @@ def forecast(design: Design, here: Sequence[Planned], sessions: int | None) -> l
         here: what this job measures.
         sessions: as for design_warnings.
     """
-    others = _unmeasured(design, here) if sessions is None else []
-    return [*_quantiles(design, _repeats(design, sessions)), *others]
+    found = _quantiles(design, _repeats(design, sessions))
+    # other jobs are needed, where this is taken for the only one
+    others = len(design.planned) - len(here)
+    if sessions is None and others:
+        which = f"{others} of {plural(len(design.planned), 'treatment')} {agree(others, 'is', 'are')} measured"
+        found.append(f"{which} by other jobs: `perfgate study plan --matrix` names them")
+    return found
 
 
 def _repeats(design: Design, sessions: int | None) -> int:
@@ -65,39 +81,6 @@ def sessions_of_each(design: Design, sessions: int) -> int:
     return max(1, sessions // len({str(runner_of(design.study, each)) for each in design.planned}))
 
 
-def _replicates(design: Design, repeats: int) -> list[OneReplicate]:
-    return [OneReplicate()] if design.study.replicates * repeats == 1 else []
-
-
-def _builds(design: Design, repeats: int) -> list[BuiltOnce]:
-    if builds_of(design.study) * repeats > 1:
-        return []
-    # without a [build] command a build is a fresh checkout, and each side is one
-    names = tuple(factor.name for factor in design.factors if factor.varies == "build")
-    return [BuiltOnce(names)] if names else []
-
-
-def _sessions(design: Design, sessions: int) -> list[OneSessionEach]:
-    """Name the factors of which a setting is measured by one job only.
-
-    Args:
-        sessions: of each runner.
-    """
-    names = tuple(
-        factor.name
-        for factor in design.factors
-        if factor.varies == "session" and any(count < 2 for count in _jobs_of(design, factor, sessions))
-    )
-    return [OneSessionEach(names)] if names else []
-
-
-def _jobs_of(design: Design, factor: Factor, sessions: int) -> Iterable[int]:
-    for setting in factor.settings:
-        with_it = [each for each in design.planned if each.settings[factor.name] == setting]
-        if with_it:
-            yield len(jobs(design.study, with_it, sessions))
-
-
 def _quantiles(design: Design, repeats: int) -> list[str]:
     """Name the quantiles that the plan is too small for.
 
@@ -105,7 +88,11 @@ def _quantiles(design: Design, repeats: int) -> list[str]:
     """
     iterations = design.project.settings.rules.plan.iterations
     planned = design.study.replicates * iterations * repeats
-    lacking = [tau for tau in sorted({*_TAUS, *_decided(design)}) if needed_values(tau) > planned]
+    metrics = (
+        m for b in design.project.settings.rules.benchmark if b.name in design.benchmarks for m in b.metric.values()
+    )
+    decided = {tau for m in metrics for each in m.compared if (tau := quantile_of(each)) is not None}
+    lacking = [tau for tau in sorted({*_TAUS, *decided}) if needed_values(tau) > planned]
     if not lacking:
         return []
     factors = [plural(design.study.replicates, "replicate"), plural(iterations, "iteration")]
@@ -113,31 +100,10 @@ def _quantiles(design: Design, repeats: int) -> list[str]:
     names = joined([f"{tau:g}" for tau in lacking], most=len(lacking))
     needed = sorted({needed_values(tau) for tau in lacking})
     needs = " to ".join(f"{count:,}" for count in dict.fromkeys((needed[0], needed[-1])))
-    which = (
-        f"the quantiles {names}, which need {needs}"
-        if len(lacking) > 1
-        else f"the quantile {names}, which needs {needs}"
-    )
+    several = len(lacking) > 1
+    which = f"the quantile{'s' if several else ''} {names}, which {'need' if several else 'needs'} {needs}"
     of_each = f"{plural(planned, 'value')} of each treatment ({' x '.join(factors)})"
     return [f"{of_each} {agree(planned, 'is', 'are')} too few for {which}"]
-
-
-def _decided(design: Design) -> set[float]:
-    metrics = (
-        m for b in design.project.settings.rules.benchmark if b.name in design.benchmarks for m in b.metric.values()
-    )
-    found = (quantile_of(each) for metric in metrics for each in metric.compared)
-    return {tau for tau in found if tau is not None}
-
-
-def _unmeasured(design: Design, here: Sequence[Planned]) -> list[str]:
-    """Say that other jobs are needed, where this is taken for the only one."""
-    others = len(design.planned) - len(here)
-    if not others:
-        return []
-    measured = "is measured" if others == 1 else "are measured"
-    which = f"{others} of {plural(len(design.planned), 'treatment')}"
-    return [f"{which} {measured} by other jobs: `perfgate study plan --matrix` names them"]
 
 
 SIZES = (1.0, 2.0)
@@ -197,38 +163,25 @@ def _units(design: Design, sessions: int) -> pd.DataFrame:
 
 def power_text(found: Sequence[Power]) -> list[str]:
     """Say which changes would be found, in a line for each kind of factor."""
-    if not found:
-        return []
     groups: dict[tuple[Any, ...], list[Power]] = {}
     for each in found:
         told = (each.stratum, each.df, *(round(chance, 2) for chance in each.chances))
         groups.setdefault(told, []).append(each)
-    return [*(_line(own) for own in groups.values()), ""]
-
-
-def _line(own: Sequence[Power]) -> str:
-    names = joined([each.factor for each in own], 4)
-    first = own[0]
-    if first.df is None:
-        return f"power: nothing can be told of {names}: there {agree(len(own), 'is', 'are')} too few {_of(first)}"
-    one, two = (_share(chance) for chance in first.chances)
-    told = "by Lenth's method, about" if first.lenth else f"tested against {_of(first)},"
-    return (
-        f"power: a change of the mean by {names} is found in {two} of studies if it is 2 sd of {_drawn(first)}, in "
-        f"{one} if it is 1 sd ({told} {first.df:.3g} df)"
-    )
-
-
-def _share(chance: float) -> str:
-    return "under 1%" if chance < 0.01 else "over 99%" if chance > 0.99 else f"{chance:.0%}"
-
-
-def _drawn(own: Power) -> str:
-    return f"the means of {own.stratum}s" if own.stratum in ("build", "session") else "executions"
-
-
-def _of(own: Power) -> str:
-    return ERRORS[own.stratum]
+    lines = []
+    for own in groups.values():
+        names, first = joined([each.factor for each in own], 4), own[0]
+        error = ERRORS[first.stratum]
+        if first.df is None:
+            lines.append(f"power: nothing can be told of {names}: there {agree(len(own), 'is', 'are')} too few {error}")
+            continue
+        one, two = ("under 1%" if c < 0.01 else "over 99%" if c > 0.99 else f"{c:.0%}" for c in first.chances)
+        drawn = f"the means of {first.stratum}s" if first.stratum in ("build", "session") else "executions"
+        by = "by Lenth's method, about" if first.lenth else f"tested against {error},"
+        lines.append(
+            f"power: a change of the mean by {names} is found in {two} of studies if it is 2 sd of {drawn}, in {one} "
+            f"if it is 1 sd ({by} {first.df:.3g} df)"
+        )
+    return [*lines, ""] if lines else []
 
 
 def power_json(found: Sequence[Power]) -> list[dict[str, Any]]:
@@ -255,14 +208,14 @@ def fraction_text(fraction: Fraction | None) -> list[str]:
     """Return the lines of a fraction; none where all combinations are measured, or those listed."""
     if fraction is None:
         return []
-    letters = dict(zip(LETTERS, fraction.factors, strict=False))
-    lines = [title(fraction)]
+    names, lines = fraction.factors, [title(fraction)]
     if not fraction.burman:
-        lines.append(f"  factors: {', '.join(f'{letter}={name}' for letter, name in letters.items())}")
+        letters = zip(LETTERS, names, strict=False)
+        lines.append(f"  factors: {', '.join(f'{letter}={name}' for letter, name in letters)}")
         lines.append(f"  generators: {', '.join(own.named() for own in fraction.generators)}")
         lines.append(f"  defining words: I = {_some([word.named() for word in fraction.words], ' = ')}")
     if fraction.fold:
-        turned = "all factors" if len(fraction.fold) == len(fraction.factors) else fraction.factors[fraction.fold[0]]
+        turned = "all factors" if len(fraction.fold) == len(names) else names[fraction.fold[0]]
         between = _some([word.named() for word in fraction.between], ", ")
         mixed = f"; the difference of the blocks is mixed with {between}" if between else ""
         lines.append(f"  folded over: a second block has {turned} the other way round{mixed}")
@@ -271,8 +224,8 @@ def fraction_text(fraction: Fraction | None) -> list[str]:
     sets = alias_sets(fraction)
     lines.append("  cannot be told apart:" if sets else "  no factor or interaction of two is mixed with another")
     lines += [f"    {' = '.join(own)}" for own in sets[:_LISTED]]
-    more = [f"    ... {plural(len(sets) - _LISTED, 'more set')}"] if len(sets) > _LISTED else []
-    return [*lines, *more, ""]
+    lines += [f"    ... {plural(len(sets) - _LISTED, 'more set')}"] if len(sets) > _LISTED else []
+    return [*lines, ""]
 
 
 def _of_burman(fraction: Fraction) -> str:

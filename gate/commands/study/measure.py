@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -24,15 +23,14 @@ from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
 from gate.config.treatments import Planned, measured_by
 from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.model import SIDES, Execution, Failure, Side, UserError
+from gate.model import SIDES, Execution, Failure, UserError
 from gate.model.warnings import typed
-from gate.report.outputs import require_writable, targets
+from gate.report.outputs import require_writable
 from gate.run import folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Job, instruments_of, run_line, seed_of
 from gate.run.live import say_line
 from gate.run.measuring import Done, Measuring, opened
-from gate.run.project import Project
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import JobTreatments
 from gate.units import plural
@@ -55,29 +53,21 @@ def run(options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
             return 0
         done = measure_study(run, design, job, err)
         job = done.job
-        told = outcome(done, err)
+        executions, code = outcome(done, err)
         more = f" (this is {job.part}: add the files of the other jobs)" if job.part else ""
-        count, file = plural(told.executions, "execution"), job.out / runs.MEASUREMENTS
+        count, file = plural(executions, "execution"), job.out / runs.MEASUREMENTS
         out.write(f"{count} in {file}; to see the results: perfgate study analyse {job.out}{more}\n")
-        return told.code
+        return code
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How measuring ended: executions that were made, and an exit code."""
-
-    executions: int
-    code: int
-
-
-def outcome(done: Done, err: TextIO) -> Outcome:
-    """Say what failed of a run, and count what did not."""
+def outcome(done: Done, err: TextIO) -> tuple[int, int]:
+    """Say what failed of a run; return how many executions were made, and the exit code."""
     records, measured = runs.records_of(done.job.out), done.measured
     failures = [record for record in records if isinstance(record, Failure)]
     executions = sum(isinstance(record, Execution) for record in records)
     err.writelines(f"perfgate: {sentence(failure)}\n" for failure in failures)
     ended = measured.stop == "budget" and not measured.replicates
-    return Outcome(executions, Exit.ERROR if failures or ended or not executions else 0)
+    return executions, Exit.ERROR if failures or ended or not executions else 0
 
 
 @contextmanager
@@ -143,18 +133,27 @@ def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Col
         UserError: nothing to measure in this job, or a run that cannot be resumed.
     """
     settings = design.project.settings
-    part = _part(design, options)
+    # settle which session this is, of as many as the options, the plan or the factors say
+    plan = design.project.settings.rules.plan
+    sessions = options.sessions
+    if sessions is None and options.session is not None:
+        sessions = max(plan.sessions, bound_sessions(design.study))
+    part = part_of(None, options.session, sessions, plan)
     treated = JobTreatments(design.study, _here(design, options, part))
     project = dataclasses.replace(design.project, settings=treated.with_baseline(settings))
     past = runs.interrupted(out) if options.resume else None
     instruments = instruments_of(project)
     host = {**facts(), **instruments.versions, **({"runner": options.runner} if options.runner is not None else {})}
     run = run_line(project, part, seed_of(options.seed, part, past), host)
+    # what a resumed study compares of each side, whatever changes in the files of rules
+    repository = project.repository
+    files = [Path(each).resolve() for each in configs if each not in (None, *SIDES)]
+    names = [each.relative_to(repository.top).as_posix() for each in files if each.is_relative_to(repository.top)]
     run = msgspec.structs.replace(
         run,
         looks=None,
         base=run.base if "base" in design.sides else None,
-        sources=_sources(project, design.sides, configs),
+        sources={side: sources_of(repository, project.sources.of(side).revision, names) for side in design.sides},
         benchmarks={side: list(design.benchmarks) for side in design.sides},
         commands={name: text for name, text in (run.commands or {}).items() if name in design.benchmarks},
         warnings=[
@@ -178,23 +177,6 @@ def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Col
         beyond = budget_warnings(rounds, out, project.settings.rules, {})
         run = msgspec.structs.replace(run, warnings=[*run.warnings, *beyond])
     return Job(project, run, out, rounds, instruments, part, treated, past is not None)
-
-
-def _sources(project: Project, sides: Collection[Side], configs: Collection[Path | str | None]) -> dict[Side, str]:
-    """Return what a resumed study compares of each side, whatever changes in the files of rules."""
-    repository = project.repository
-    files = [Path(each).resolve() for each in configs if each not in (None, *SIDES)]
-    names = [each.relative_to(repository.top).as_posix() for each in files if each.is_relative_to(repository.top)]
-    return {side: sources_of(repository, project.sources.of(side).revision, names) for side in sides}
-
-
-def _part(design: Design, options: StudyOptions) -> Part | None:
-    """Settle which session this is, of as many as the options, the plan or the factors say."""
-    plan = design.project.settings.rules.plan
-    sessions = options.sessions
-    if sessions is None and options.session is not None:
-        sessions = max(plan.sessions, bound_sessions(design.study))
-    return part_of(None, options.session, sessions, plan)
 
 
 def _here(design: Design, options: StudyOptions, part: Part | None) -> tuple[Planned, ...]:
@@ -244,13 +226,7 @@ def measure_and_analyse(
     Returns 0, also where nothing matters; 4 where something failed or nothing was measured.
     """
     # found out now, not after an hour of measuring
-    asked = {"json": analysis.outputs.json, "html": analysis.outputs.html}
-    outputs = OutputOptions({name: target for name, target in asked.items() if target is not None})
-    require_writable(outputs)
-    if analysis.outputs.csv is not None and analysis.outputs.csv.exists() and not analysis.outputs.csv.is_dir():
-        raise UserError(f"--csv {analysis.outputs.csv}: is a file, not a folder")
-
-    written = [*targets(outputs), *([analysis.outputs.csv] if analysis.outputs.csv else [])]
+    written = analysis.outputs.require_writable()
     with opened_study(options, err) as run:
         design, job = lay_out(run, options, rules, written)
         if options.dry_run:
@@ -258,16 +234,17 @@ def measure_and_analyse(
             return 0
         done = measure_study(run, design, job, err)
         job = done.job
-        told = outcome(done, err)
-        if not told.executions:
-            return told.code
+        executions, failed = outcome(done, err)
+        if not executions:
+            return failed
         # statistics and pictures take their time to load, and a plan needs none
         from gate.commands.study import analyse
 
         try:
-            code = analyse.analyse_folder(job.out, analysis, out, err)
+            asked = dataclasses.replace(analysis, files=(str(job.out),), out=analysis.out or job.out)
+            code = analyse.run(asked, out, err)
         except UserError as error:
             again = f"`perfgate study analyse {job.out}` tries again"
             err.write(f"perfgate: {error}; the measurements are kept, {again}\n")
-            return told.code or Exit.USAGE
-        return told.code or code
+            return failed or Exit.USAGE
+        return failed or code

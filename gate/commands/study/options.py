@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -23,68 +22,44 @@ SCALES: tuple[ScaleOption, ...] = get_args(ScaleOption)
 FOLDER = ".perfgate/study"
 
 
+def _named(text: str, what: str) -> tuple[str, str]:
+    """Split NAME=REST."""
+    name, sign, rest = (piece.strip() for piece in text.partition("="))
+    if not (sign and name and rest):
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is {what}")
+    return name, rest
+
+
 def combination(text: str) -> dict[str, str]:
     """Read settings of several factors: "fp=no,prf=fp"."""
     found: dict[str, str] = {}
     for part in text.split(","):
-        name, sign, setting = (piece.strip() for piece in part.partition("="))
-        if not (sign and name and setting):
-            raise argparse.ArgumentTypeError(
-                f"{text!r:.80} is not a combination of settings: write FACTOR=SETTING,FACTOR=SETTING"
-            )
+        try:
+            name, setting = _named(part, "")
+        except argparse.ArgumentTypeError:
+            wanted = "write FACTOR=SETTING,FACTOR=SETTING"
+            raise argparse.ArgumentTypeError(f"{text!r:.80} is not a combination of settings: {wanted}") from None
         if name in found:
             raise argparse.ArgumentTypeError(f"{text!r:.80} names {name} twice")
         found[name] = setting
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class FactorSettings:
-    """The settings of one factor that are analysed, in order."""
-
-    factor: str
-    settings: tuple[str, ...]
-
-
-def factor_settings(text: str) -> FactorSettings:
-    """Read which settings of a factor are meant: "load=idle,busy"."""
-    name, sign, rest = (piece.strip() for piece in text.partition("="))
+def factor_settings(text: str) -> tuple[str, tuple[str, ...]]:
+    """Read which settings of a factor are meant, in order: "load=idle,busy"."""
+    what = "not a list of settings: write FACTOR=SETTING,SETTING"
+    name, rest = _named(text, what)
     settings = tuple(part.strip() for part in rest.split(","))
-    if not (sign and name and all(settings)):
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is not a list of settings: write FACTOR=SETTING,SETTING")
+    if not all(settings):
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is {what}")
     if len(set(settings)) < len(settings):
         raise argparse.ArgumentTypeError(f"{text!r:.80} names a setting twice")
-    return FactorSettings(name, settings)
+    return name, settings
 
 
-@dataclass(frozen=True, slots=True)
-class HostFactor:
-    """A factor whose setting is what a run line says of its host."""
-
-    name: str
-    key: str
-
-
-def host_factor(text: str) -> HostFactor:
-    """Read which factor is made of what: "machine=cpu"."""
-    name, sign, key = (piece.strip() for piece in text.partition("="))
-    if not (sign and name and key):
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is no factor of hosts: write NAME=KEY, such as machine=cpu")
-    return HostFactor(name, key)
-
-
-def by_factor(named: Iterable[FactorSettings]) -> dict[str, tuple[str, ...]]:
-    """Return the settings by factor.
-
-    Raises:
-        MisuseError: a factor is named twice.
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    for each in named:
-        if each.factor in found:
-            raise MisuseError(f"--settings {each.factor}: is given twice; write {each.factor}=SETTING,SETTING")
-        found[each.factor] = each.settings
-    return found
+def host_factor(text: str) -> tuple[str, str]:
+    """Read which factor is made of what a run line says of its host: "machine=cpu"."""
+    return _named(text, "no factor of hosts: write NAME=KEY, such as machine=cpu")
 
 
 def quantiles(text: str) -> tuple[float, ...]:
@@ -167,6 +142,22 @@ class AnalysisOutputOptions:
     csv: Path | None = option("folder to write its tables to, as CSV", metavar="DIR", parse=values.folder)
     quiet: bool = switch("print only the summary and errors")
 
+    def require_writable(self) -> list[Path]:
+        """Refuse what cannot be written before anything takes time, and return what would be.
+
+        Raises:
+            UserError: a target is a folder, its folder cannot be had, or both formats want standard output.
+        """
+        from gate.model import UserError
+        from gate.report.outputs import require_writable, targets
+
+        asked = {"json": self.json, "html": self.html}
+        files = groups.OutputOptions({name: target for name, target in asked.items() if target is not None})
+        require_writable(files)
+        if self.csv is not None and self.csv.exists() and not self.csv.is_dir():
+            raise UserError(f"--csv {self.csv}: is a file, not a folder")
+        return [*targets(files), *([self.csv] if self.csv else [])]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Options:
@@ -241,12 +232,12 @@ class AnalyseOptions:
         "show the histograms of these treatments",
         metavar="F=S,F=S", flag="--histogram", parse=combination, section="selection",
     )  # fmt: skip
-    host_factors: tuple[HostFactor, ...] = repeated(
+    host_factors: tuple[tuple[str, str], ...] = repeated(
         "make a factor of what the hosts of the files differ in: machine=cpu, kernel=kernel",
         metavar="NAME=KEY", flag="--host-factor", parse=host_factor, section="selection",
     )  # fmt: skip
     """KEY: what a run line says of its host."""
-    chosen: tuple[FactorSettings, ...] = repeated(
+    chosen: tuple[tuple[str, tuple[str, ...]], ...] = repeated(
         "analyse only these settings of a factor, in this order",
         metavar="F=S,S", flag="--settings", parse=factor_settings, section="selection",
     )  # fmt: skip
@@ -295,7 +286,12 @@ class AnalyseOptions:
         Raises:
             MisuseError: a factor is named twice.
         """
-        return by_factor(self.chosen)
+        found: dict[str, tuple[str, ...]] = {}
+        for factor, settings in self.chosen:
+            if factor in found:
+                raise MisuseError(f"--settings {factor}: is given twice; write {factor}=SETTING,SETTING")
+            found[factor] = settings
+        return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)

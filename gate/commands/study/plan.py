@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -15,19 +15,17 @@ from gate.commands.study.forecast import forecast, fraction_json, fraction_text,
 from gate.commands.study.options import StudyOptions
 from gate.config.commands import mentions
 from gate.config.fractions.chosen import fraction_of
-from gate.config.study import SettingTable
 from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variable
 from gate.model.study import Setting
 from gate.model.warnings import typed
 from gate.report.outputs import write
-from gate.run.job import Earlier, Job
+from gate.run.job import Job
 from gate.run.preview import command_lines, expected, expected_seconds
 from gate.run.treatments import treatment_name
 from gate.units import agree, plural
 from gate.words.effects import settings_text
 from gate.words.reports import commit
 from gate.writing.plain import columns, pad
-from harness.loop.schedule import ExecutionStep, Round
 
 if TYPE_CHECKING:
     from gate.stats.design.power import Power
@@ -49,20 +47,11 @@ def means(design: Design, factor: str) -> list[str]:
     if factor == SIDE:
         return ["the side"]
     tables = tables_of(design.study, factor)
-    words = [text for key, text in _WORDS.items() if any(_gives(table, key) for table in tables.values())]
+    words = [text for key, text in _WORDS.items() if any(getattr(t, key) not in (None, []) for t in tables.values())]
     for key, text in (("env", "environment"), ("build_env", "environment of builds")):
         names = sorted({name for table in tables.values() for name in getattr(table, key)})
         words += [f"{text} {', '.join(names)}"] if names else []
-    words += _replaced(design, factor)
-    return words or [f"environment {variable(factor)}"]
-
-
-def _gives(table: SettingTable, key: str) -> bool:
-    return getattr(table, key) not in (None, [])
-
-
-def _replaced(design: Design, factor: str) -> list[str]:
-    """Say where {factor} stands."""
+    # say where {factor} stands
     settings = design.project.settings
     commands = [b for b in settings.rules.benchmark if b.name in design.benchmarks]
     gives: Mapping[str, object] = {"benchmarks": commands, "factors": design.study.factor}
@@ -71,7 +60,8 @@ def _replaced(design: Design, factor: str) -> list[str]:
         places.append(f"{{{factor}}} in commands")
     if any(mentions(config.build.command, factor) for config in settings.sides.values()):
         places.append(f"{{{factor}}} in the [build] command")
-    return places
+    words += places
+    return words or [f"environment {variable(factor)}"]
 
 
 _LINES = 40
@@ -80,32 +70,21 @@ _LINES = 40
 
 def introduction(design: Design, job: Job) -> str:
     """Say in one line what will be measured, and how long it is expected to take."""
-    if job.earlier is not None:
-        return f"study of {_sides(job)} goes on: {_left(job, job.earlier)}"
-    return f"study of {_sides(job)}: {_counts(design, job)}, {expected(job)}"
-
-
-def _left(job: Job, earlier: Earlier) -> str:
+    head = f"head {commit(job.run.head)}"
+    sides = head if job.run.base is None else f"base {commit(job.run.base)} and {head}"
+    executions, earlier = plural(_executions(job), "execution"), job.earlier
+    if earlier is None:
+        benchmarks, treatments = plural(len(design.benchmarks), "benchmark"), len(job.treated.planned)
+        of = f"{benchmarks} x {plural(treatments, 'treatment')} x {plural(design.study.replicates, 'replicate')}"
+        iterations = plural(job.project.settings.rules.plan.iterations, "iteration")
+        return f"study of {sides}: {of} = {executions} of {iterations}, {expected(job)}"
     planned = plural(earlier.planned_replicates, "replicate")
     if not job.rounds:
-        return f"nothing is left of its {planned}; `--set study.replicates=N` adds more"
-    complete = f"{earlier.replicates} of {planned} {agree(earlier.replicates, 'is', 'are')} complete"
-    return f"{complete}, {plural(_executions(job), 'execution')} left, {expected(job)}"
-
-
-def _sides(job: Job) -> str:
-    head = f"head {commit(job.run.head)}"
-    return head if job.run.base is None else f"base {commit(job.run.base)} and {head}"
-
-
-def _counts(design: Design, job: Job) -> str:
-    parts = (
-        plural(len(design.benchmarks), "benchmark"),
-        plural(len(job.treated.planned), "treatment"),
-        plural(design.study.replicates, "replicate"),
-    )
-    iterations = plural(job.project.settings.rules.plan.iterations, "iteration")
-    return f"{' x '.join(parts)} = {plural(_executions(job), 'execution')} of {iterations}"
+        left = f"nothing is left of its {planned}; `--set study.replicates=N` adds more"
+    else:
+        complete = f"{earlier.replicates} of {planned} {agree(earlier.replicates, 'is', 'are')} complete"
+        left = f"{complete}, {executions} left, {expected(job)}"
+    return f"study of {sides} goes on: {left}"
 
 
 def _executions(job: Job) -> int:
@@ -143,15 +122,21 @@ def write_plan(design: Design, job: Job, options: StudyOptions, out: TextIO) -> 
 def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
     """Return the lines of the plan. every: the order of all executions, too."""
     run = job.run
+    runner = (job.run.host or {}).get("runner")
+    words = [*([str(job.part)] if job.part else []), *([f"runner {runner}"] if runner else [])]
+    rows = [
+        [f.name, ", ".join(map(str, f.settings)), "; ".join(means(design, f.name)), f.varies] for f in design.factors
+    ]
     return [
         introduction(design, job),
-        *_job(job),
+        *([f"job: {', '.join(words)}"] if words else []),
         f"{'sides: ' if run.base else ''}{run.chosen}",
         f"rules: {run.rules}",
         f"seed: {run.seed}",
         *(f"warning: {warning}" for warning in warnings_of(design, job)),
         "",
-        *_factors(design),
+        "factors",
+        *_grid(["factor", "settings", "what they change", "differs between"], rows),
         "",
         *fraction_text(fraction_of(design.study)),
         *power_text(_powers(design, job)),
@@ -167,19 +152,6 @@ def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
 
 def _powers(design: Design, job: Job) -> list[Power]:
     return powers(design, job.part.sessions if job.part else None)
-
-
-def _job(job: Job) -> list[str]:
-    runner = (job.run.host or {}).get("runner")
-    words = [*([str(job.part)] if job.part else []), *([f"runner {runner}"] if runner else [])]
-    return [f"job: {', '.join(words)}"] if words else []
-
-
-def _factors(design: Design) -> list[str]:
-    rows = [
-        [f.name, ", ".join(map(str, f.settings)), "; ".join(means(design, f.name)), f.varies] for f in design.factors
-    ]
-    return ["factors", *_grid(["factor", "settings", "what they change", "differs between"], rows)]
 
 
 def _treatments(design: Design, job: Job) -> list[str]:
@@ -235,26 +207,19 @@ def _built(design: Design, side: str, factors: Mapping[str, Setting]) -> str:
 
 def _order(design: Design, job: Job) -> list[str]:
     """Return the order, iteration by iteration of the design."""
-    parts = enumerate(_iterations(job.rounds), job.earlier.replicates if job.earlier else 0)
-    return ["order", *(line for number, part in parts for line in _iteration(design, job, number, part))]
-
-
-def _iterations(rounds: Sequence[Round]) -> Iterator[tuple[Round, bool, list[ExecutionStep]]]:
-    """Give each iteration of the design: its round, whether it is the first there, and its executions."""
-    for each in rounds:
-        for place, (_, steps) in enumerate(itertools.groupby(each.executions, key=lambda step: step.execution)):
-            yield each, place == 0, list(steps)
-
-
-def _iteration(design: Design, job: Job, number: int, part: tuple[Round, bool, list[ExecutionStep]]) -> list[str]:
-    round_, first, steps = part
+    lines, number = ["order"], job.earlier.replicates if job.earlier else 0
     rounds = job.earlier.rounds if job.earlier else len(job.rounds)
-    place = f"iteration {number + 1} of {design.study.replicates}, round {round_.build + 1} of {rounds}"
-    builds = [f"  build    {_built(design, each.side, each.factors)}  seed {each.seed}" for each in round_.builds]
-    lines = [place, *(builds if first else ())]
-    for step in steps:
-        side = f" on {step.side}" if len(design.sides) > 1 else ""
-        lines.append(f"  execute  {treatment_name(step.benchmark, step.factors)}{side}")
+    several = len(design.sides) > 1
+    for round_ in job.rounds:
+        builds = [f"  build    {_built(design, b.side, b.factors)}  seed {b.seed}" for b in round_.builds]
+        for _, steps in itertools.groupby(round_.executions, key=lambda step: step.execution):
+            number += 1
+            place = f"iteration {number} of {design.study.replicates}, round {round_.build + 1} of {rounds}"
+            lines += [place, *builds]
+            builds = []
+            for step in steps:
+                side = f" on {step.side}" if several else ""
+                lines.append(f"  execute  {treatment_name(step.benchmark, step.factors)}{side}")
     return lines
 
 
@@ -277,7 +242,9 @@ def as_json(design: Design, job: Job) -> dict[str, Any]:
             {"name": f.name, "settings": f.settings, "varies": f.varies, "changes": means(design, f.name)}
             for f in design.factors
         ],
-        "treatments": [_treatment(each) for each in job.treated.planned],
+        "treatments": [
+            {"number": each.number, "side": each.side, "settings": dict(each.settings)} for each in job.treated.planned
+        ],
         "all_treatments": len(design.planned),
         "excluded": [] if fraction_of(design.study) else excluded_of(design),
         "fraction": fraction_json(fraction_of(design.study)),
@@ -298,23 +265,12 @@ def as_json(design: Design, job: Job) -> dict[str, Any]:
             {
                 "round": each.build,
                 "builds": [{"side": b.side, "factors": dict(b.factors), "seed": b.seed} for b in each.builds],
-                "executions": [_execution(step) for step in each.executions],
+                "executions": [
+                    {name: getattr(step, name) for name in ("order", "benchmark", "side", "treatment", "execution")}
+                    for step in each.executions
+                ],
             }
             for each in job.rounds
         ],
         "warnings": warnings_of(design, job),
-    }
-
-
-def _treatment(planned: Planned) -> dict[str, Any]:
-    return {"number": planned.number, "side": planned.side, "settings": dict(planned.settings)}
-
-
-def _execution(step: ExecutionStep) -> dict[str, Any]:
-    return {
-        "order": step.order,
-        "benchmark": step.benchmark,
-        "side": step.side,
-        "treatment": step.treatment,
-        "execution": step.execution,
     }

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.stats.design.coding import DEPENDENT, Coded, Design, coded
+from gate.stats.design.coding import DEPENDENT, Coded, Design, coded, columns_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -56,15 +56,15 @@ def aliases(
     others = [own for own in _candidates(sizes, max(order, LOWEST)) if own not in found]
     if not others or not found:
         return found
-    basis = [_basis(size)[own] for size, own in zip(sizes, codes.T, strict=True)]
-    parts = [_product([basis[factor] for factor in own]) for own in others]
+    parts = [columns_of(codes, sizes, own) for own in others]
     owner = np.repeat(np.arange(len(others)), [part.shape[1] for part in parts])
     columns: Array = np.asarray(np.hstack(parts), dtype=np.float64)
     columns = np.asarray(columns - columns.mean(axis=0), dtype=np.float64)
     lengths = np.linalg.norm(columns, axis=0)
     # what is constant in all treatments is a defining word, and no alias of a term
     varying = np.bincount(owner, weights=lengths > _ROUNDING, minlength=len(others)) > 0
-    alias = _alias_matrix(model.matrix, columns, counts)
+    weights = np.ones(len(codes)) if counts is None else np.sqrt(counts.astype(np.float64))
+    alias = np.linalg.lstsq(model.matrix * weights[:, None], columns * weights[:, None])[0]
     gone: set[int] = set()
     full: dict[Factors, tuple[int, ...]] = {}
     for term in model.terms[1:]:
@@ -107,25 +107,6 @@ def _candidates(sizes: Sequence[int], order: int) -> list[Factors]:
             break
         found += own
     return found
-
-
-def _alias_matrix(matrix: Array, columns: Array, counts: Codes | None) -> Array:
-    weights = np.ones(len(matrix)) if counts is None else np.sqrt(counts.astype(np.float64))
-    found: Array = np.asarray(
-        np.linalg.lstsq(matrix * weights[:, None], columns * weights[:, None])[0], dtype=np.float64
-    )
-    return found
-
-
-def _basis(size: int) -> Array:
-    return np.vstack((-np.ones((1, size - 1)), np.eye(size - 1)))
-
-
-def _product(parts: Sequence[Array]) -> Array:
-    columns = np.ones((len(parts[0]), 1))
-    for part in parts:
-        columns = (columns[:, :, None] * part[:, None, :]).reshape(len(part), -1)
-    return columns
 
 
 def orthogonal(codes: Codes, sizes: Sequence[int]) -> bool:

@@ -136,26 +136,25 @@ def treatments(units: pd.DataFrame, values: pd.DataFrame, factors: Sequence[Fact
     Mean and sd are of the units; counts and type 8 quantiles (Hyndman and Fan 1996) of the values, those that have
     10 values beyond them.
     """
-    of = {cell.codes: cell for cell in cells(values, factors)}
-    return [_treatment(cell, of.get(cell.codes), values, factors) for cell in cells(units, factors)]
-
-
-def _treatment(cell: Cell, inside: Cell | None, values: pd.DataFrame, factors: Sequence[Factor]) -> Treatment:
-    counts = dict.fromkeys(("session", "build", "execution"), 0)
-    quantiles = {}
-    if inside is not None:
-        counts = {name: int(values[name].iloc[inside.rows].nunique()) for name in counts}
-        quantiles = {str(tau): type8(inside.y, tau) for tau in TAUS if len(inside.y) >= needed_values(tau)}
-    return Treatment(
-        settings=settings(factors, cell.codes),
-        sessions=counts["session"],
-        builds=counts["build"],
-        executions=counts["execution"],
-        values=0 if inside is None else len(inside.y),
-        mean=cell.mean,
-        sd=sd(cell.y),
-        quantiles=quantiles,
-    )
+    of, found = {cell.codes: cell for cell in cells(values, factors)}, []
+    for cell in cells(units, factors):
+        inside = of[cell.codes]
+        sessions, builds, executions = (
+            int(values[name].iloc[inside.rows].nunique()) for name in ("session", "build", "execution")
+        )
+        found.append(
+            Treatment(
+                settings=settings(factors, cell.codes),
+                sessions=sessions,
+                builds=builds,
+                executions=executions,
+                values=len(inside.y),
+                mean=cell.mean,
+                sd=sd(cell.y),
+                quantiles={str(tau): type8(inside.y, tau) for tau in TAUS if len(inside.y) >= needed_values(tau)},
+            )
+        )
+    return found
 
 
 def lacking(units: pd.DataFrame, factors: Sequence[Factor]) -> list[dict[str, Setting]]:
@@ -185,37 +184,32 @@ def _orthogonal(there: Collection[Codes], sizes: Sequence[int]) -> bool:
     return orthogonal(np.array(sorted(there), dtype=np.int64), sizes)
 
 
-def main_effects(units: pd.DataFrame, factors: Sequence[Factor]) -> list[MainEffect]:
+def main_effects(units: pd.DataFrame, factors: Sequence[Factor], size: int = 1) -> list[MainEffect]:
     """Return for each factor the mean at each of its settings: of treatment means, each treatment counting alike.
 
     A setting that was not measured has no point. Where treatments are lacking the points of a factor are means over
     different settings of the others: see `lacking`.
+
+    Args:
+        size: of how many factors at a time; of two there is a mean for each combination of their settings.
     """
-    return _effects(units, factors, 1)
+    of, found = cells(units, factors), []
+    for chosen in combinations(range(len(factors)), size):
+        means: dict[Codes, list[float]] = {}
+        for cell in of:
+            means.setdefault(tuple(cell.codes[k] for k in chosen), []).append(cell.mean)
+        own = [factors[k] for k in chosen]
+        points = [
+            MeanPoint(settings=settings(own, codes), mean=sum(each) / len(each), treatments=len(each))
+            for codes, each in sorted(means.items())
+        ]
+        found.append(MainEffect(factors=[factor.name for factor in own], points=points))
+    return found
 
 
 def interactions(units: pd.DataFrame, factors: Sequence[Factor]) -> list[MainEffect]:
     """Return the same for each two factors: a mean for each combination of their settings that was measured."""
-    return _effects(units, factors, 2)
-
-
-def _effects(units: pd.DataFrame, factors: Sequence[Factor], size: int) -> list[MainEffect]:
-    of = cells(units, factors)
-    return [_effect(of, factors, chosen) for chosen in combinations(range(len(factors)), size)]
-
-
-def _effect(of: list[Cell], factors: Sequence[Factor], chosen: tuple[int, ...]) -> MainEffect:
-    means: dict[tuple[int, ...], list[float]] = {}
-    for cell in of:
-        means.setdefault(tuple(cell.codes[k] for k in chosen), []).append(cell.mean)
-    own = [factors[k] for k in chosen]
-    points = [
-        MeanPoint(
-            settings=settings(own, codes), mean=sum(means[codes]) / len(means[codes]), treatments=len(means[codes])
-        )
-        for codes in sorted(means)
-    ]
-    return MainEffect(factors=[factor.name for factor in own], points=points)
+    return main_effects(units, factors, 2)
 
 
 EXACT = 200
@@ -230,31 +224,29 @@ def blocks(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Blocks]:
     Boxes without a mean for every setting measured are shown, not counted. Equal means (to rounding) are in no order,
     and their box agrees with none; it counts as a box all the same, so the chances err to the cautious side.
     """
-    of = cells(units, factors)
-    return [_blocks(boxes(of, k), factors, k) for k in range(len(factors))]
-
-
-def _blocks(of: list[Box], factors: Sequence[Factor], factor: int) -> Blocks:
-    own = factors[factor].settings
-    shown = [
-        study.Box(at=box.at(factors), points=[(own[cell.codes[factor]], cell.mean) for cell in box.cells]) for box in of
-    ]
-    whole = complete(of)
-    size = len(whole[0].cells) if whole else 0
-    if size < 2:
-        return Blocks(factor=factors[factor].name, boxes=shown, complete=0, order=None, same=0, chance=None, tail=None)
-    orders = Counter(order for order in map(_order, whole) if order is not None)
-    commonest = orders.most_common(1)
-    same = commonest[0][1] if commonest else 0
-    return Blocks(
-        factor=factors[factor].name,
-        boxes=shown,
-        complete=len(whole),
-        order=[own[code] for code in commonest[0][0]] if same == len(whole) else None,
-        same=same,
-        chance=chance(len(whole), size),
-        tail=tail(same, len(whole), size),
-    )
+    of, found = cells(units, factors), []
+    for factor, each in enumerate(factors):
+        own = boxes(of, factor)
+        shown = [
+            study.Box(at=box.at(factors), points=[(each.settings[c.codes[factor]], c.mean) for c in box.cells])
+            for box in own
+        ]
+        whole = complete(own)
+        size = len(whole[0].cells) if whole else 0
+        told = Blocks(factor=each.name, boxes=shown, complete=0, order=None, same=0, chance=None, tail=None)
+        if size > 1:
+            orders = Counter(order for order in map(_order, whole) if order is not None)
+            (order, same), *_ = [*orders.most_common(1), ((), 0)]
+            told = msgspec.structs.replace(
+                told,
+                complete=len(whole),
+                order=[each.settings[code] for code in order] if same == len(whole) else None,
+                same=same,
+                chance=chance(len(whole), size),
+                tail=tail(same, len(whole), size),
+            )
+        found.append(told)
+    return found
 
 
 def _order(box: Box) -> tuple[int, ...] | None:
@@ -284,29 +276,27 @@ def tail(same: int, boxes: int, settings: int) -> float:
     if same <= -(-boxes // orders):
         return 1.0  # so many agree on some order in any case
     if 2 < settings <= FEW and boxes <= EXACT:
-        return float(1 - Fraction(_words(boxes, orders, same - 1), orders**boxes))
+        # count the words of some length over some letters in which no letter comes more often than `most`
+        letters = orders
+        most = same - 1
+        choose = [[math.comb(n, j) for j in range(n + 1)] for n in range(boxes + 1)]
+
+        def joined(a: list[int], b: list[int]) -> list[int]:
+            # of two sets of letters: where in the word those of the first stand
+            return [sum(choose[n][j] * a[j] * b[n - j] for j in range(n + 1)) for n in range(boxes + 1)]
+
+        result = [1] + [0] * boxes
+        power = [int(n <= most) for n in range(boxes + 1)]
+        while letters:
+            if letters % 2:
+                result = joined(result, power)
+            letters //= 2
+            if letters:
+                power = joined(power, power)
+        return float(1 - Fraction(result[boxes], orders**boxes))
     one = sum(math.comb(boxes, j) * (orders - 1) ** (boxes - j) for j in range(same, boxes + 1))
     # of two settings both directions exclude each other, unless half of the boxes are enough
     return min(1.0, float(Fraction(orders * one, orders**boxes)))
-
-
-def _words(length: int, letters: int, most: int) -> int:
-    """Count the words of some length over some letters in which no letter comes more often than `most`."""
-    choose = [[math.comb(n, j) for j in range(n + 1)] for n in range(length + 1)]
-
-    def joined(a: list[int], b: list[int]) -> list[int]:
-        # of two sets of letters: where in the word those of the first stand
-        return [sum(choose[n][j] * a[j] * b[n - j] for j in range(n + 1)) for n in range(length + 1)]
-
-    result = [1] + [0] * length
-    power = [int(n <= most) for n in range(length + 1)]
-    while letters:
-        if letters % 2:
-            result = joined(result, power)
-        letters //= 2
-        if letters:
-            power = joined(power, power)
-    return result[length]
 
 
 LEAST_RATIO = 3.0

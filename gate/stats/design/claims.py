@@ -43,43 +43,31 @@ MOST_CELLS = 2000
 """Most treatments of which quantiles are claimed."""
 
 
-class Hypothesis(msgspec.Struct, frozen=True):
-    """One of the family; p: None where nothing is known of it."""
-
-    term: str
-    statistic: str
-    weight: float
-    p: float | None
-    by: Literal["error", "lenth"] = "error"
+def hypothesis(
+    term: str, statistic: str, weight: float, p: float | None, by: Literal["error", "lenth"] = "error"
+) -> Claim:
+    """Return one of the family before alpha is shared; p: None where nothing is known of it."""
+    return Claim(term=term, statistic=statistic, weight=weight, p=p, p_adjusted=None, claimed=False, by=by)
 
 
-def claims(hypotheses: Sequence[Hypothesis], alpha: float) -> list[Claim]:
+def claims(hypotheses: Sequence[Claim], alpha: float) -> list[Claim]:
     """Share alpha over the hypotheses of a response by Holm's procedure with weights."""
-    tested = [each for each in hypotheses if each.p is not None]
-    shares = iter(weighted_holm([e.p for e in tested if e.p is not None], [e.weight for e in tested], alpha))
+    tested = [(each.p, each.weight) for each in hypotheses if each.p is not None]
+    shares = iter(weighted_holm([p for p, _ in tested], [weight for _, weight in tested], alpha))
     found = []
     for each in hypotheses:
         share = next(shares) if each.p is not None else None
-        found.append(
-            Claim(
-                term=each.term,
-                statistic=each.statistic,
-                weight=each.weight,
-                p=each.p,
-                p_adjusted=share.p_adjusted if share else None,
-                claimed=share is not None and share.rejected,
-                by=each.by,
-            )
-        )
+        adjusted, claimed = (share.p_adjusted, share.rejected) if share else (None, False)
+        found.append(msgspec.structs.replace(each, p_adjusted=adjusted, claimed=claimed))
     return found
 
 
-def of_mean(model: LinearModel) -> list[Hypothesis]:
+def of_mean(model: LinearModel) -> list[Claim]:
     """Return the terms of the linear model."""
-    return [Hypothesis(t.term, "mean", 1.0 if len(t.factors) == 1 else INTERACTION_OF_MEAN, t.p) for t in model.terms]
+    return [hypothesis(t.term, "mean", 1.0 if len(t.factors) == 1 else INTERACTION_OF_MEAN, t.p) for t in model.terms]
 
 
-def of_contrasts(found: Lenth | None, model: LinearModel) -> list[Hypothesis]:
+def of_contrasts(found: Lenth | None, model: LinearModel) -> list[Claim]:
     """Return the contrasts of an unreplicated design, by Lenth's pseudo standard error.
 
     None where that has no more degrees of freedom than the terms that the model leaves out.
@@ -88,21 +76,16 @@ def of_contrasts(found: Lenth | None, model: LinearModel) -> list[Hypothesis]:
     if found is None or not found.pse > 0 or found.df <= df:
         return []
     return [
-        Hypothesis(
-            c.term,
-            "mean",
-            1.0 if len(c.factors) == 1 else INTERACTION_OF_MEAN,
-            2 * float(stdtr(found.df, -abs(c.estimate) / found.pse)),
-            "lenth",
-        )
+        hypothesis(c.term, "mean", 1.0 if len(c.factors) == 1 else INTERACTION_OF_MEAN,
+                   2 * float(stdtr(found.df, -abs(c.estimate) / found.pse)), "lenth")
         for c in found.contrasts
-    ]
+    ]  # fmt: skip
 
 
-def of_spread(found: Sequence[Spread]) -> list[Hypothesis]:
+def of_spread(found: Sequence[Spread]) -> list[Claim]:
     """Return the factors whose settings may differ in variance: by both tests, since each is misled by something."""
     return [
-        Hypothesis(s.factor, "spread", QUANTILE, max(s.levene_p, s.f_p))
+        hypothesis(s.factor, "spread", QUANTILE, max(s.levene_p, s.f_p))
         for s in found
         if s.levene_p is not None and s.f_p is not None
     ]
@@ -111,7 +94,7 @@ def of_spread(found: Sequence[Spread]) -> list[Hypothesis]:
 def of_quantile(
     values: pd.DataFrame, units: pd.DataFrame, factors: Sequence[Factor], order: int, tau: float, name: str,
     layers: Layers,
-) -> list[Hypothesis]:  # fmt: skip
+) -> list[Claim]:  # fmt: skip
     """Test each term of up to `order` factors at one quantile; none where a treatment lacks values for it.
 
     values, units: a row for each value and for each unit, with y, f0, f1, ... and the `execution` they are of. An
@@ -129,7 +112,7 @@ def of_quantile(
             apart = _p(data, number, _without(data, number))
             p = None if apart is None else max(p, apart)
         weight = QUANTILE if single else INTERACTION_OF_QUANTILE
-        found.append(Hypothesis(":".join(data.units.names[f] for f in term.factors), name, weight, p))
+        found.append(hypothesis(":".join(data.units.names[f] for f in term.factors), name, weight, p))
     return found
 
 
@@ -148,7 +131,7 @@ def change_of_quantile(
     second = data.values.codes[data.values.place][:, factor] == 1
     if number is None:
         return None
-    low, high = _places(second.astype(np.int64)).quantiles(data.y, tau).tolist()
+    low, high = _Places.at(second.astype(np.int64)).quantiles(data.y, tau).tolist()
     middle, others = high - low, _others(data, (factor,))
     spread = float(np.subtract(*np.quantile(data.y, [0.999, 0.001]))) or 1.0
 
@@ -174,22 +157,6 @@ def change_of_quantile(
     return ends[0], ends[1]
 
 
-def _laid(
-    values: pd.DataFrame, units: pd.DataFrame, factors: Sequence[Factor], order: int, tau: float, layers: Layers
-) -> _Data:
-    own = lay_out(units, factors)
-    return _Data(
-        values["y"].to_numpy(dtype=np.float64),
-        lay_out(values, factors),
-        own,
-        coded(own.codes, own.sizes, order),
-        _unit_of(values, units, len(factors)),
-        tau,
-        factors,
-        layers,
-    )
-
-
 class _Data(msgspec.Struct, frozen=True, eq=False):
     y: Array
     values: Design
@@ -200,6 +167,14 @@ class _Data(msgspec.Struct, frozen=True, eq=False):
     tau: float
     factors: Sequence[Factor]
     layers: Layers
+
+
+def _laid(
+    values: pd.DataFrame, units: pd.DataFrame, factors: Sequence[Factor], order: int, tau: float, layers: Layers
+) -> _Data:
+    own, y = lay_out(units, factors), values["y"].to_numpy(dtype=np.float64)
+    model, unit = coded(own.codes, own.sizes, order), _unit_of(values, units, len(factors))
+    return _Data(y, lay_out(values, factors), own, model, unit, tau, factors, layers)
 
 
 def _unit_of(values: pd.DataFrame, units: pd.DataFrame, factors: int) -> Codes:
@@ -266,13 +241,14 @@ class _Places(msgspec.Struct, frozen=True, eq=False):
     of: Codes
     parts: list[Codes]
 
+    @staticmethod
+    def at(of: Codes) -> _Places:
+        """Sort values."""
+        return _Places(of, np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1]))
+
     def quantiles(self, y: Array, tau: float) -> Array:
         """Return the quantile of the values at each place."""
         return np.array([type8(y[part], tau) for part in self.parts])
-
-
-def _places(of: Codes) -> _Places:
-    return _Places(of, np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1]))
 
 
 def _others(data: _Data, term: Sequence[int]) -> _Places:
@@ -280,7 +256,7 @@ def _others(data: _Data, term: Sequence[int]) -> _Places:
     codes = data.values.codes
     others = [codes[:, f] for f in range(len(data.factors)) if f not in term]
     own = groups(*others).of if others else np.zeros(len(codes), dtype=np.int64)
-    return _places(own[data.values.place])
+    return _Places.at(own[data.values.place])
 
 
 def _common(data: _Data, others: _Places) -> Array:
@@ -291,7 +267,7 @@ def _common(data: _Data, others: _Places) -> Array:
 def _without(data: _Data, number: int) -> Array:
     """Take off what all terms but one do to the quantiles of treatments."""
     own = data.values
-    quantiles = _places(own.place).quantiles(data.y, data.tau)
+    quantiles = _Places.at(own.place).quantiles(data.y, data.tau)
     term = data.model.terms[number].factors
     full = coded(own.codes, own.sizes, len(own.sizes))
     if not full.coded:

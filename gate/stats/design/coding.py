@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from gate.model.study import Effect
 from gate.stats.design.estimable import Contrast, estimable
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def _told(
     left_out: list[tuple[int, ...]] = []
     for size in range(1, min(order, rows.shape[1]) + 1):
         for factors in combinations(range(rows.shape[1]), size):
-            columns = _columns(rows, sizes, factors)
+            columns = columns_of(rows, sizes, factors)
             lost = factors in gone or any(set(other) <= set(factors) for other in left_out)
             kept = np.zeros(0, dtype=np.int64) if lost or not columns.shape[1] else _apart(q[:, :width], columns)
             if not len(kept):
@@ -212,7 +213,8 @@ def _basis(size: int) -> Array:
     return np.vstack((-np.ones((1, size - 1)), np.eye(size - 1)))
 
 
-def _columns(codes: Codes, sizes: Sequence[int], factors: Sequence[int]) -> Array:
+def columns_of(codes: Codes, sizes: Sequence[int], factors: Sequence[int]) -> Array:
+    """Return the columns of a term for rows of codes, shape (n, ...)."""
     columns = np.ones((len(codes), 1))
     for factor in factors:
         own = _basis(sizes[factor])[codes[:, factor]]
@@ -263,6 +265,12 @@ class Addend(msgspec.Struct, frozen=True, eq=False):
     against: dict[str, Setting]
     """The settings that these alone are compared with; {}: all."""
 
+    def effect(self, estimate: float, low: float | None, high: float | None, p: float | None) -> Effect:
+        """Return it with its interval and p."""
+        return Effect(
+            term=self.term, settings=self.settings, against=self.against, estimate=estimate, low=low, high=high, p=p
+        )
+
 
 def addends(design: Design, model: Coded) -> list[Addend]:
     """Return what each term adds, the intercept first; terms in the order of the model."""
@@ -298,25 +306,24 @@ def inestimable(design: Design, model: Coded) -> list[str]:
             continue
         holding = [_term(design, other) for other in gone if set(factors) < set(other)]
         without = f"; without it there is no {_some(holding)}" if holding else ""
-        found.append(f"{_term(design, factors)}: {_why(design, model, factors)}{without}")
-    return found + [_partly(design, model, factors) for factors in model.partly]
+        lacking = [f"{' and '.join(own[:-1])} was not measured with {own[-1]}" for own in _lacking(design, factors)]
+        found.append(f"{_term(design, factors)}: {_some(lacking) or _mixed(design, model, factors)}{without}")
+    for factors in model.partly:
+        name, lacking = _term(design, factors), [", ".join(own) for own in _lacking(design, factors)]
+        together = f"{name} at {_some(lacking, '; ')}: not measured together"
+        found.append(together if lacking else f"a part of {name}: {_mixed(design, model, factors)}")
+    return found
 
 
-def _partly(design: Design, model: Coded, factors: tuple[int, ...]) -> str:
-    """Name the combinations that lack: "load:clients at load=busy, clients=8: not measured together"."""
-    lacking = [", ".join(_settings(design, factors, codes)) for codes in _lacking(design, factors)]
-    if not lacking:
-        return f"a part of {_term(design, factors)}: {_why(design, model, factors)}"
-    return f"{_term(design, factors)} at {_some(lacking, '; ')}: not measured together"
-
-
-def _lacking(design: Design, factors: Sequence[int]) -> list[tuple[int, ...]]:
+def _lacking(design: Design, factors: Sequence[int]) -> list[list[str]]:
+    """Name the combinations of an interaction's settings that were not measured."""
     met = set(map(tuple, design.codes[:, list(factors)].tolist()))
-    return [codes for codes in product(*(range(design.sizes[f]) for f in factors)) if codes not in met]
-
-
-def _settings(design: Design, factors: Sequence[int], codes: Sequence[int]) -> list[str]:
-    return [f"{design.names[f]}={design.settings[f][c]}" for f, c in zip(factors, codes, strict=True)]
+    every = product(*(range(design.sizes[f]) for f in factors)) if len(factors) > 1 else ()
+    return [
+        [f"{design.names[f]}={design.settings[f][c]}" for f, c in zip(factors, codes, strict=True)]
+        for codes in every
+        if codes not in met
+    ]
 
 
 def _term(design: Design, factors: Sequence[int]) -> str:
@@ -328,26 +335,14 @@ def _some(names: Sequence[str], between: str = ", ") -> str:
     return between.join(names[:_NAMED]) + more
 
 
-def _why(design: Design, model: Coded, factors: tuple[int, ...]) -> str:
-    if len(factors) > 1:
-        lacking = _lacking(design, factors)
-        if lacking:
-            return _some([_not_together(design, factors, codes) for codes in lacking])
+def _mixed(design: Design, model: Coded, factors: tuple[int, ...]) -> str:
+    """Say what a term is not told from: another of which one of its columns is a sum, with a constant."""
     own = coded(design.codes[:, list(factors)], [design.sizes[f] for f in factors], len(factors))
     columns = own.matrix[:, own.terms[-1].start :]
+    lengths = np.linalg.norm(columns, axis=0)
     for term in model.terms[1:]:
-        if not set(term.factors) & set(factors) and _within(columns, model.matrix[:, term.start : term.stop]):
+        space = np.column_stack((np.ones(len(columns)), model.matrix[:, term.start : term.stop]))
+        apart = columns - space @ np.linalg.lstsq(space, columns)[0]
+        if not set(term.factors) & set(factors) and (np.linalg.norm(apart, axis=0) <= DEPENDENT * lengths).any():
             return f"the measured treatments do not separate it from {_term(design, term.factors)}"
     return "the measured treatments do not separate it from the terms before it"
-
-
-def _not_together(design: Design, factors: Sequence[int], codes: Sequence[int]) -> str:
-    settings = _settings(design, factors, codes)
-    return f"{' and '.join(settings[:-1])} was not measured with {settings[-1]}"
-
-
-def _within(columns: Array, others: Array) -> bool:
-    """Return whether one of the columns is a sum of others and a constant."""
-    space = np.column_stack((np.ones(len(others)), others))
-    apart = columns - space @ np.linalg.lstsq(space, columns)[0]
-    return bool((np.linalg.norm(apart, axis=0) <= DEPENDENT * np.linalg.norm(columns, axis=0)).any())

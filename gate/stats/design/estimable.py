@@ -78,7 +78,9 @@ def _estimable(
     """Do it once for the models of one design."""
     rows = np.frombuffer(data, dtype=np.int64).reshape(-1, factors)
     same = {term: _alike(rows, term) for term in terms}
-    within = _span([same[term] for term in terms])
+    values, vectors = np.linalg.eigh(np.sum([same[term] for term in terms], axis=0))
+    kept: Array = vectors[:, values > _NONE * values[-1]]
+    within = kept
     if within.shape[1] != sum(df):
         return None
     # from here on a sum of means is a vector u, of the means weighted by within @ u
@@ -104,12 +106,6 @@ def _alike(rows: Codes, term: Term) -> Array:
     chosen = rows[:, list(term)]
     found: Array = (chosen[:, None, :] == chosen[None, :, :]).all(axis=2).astype(np.float64)
     return found
-
-
-def _span(squares: Sequence[Array]) -> Array:
-    values, vectors = np.linalg.eigh(np.sum(squares, axis=0))
-    kept: Array = vectors[:, values > _NONE * values[-1]]
-    return kept
 
 
 def _null(matrix: Array) -> Array:

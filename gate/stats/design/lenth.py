@@ -17,6 +17,7 @@ import numpy as np
 from gate.model.study import Contrast, Lenth
 from gate.stats.design.aliases import aliases, saturated
 from gate.stats.design.coding import lay_out
+from gate.stats.design.layers import RANK, groups
 from gate.stats.special import stdtrit
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ FEWEST = 3
 _MOST_TREATMENTS = 4096
 _HAIR = 1e-12
 """The share of the largest contrast that is rounding."""
-_RANK = {"execution": 0, "build": 1, "session": 2}
 
 
 class Margins(msgspec.Struct, frozen=True):
@@ -84,10 +84,20 @@ def lenth(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) -> 
     own = estimates[kept]
     own[np.abs(own) <= _HAIR * float(np.abs(means).max())] = 0.0
     limits = margins(own, confidence)
-    names = [design.names[factor] for factor in varied]
+
+    def name(term: Sequence[int]) -> str:
+        return ":".join(design.names[varied[k]] for k in term)
+
     found = [
-        _contrast(names, model.terms[k].factors, named[model.terms[k].factors].full, float(value), limits)
-        for k, value in zip(kept, own, strict=True)
+        Contrast(
+            term=name(term),
+            factors=[name([k]) for k in term],
+            aliases=[name(other) for other in named[term].full],
+            estimate=value,
+            active=abs(value) > limits.sme,
+            possible=abs(value) > limits.me,
+        )
+        for term, value in zip((model.terms[k].factors for k in kept), own.tolist(), strict=True)
     ]
     found.sort(key=lambda each: -abs(each.estimate))
     return Lenth(contrasts=found, pse=limits.pse, me=limits.me, sme=limits.sme, df=limits.df, confidence=confidence)
@@ -95,29 +105,10 @@ def lenth(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) -> 
 
 def _inner(model: Coded, codes: npt.NDArray[np.int64], factors: Sequence[Factor]) -> list[bool]:
     """Tell which contrasts differ within the builds and sessions, where any do; else all of them."""
-    lowest = min(_RANK[factor.varies] for factor in factors)
-    outer = [k for k, factor in enumerate(factors) if _RANK[factor.varies] > lowest]
+    lowest = min(RANK[factor.varies] for factor in factors)
+    outer = [codes[:, k] for k, factor in enumerate(factors) if RANK[factor.varies] > lowest]
     if not outer:
         return [True] * len(model.terms)
-    _, group = np.unique(codes[:, outer], axis=0, return_inverse=True)
-    group = group.reshape(len(codes))
-    counts = np.bincount(group)
     # the mean over a build or session of a contrast within it is 0
-    return [
-        bool(np.abs(np.bincount(group, weights=model.matrix[:, term.start]) / counts).max() < _HAIR)
-        for term in model.terms
-    ]
-
-
-def _contrast(
-    names: Sequence[str], term: tuple[int, ...], others: Sequence[tuple[int, ...]], estimate: float, limits: Margins
-) -> Contrast:
-    size = abs(estimate)
-    return Contrast(
-        term=":".join(names[k] for k in term),
-        factors=[names[k] for k in term],
-        aliases=[":".join(names[k] for k in other) for other in others],
-        estimate=estimate,
-        active=size > limits.sme,
-        possible=size > limits.me,
-    )
+    held = np.abs(groups(*outer).means(model.matrix)).max(axis=0) < _HAIR
+    return [bool(held[term.start]) for term in model.terms]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from gate.model.study import Axis, Factor, Setting
     from gate.stats.design.aliases import Aliases
-    from gate.stats.design.coding import Addend, Columns, Design
+    from gate.stats.design.coding import Addend, Design
     from gate.stats.design.layers import Layers
     from gate.stats.design.least_squares import Fit
     from gate.stats.design.strata import Strata
@@ -85,11 +85,9 @@ def linear_model(
     )
     if layers is None or layers.plain or not fit.variance:
         return found
-    return _layered(found, fit, stratified(_values(fit), design, fit.coded, factors, layers), own, confidence)
-
-
-def _values(fit: Fit) -> Any:
-    return fit.fitted + fit.residuals
+    return _layered(
+        found, fit, stratified(fit.fitted + fit.residuals, design, fit.coded, factors, layers), own, confidence
+    )
 
 
 def _layered(found: LinearModel, fit: Fit, strata: Strata, own: Sequence[Addend], confidence: float) -> LinearModel:
@@ -139,9 +137,7 @@ def _in_stratum(fit: Fit, strata: Strata, each: Addend, confidence: float) -> Ef
         half = float(stdtrit(told.df, (1 + confidence) / 2)) * error
         estimate = _unrounded(estimate, half)
         low, high, p = estimate - half, estimate + half, 2 * float(stdtr(told.df, -abs(estimate) / error))
-    return Effect(
-        term=each.term, settings=each.settings, estimate=estimate, low=low, high=high, p=p, against=each.against
-    )
+    return each.effect(estimate, low, high, p)
 
 
 def _unrounded(estimate: float, width: float) -> float:
@@ -156,29 +152,27 @@ def _terms(fit: Fit, tested: Any, own: Sequence[Addend], effects: Sequence[Effec
         test = tested.f_test(np.eye(fit.p)[columns.start : columns.stop])
         f, p = float(np.squeeze(test.fvalue)), float(np.squeeze(test.pvalue))
         within = [effect for each, effect in zip(own, effects, strict=True) if each.number == number]
-        found.append(_term(fit, columns, f, p, within))
+        names = [fit.design.names[factor] for factor in columns.factors]
+        df = columns.stop - columns.start
+        present = bool(fit.coefficients[columns.start : columns.stop].any())
+        ss = f * df * (fit.variance or 1.0) if present else 0.0
+        exact = fit.variance == 0 and fit.total_ss > 0
+        found.append(
+            Term(
+                term=":".join(names),
+                factors=names,
+                df=df,
+                whole_df=prod(fit.design.sizes[factor] - 1 for factor in columns.factors),
+                sum_of_squares=ss * fit.scale * fit.scale,
+                share=ss / fit.total_ss if fit.total_ss else None,
+                f=f if fit.variance else None,
+                p=p if fit.variance else float(not present) if exact else None,
+                p_adjusted=None,
+                effects=within,
+                error_df=float(fit.residual_df) if fit.variance else None,
+            )
+        )
     return found
-
-
-def _term(fit: Fit, columns: Columns, f: float, p: float, effects: list[Effect]) -> Term:
-    names = [fit.design.names[factor] for factor in columns.factors]
-    df = columns.stop - columns.start
-    present = bool(fit.coefficients[columns.start : columns.stop].any())
-    ss = f * df * (fit.variance or 1.0) if present else 0.0
-    exact = fit.variance == 0 and fit.total_ss > 0
-    return Term(
-        term=":".join(names),
-        factors=names,
-        df=df,
-        whole_df=prod(fit.design.sizes[factor] - 1 for factor in columns.factors),
-        sum_of_squares=ss * fit.scale * fit.scale,
-        share=ss / fit.total_ss if fit.total_ss else None,
-        f=f if fit.variance else None,
-        p=p if fit.variance else float(not present) if exact else None,
-        p_adjusted=None,
-        effects=effects,
-        error_df=float(fit.residual_df) if fit.variance else None,
-    )
 
 
 def _tested(fit: Fit, tested: Any, own: Sequence[Addend], confidence: float) -> list[Effect]:
@@ -187,18 +181,7 @@ def _tested(fit: Fit, tested: Any, own: Sequence[Addend], confidence: float) -> 
     found = tested.t_test((np.array([each.weights for each in own]), -added / fit.scale))
     shown = np.column_stack((found.effect, found.conf_int(1 - confidence))) * fit.scale + added[:, None]
     rows = zip(own, shown.tolist(), np.atleast_1d(found.pvalue).tolist(), strict=True)
-    return [
-        Effect(
-            term=each.term,
-            settings=each.settings,
-            estimate=_unrounded(estimate, high - low),
-            low=low,
-            high=high,
-            p=p,
-            against=each.against,
-        )
-        for each, (estimate, low, high), p in rows
-    ]
+    return [each.effect(_unrounded(estimate, high - low), low, high, p) for each, (estimate, low, high), p in rows]
 
 
 def _exact(fit: Fit, own: Sequence[Addend]) -> list[Effect]:
@@ -209,9 +192,7 @@ def _exact(fit: Fit, own: Sequence[Addend]) -> list[Effect]:
         shown = (estimate if abs(estimate) > fit.noise else 0.0) * fit.scale + (0.0 if number else fit.location)
         known = fit.variance is not None and fit.total_ss > 0
         end, p = (shown, float(not shown)) if known else (None, None)
-        found.append(
-            Effect(term=each.term, settings=each.settings, against=each.against, estimate=shown, low=end, high=end, p=p)
-        )
+        found.append(each.effect(shown, end, end, p))
     return found
 
 
@@ -346,7 +327,9 @@ def _trend(
 ) -> Trend:
     axis = axis_of(numbers)
     x = np.array(numbers) if axis == "setting" else np.log2(numbers)
-    each = _by_setting(effects, len(numbers))
+    # the weights of the effect at each setting, the negative of the other's where a factor has two
+    own = np.array([effect.weights for effect in effects])
+    each = np.vstack((-own, own)) if len(numbers) == 2 else own
     center = x - x.mean()
     number = effects[0].number
     line = _slope(fit, told((center / (center @ center)) @ each, number), confidence)
@@ -371,12 +354,6 @@ def _trend(
         curvature=curvature,
         fitted=fitted.tolist(),
     )
-
-
-def _by_setting(effects: Sequence[Addend], count: int) -> Array:
-    """Return the weights of the effect at each setting, the negative of the other's where a factor has two."""
-    own = np.array([effect.weights for effect in effects])
-    return np.vstack((-own, own)) if count == 2 else own
 
 
 def _slope(fit: Fit, own: Sum, confidence: float) -> Slope:

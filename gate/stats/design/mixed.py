@@ -114,7 +114,11 @@ def _best(both: Array, nested: Sequence[Groups]) -> Array:
     bounds = [(0.0, 1e4)] * len(nested)
 
     def deviance(roots: Any) -> float:
-        return _deviance(both, nested, np.square(np.atleast_1d(roots)))
+        # -2 log restricted likelihood at the best residual variance, but for a constant
+        own, df = _solved(both, nested, np.square(np.atleast_1d(roots))), both.shape[0] - both.shape[1] + 1
+        if own.squares <= 0:
+            return -math.inf
+        return own.log_v + own.log_x + float(df * math.log(own.squares))
 
     if len(nested) == 1:
         # a share of 0 to 1 stands for roots of all sizes
@@ -172,21 +176,6 @@ def _without_groups(values: Array, nested: Sequence[Groups], ratios: Array) -> t
     return found, log_v
 
 
-def _deviance(both: Array, nested: Sequence[Groups], ratios: Array) -> float:
-    """Return -2 log restricted likelihood at the best residual variance, but for a constant."""
-    own, df = _solved(both, nested, ratios), both.shape[0] - both.shape[1] + 1
-    if own.squares <= 0:
-        return -math.inf
-    return own.log_v + own.log_x + float(df * math.log(own.squares))
-
-
-def _whole_deviance(both: Array, nested: Sequence[Groups], components: Array) -> float:
-    """Return it at given variances."""
-    residual = float(components[-1])
-    own, df = _solved(both, nested, components[:-1] / residual), both.shape[0] - both.shape[1] + 1
-    return own.log_v + own.log_x + float(df * math.log(residual)) + own.squares / residual
-
-
 def _spread(both: Array, nested: Sequence[Groups], components: Array, free: Sequence[int]) -> Array:
     """Return the covariance of variances: twice the inverse of the curvature of the deviance."""
     steps = components * _STEP
@@ -197,7 +186,10 @@ def _spread(both: Array, nested: Sequence[Groups], components: Array, free: Sequ
         moved = components.copy()
         for k, sign in moves:
             moved[k] += sign * steps[k]
-        return _whole_deviance(both, nested, moved)
+        # it at given variances
+        residual = float(moved[-1])
+        own, df = _solved(both, nested, moved[:-1] / residual), both.shape[0] - both.shape[1] + 1
+        return own.log_v + own.log_x + float(df * math.log(residual)) + own.squares / residual
 
     middle = at()
     for a, i in enumerate(free):

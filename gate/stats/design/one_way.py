@@ -16,7 +16,7 @@ import numpy as np
 from gate.model import Better
 from gate.model.study import AgainstFirst, Factor, OneWay, OneWayRow, PairwiseDifference, PercentRow, Setting
 from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, sd
-from gate.stats.design.tukey import Against, Mean, against_first, tukey_kramer
+from gate.stats.design.tukey import Mean, against_first, tukey_kramer
 from gate.stats.levels import Tops
 from gate.stats.ratio import Limits, LogPair, unpaired
 from gate.stats.rounding import smallest_step
@@ -64,38 +64,41 @@ def one_ways(
         errors: of factors that are compared by another error than that within the treatments of the table.
         log: y is ln(value), so that a difference is a percentage of the value.
     """
-    of = cells(units, factors)
-    given = errors or {}
-    return [
-        table
-        for k, factor in enumerate(factors)
-        for table in _tables(boxes(of, k), factors, k, _Method(confidence, given.get(factor.name), log))
-    ]
+    of, given = cells(units, factors), errors or {}
+    found = []
+    for k, factor in enumerate(factors):
+        own = boxes(of, k)
+        compared = [([box], box.at(factors)) for box in own] if len(own) <= MOST_TABLES else []
+        whole = complete(own)
+        if len(own) > 1 and whole:
+            compared.append((whole, {}))
+        found += [_table(each, factor, at, confidence, given.get(factor.name), log=log) for each, at in compared]
+    return found
 
 
-class _Method(msgspec.Struct, frozen=True):
-    confidence: float
-    error: Error | None
-    log: bool
-
-
-def _tables(of: list[Box], factors: Sequence[Factor], factor: int, method: _Method) -> list[OneWay]:
-    single = of if len(of) <= MOST_TABLES else []
-    tables = [_table([box], factors[factor], box.at(factors), method) for box in single]
-    whole = complete(of)
-    if len(of) > 1 and whole:
-        tables.append(_table(whole, factors[factor], {}, method))
-    return tables
-
-
-def _table(of: Sequence[Box], factor: Factor, at: dict[str, Setting], method: _Method) -> OneWay:
+def _table(
+    of: Sequence[Box], factor: Factor, at: dict[str, Setting], confidence: float, error: Error | None, *, log: bool
+) -> OneWay:
     """Make a table of boxes that all have the same settings of the factor."""
     groups = list(zip(*(box.cells for box in of), strict=True))
     own = [factor.settings[code] for code in of[0].codes]
-    error = method.error or _within([cell for group in groups for cell in group])
-    means = [_mean(group) for group in groups]
-    compared = tukey_kramer(means, error.variance, error.df, method.confidence)
-    firsts = against_first(means, error.variance, error.df, method.confidence) if len(means) > 2 else []
+    error = error or _within([cell for group in groups for cell in group])
+    # of treatment means
+    means = [
+        Mean(sum(cell.mean for cell in group) / len(of), sum(1 / len(cell.y) for cell in group) / len(of) ** 2)
+        for group in groups
+    ]
+    compared = tukey_kramer(means, error.variance, error.df, confidence)
+    against = against_first(means, error.variance, error.df, confidence) if len(means) > 2 else []
+    first, firsts = means[0].value, []
+    for each in against:
+        change = each.difference
+        share = math.expm1(min(change, 700.0)) if log else change / first if first > 0 else None
+        firsts.append(
+            AgainstFirst(
+                setting=own[each.second], difference=change, percent=share, low=each.low, high=each.high, p=each.p
+            )
+        )
     return OneWay(
         factor=factor.name,
         at=at,
@@ -105,35 +108,18 @@ def _table(of: Sequence[Box], factor: Factor, at: dict[str, Setting], method: _M
         ],
         pairs=[
             PairwiseDifference(
-                a=own[pair.first],
-                b=own[pair.second],
-                difference=pair.difference,
-                low=pair.low,
-                high=pair.high,
+                a=own[pair.first], b=own[pair.second], difference=pair.difference, low=pair.low, high=pair.high,
                 p=pair.p,
             )
             for pair in compared.pairs
         ],
-        firsts=[_against(each, own[each.number], means[0].value, log=method.log) for each in firsts],
-    )
+        firsts=firsts,
+    )  # fmt: skip
 
 
 def _within(every: Sequence[Cell]) -> Error:
     df = sum(len(cell.y) - 1 for cell in every)
     return Error(sum(cell.squares for cell in every) / max(df, 1), df)
-
-
-def _against(found: Against, setting: Setting, first: float, *, log: bool) -> AgainstFirst:
-    share = math.expm1(min(found.difference, 700.0)) if log else found.difference / first if first > 0 else None
-    return AgainstFirst(
-        setting=setting, difference=found.difference, percent=share, low=found.low, high=found.high, p=found.p
-    )
-
-
-def _mean(group: Sequence[Cell]) -> Mean:
-    """Return the mean of treatment means."""
-    count = len(group)
-    return Mean(sum(cell.mean for cell in group) / count, sum(1 / len(cell.y) for cell in group) / count**2)
 
 
 def _row(setting: Setting, group: Sequence[Cell], mean: float, word: str) -> OneWayRow:
@@ -179,7 +165,21 @@ def percents(
                 continue
             for other in others:
                 change = _change(first, other, confidence, log=log)
-                rows.append(_percent_row(factor, box.at(factors), factor.settings[base], other.codes[k], change, names))
+                rows.append(
+                    PercentRow(
+                        factor=factor.name,
+                        at=box.at(factors),
+                        first=factor.settings[base],
+                        second=factor.settings[other.codes[k]],
+                        first_mean=change.first,
+                        second_mean=change.second,
+                        difference=change.second - change.first,
+                        percent=change.percent,
+                        low=change.low,
+                        high=change.high,
+                        words=_words(change, *names),
+                    )
+                )
     return rows
 
 
@@ -218,24 +218,6 @@ def _tops(y: Array, *, log: bool) -> Tops:
 
 def _beyond(limits: Limits, value: float) -> bool:
     return limits.low is not None and limits.high is not None and not limits.low <= value <= limits.high
-
-
-def _percent_row(
-    factor: Factor, at: dict[str, Setting], first: Setting, second: int, change: _Change, names: tuple[str, str]
-) -> PercentRow:
-    return PercentRow(
-        factor=factor.name,
-        at=at,
-        first=first,
-        second=factor.settings[second],
-        first_mean=change.first,
-        second_mean=change.second,
-        difference=change.second - change.first,
-        percent=change.percent,
-        low=change.low,
-        high=change.high,
-        words=_words(change, *names),
-    )
 
 
 def _words(change: _Change, less: str, more: str) -> str:

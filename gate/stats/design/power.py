@@ -67,7 +67,15 @@ def power(
     y = rng.normal(size=len(units)) + sum(rng.normal(size=own.count)[own.of] for own in lie.errors.values())
     found = stratified(y, design, model, factors, lie)
     contrasts = _contrasts(design)
-    level = alpha / _weights([len(t.factors) for t in model.terms[1:]], factors, quantiles)
+    terms = [len(t.factors) for t in model.terms[1:]]
+    mains = sum(size == 1 for size in terms)
+    more = len(terms) - mains
+    spreads = sum(f.varies == "execution" and len(f.settings) == 2 for f in factors)
+    level = alpha / (
+        mains * (1 + quantiles * QUANTILE)
+        + more * (INTERACTION_OF_MEAN + quantiles * INTERACTION_OF_QUANTILE)
+        + spreads * QUANTILE
+    )
     result = []
     for number, term in enumerate(model.terms[1:], 1):
         if len(term.factors) > 1:
@@ -105,17 +113,6 @@ def _contrasts(design: Design) -> int:
     """Count the contrasts that Lenth's method would judge; 0: there are replicates, or other factors."""
     own = saturated(design.codes, design.sizes) if design.counts.max() == 1 else None
     return 0 if own is None or own.matrix.shape[1] - 1 < FEWEST else own.matrix.shape[1] - 1
-
-
-def _weights(terms: Sequence[int], factors: Sequence[Factor], quantiles: int) -> float:
-    mains = sum(size == 1 for size in terms)
-    more = len(terms) - mains
-    spreads = sum(f.varies == "execution" and len(f.settings) == 2 for f in factors)
-    return (
-        mains * (1 + quantiles * QUANTILE)
-        + more * (INTERACTION_OF_MEAN + quantiles * INTERACTION_OF_QUANTILE)
-        + spreads * QUANTILE
-    )
 
 
 def _chance(shift: float, df: float, level: float) -> float:

@@ -213,7 +213,17 @@ def _programme(cells: Sequence[Ordered], rows: Array, tau: float) -> Array:
     width = 4 * step
     while True:
         bands = [_band(cell.ordered, float(centre), width) for cell, centre in zip(cells, rows @ beta, strict=True)]
-        beta = _in_bands(cells, rows, tau, bands)
+        # minimise with all values outside the bands as one: as far as the fit stays inside, the sum is the same
+        values = [cell.ordered[band.first : band.last] for cell, band in zip(cells, bands, strict=True)]
+        inside = np.repeat(rows, [len(own) for own in values], axis=0)
+        pulls, far = [], 0.0
+        for cell, band in zip(cells, bands, strict=True):
+            pull = len(cell.ordered) - band.last - (1 - tau) / tau * band.first
+            edges = cell.ordered[[max(band.first - 1, 0), min(band.last, len(cell.ordered) - 1)]]
+            pulls.append(pull)
+            far += float((pull * edges).max())
+        outside = np.array(pulls) @ rows
+        beta = quantile_regression(np.append(np.concatenate(values), far), np.vstack((inside, outside)), tau)
         fitted: list[float] = (rows @ beta).tolist()
         if all(band.holds(cell.ordered, value) for band, cell, value in zip(bands, cells, fitted, strict=True)):
             return beta
@@ -239,24 +249,6 @@ class _Band(msgspec.Struct, frozen=True):
 def _band(ordered: Array, centre: float, width: int) -> _Band:
     at = int(np.searchsorted(ordered, centre))
     return _Band(max(at - width, 0), min(at + width, len(ordered)))
-
-
-def _in_bands(cells: Sequence[Ordered], rows: Array, tau: float, bands: Sequence[_Band]) -> Array:
-    """Minimise with all values outside the bands as one: as far as the fit stays inside, the sum is the same.
-
-    There each of them adds to the sum in proportion to the fit. So does one value that is always above it, of which the
-    row is such that it adds as much.
-    """
-    values = [cell.ordered[band.first : band.last] for cell, band in zip(cells, bands, strict=True)]
-    inside = np.repeat(rows, [len(own) for own in values], axis=0)
-    pulls, far = [], 0.0
-    for cell, band in zip(cells, bands, strict=True):
-        pull = len(cell.ordered) - band.last - (1 - tau) / tau * band.first
-        edges = cell.ordered[[max(band.first - 1, 0), min(band.last, len(cell.ordered) - 1)]]
-        pulls.append(pull)
-        far += float((pull * edges).max())
-    outside = np.array(pulls) @ rows
-    return quantile_regression(np.append(np.concatenate(values), far), np.vstack((inside, outside)), tau)
 
 
 class Clusters(msgspec.Struct, frozen=True, eq=False):

@@ -80,7 +80,13 @@ def quantile_effects(
     90% intervals, not the 95% that the table says.
     """
     y = values["y"].to_numpy(dtype=np.float64)
-    _check(y, taus, confidence)
+    if not len(y) or not np.isfinite(y).all():
+        raise ValueError("quantile effects need values, all of them finite")
+    for tau in taus:
+        if not 0 < tau < 1:
+            raise ValueError(f"tau must lie between 0 and 1, not be {tau}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, not be {confidence}")
     design = lay_out(values, factors)
     if len(design.counts) > MOST_CELLS:
         return _none(values, cluster, f"{len(design.counts):,} treatments are more than the {MOST_CELLS:,} possible")
@@ -122,16 +128,6 @@ def _none(values: pd.DataFrame, cluster: Varies, why: str) -> QuantileEffects:
     count = int(values[cluster].nunique())
     warning = f"no quantile effects: {why}; analyse a part with --only or --without"
     return QuantileEffects(cluster=cluster, clusters=count, models=[], inestimable=[], warnings=[warning])
-
-
-def _check(y: Array, taus: Sequence[float], confidence: float) -> None:
-    if not len(y) or not np.isfinite(y).all():
-        raise ValueError("quantile effects need values, all of them finite")
-    for tau in taus:
-        if not 0 < tau < 1:
-            raise ValueError(f"tau must lie between 0 and 1, not be {tau}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, not be {confidence}")
 
 
 class _Data(msgspec.Struct, frozen=True, eq=False):
@@ -183,8 +179,7 @@ def _leverage(data: _Data, parts: Sequence[Around]) -> Array:
 
 
 def _effect(own: Addend, estimate: float, limit: Limits | None) -> Effect:
-    low, high, p = (None, None, None) if limit is None else (limit.low, limit.high, limit.p)
-    return Effect(term=own.term, settings=own.settings, estimate=estimate, low=low, high=high, p=p, against=own.against)
+    return own.effect(estimate, *((None, None, None) if limit is None else (limit.low, limit.high, limit.p)))
 
 
 class _Alone(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from gate.model.study import Check, Factor, RankTest, Setting, Spread, Varies
-from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells
+from gate.stats.design.cells import HAIR, Cell, boxes, cells, measured
 from gate.stats.family import holm
 from gate.stats.special import chdtrc, fdtr, fdtrc
 
@@ -33,13 +33,6 @@ Group = Sequence[Cell]
 """The treatments with one setting of a factor."""
 
 
-class VarianceRatio(msgspec.Struct, frozen=True):
-    """Variance of the second group over that of the first, and the two-sided p of its F test."""
-
-    ratio: float
-    p: float
-
-
 def spreads(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Spread]:
     """Compare the variances of each factor's settings, at each combination of the others and over all of them.
 
@@ -50,39 +43,32 @@ def spreads(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Spread]:
     cannot be told is None.
     """
     of = [cell for cell in cells(units, factors) if len(cell.y) > 1]
-    return [spread for k in range(len(factors)) for spread in _spreads(of, factors, k)]
-
-
-def _spreads(of: Sequence[Cell], factors: Sequence[Factor], factor: int) -> list[Spread]:
-    name, apart = factors[factor].name, boxes(of, factor)
-    found = [_spread(name, box.at(factors), [[cell] for cell in box.cells]) for box in apart if len(box.cells) > 1]
-    groups: dict[int, list[Cell]] = {}
-    for cell in of:
-        groups.setdefault(cell.codes[factor], []).append(cell)
-    if len(apart) > 1 and len(groups) > 1:
-        found.append(_spread(name, {}, [groups[code] for code in sorted(groups)]))
+    found = []
+    for k, factor in enumerate(factors):
+        apart = boxes(of, k)
+        compared: list[tuple[dict[str, Setting], list[Group]]] = [
+            (box.at(factors), [[cell] for cell in box.cells]) for box in apart if len(box.cells) > 1
+        ]
+        codes = measured(of, k)
+        if len(apart) > 1 and len(codes) > 1:
+            compared.append(({}, [[cell for cell in of if cell.codes[k] == code] for code in codes]))
+        for at, groups in compared:
+            ratio, p = variance_ratio(*groups) if len(groups) == 2 else (None, None)
+            found.append(Spread(factor=factor.name, at=at, ratio=ratio, f_p=p, levene_p=brown_forsythe(groups)))
     return found
 
 
-def _spread(factor: str, at: dict[str, Setting], groups: Sequence[Group]) -> Spread:
-    test = variance_ratio(*groups) if len(groups) == 2 else None
-    return Spread(
-        factor=factor,
-        at=at,
-        ratio=test.ratio if test else None,
-        f_p=test.p if test else None,
-        levene_p=brown_forsythe(groups),
-    )
+def variance_ratio(first: Group, second: Group) -> tuple[float, float] | tuple[None, None]:
+    """Return the variance around treatment means of the second group over that of the first, and its two-sided p.
 
-
-def variance_ratio(first: Group, second: Group) -> VarianceRatio | None:
-    """Compare two variances around treatment means; None where one is 0, as no variance of normal values is."""
+    None where one is 0, as no variance of normal values is.
+    """
     d1, d2 = (sum(len(cell.y) - 1 for cell in group) for group in (first, second))
     s1, s2 = (sum(cell.squares for cell in group) for group in (first, second))
     if not (s1 > 0 and s2 > 0):
-        return None
+        return None, None
     ratio = (s2 / d2) / (s1 / d1)
-    return VarianceRatio(ratio, min(1.0, 2 * float(min(fdtr(d2, d1, ratio), fdtrc(d2, d1, ratio)))))
+    return ratio, min(1.0, 2 * float(min(fdtr(d2, d1, ratio), fdtrc(d2, d1, ratio))))
 
 
 def brown_forsythe(groups: Sequence[Group]) -> float | None:
@@ -147,14 +133,14 @@ def rank_tests(units: pd.DataFrame, factors: Sequence[Factor]) -> list[RankTest]
     two groups, or one unit in each. p_adjusted: by Holm over all these tests but the sums.
     """
     found = [test for k in range(len(factors)) for test in _of_factor(units, factors, k)]
-    single = [k for k, test in enumerate(found) if test.p is not None and not _is_sum(test, factors)]
+    single = [
+        k
+        for k, test in enumerate(found)
+        if test.p is not None and (test.setting is not None or len(test.at) == len(factors) - 1)
+    ]
     shares = holm([found[k].p or 0.0 for k in single], 0.05)
     adjusted = {k: own.p_adjusted for k, own in zip(single, shares, strict=True)}
     return [msgspec.structs.replace(test, p_adjusted=adjusted.get(k)) for k, test in enumerate(found)]
-
-
-def _is_sum(test: RankTest, factors: Sequence[Factor]) -> bool:
-    return test.setting is None and len(test.at) < len(factors) - 1
 
 
 def _of_factor(units: pd.DataFrame, factors: Sequence[Factor], factor: int) -> list[RankTest]:
@@ -164,17 +150,15 @@ def _of_factor(units: pd.DataFrame, factors: Sequence[Factor], factor: int) -> l
     own = boxes(cells(_at_level(units, factors, [factor]), factors), factor)
     found = []
     if len(own) <= MOST:
-        found = [_test(name, None, box.at(factors), box.cells) for box in own if len(box.cells) > 1]
+        found = [_test(name, None, box.at(factors), [box.cells]) for box in own if len(box.cells) > 1]
     if len(own) > 1:
-        found.append(_sum(name, own))
+        found.append(_test(name, None, {}, [box.cells for box in own]))
     others = [k for k in range(len(factors)) if k != factor]
-    if not others:
-        return found
-    treatments = cells(_at_level(units, factors, others), factors)
+    treatments = cells(_at_level(units, factors, others), factors) if others else []
     for code, setting in enumerate(factors[factor].settings):
         group = [cell for cell in treatments if cell.codes[factor] == code]
         if len(group) > 1:
-            found.append(_test(name, setting, {name: setting}, group))
+            found.append(_test(name, setting, {name: setting}, [group]))
     return found
 
 
@@ -188,27 +172,15 @@ def _at_level(units: pd.DataFrame, factors: Sequence[Factor], compared: Sequence
     return found
 
 
-def _test(factor: str, setting: Setting | None, at: dict[str, Setting], group: Sequence[Cell]) -> RankTest:
-    h = statistic([cell.y for cell in group])
-    return _result(factor, setting, at, len(group), h, len(group) - 1)
-
-
-def _sum(factor: str, of: Sequence[Box]) -> RankTest:
-    """Add up the tests of the boxes that can be tested."""
-    known = [(h, len(box.cells) - 1) for box in of if (h := statistic([cell.y for cell in box.cells])) is not None]
-    h = sum(h for h, _ in known) if known else None
-    groups = max(len(box.cells) for box in of)
-    return _result(factor, None, {}, groups, h, sum(df for _, df in known))
-
-
-def _result(
-    factor: str, setting: Setting | None, at: dict[str, Setting], groups: int, h: float | None, df: int
-) -> RankTest:
-    p = None if h is None else float(chdtrc(df, h))
+def _test(factor: str, setting: Setting | None, at: dict[str, Setting], groups: Sequence[Sequence[Cell]]) -> RankTest:
+    """Add up the tests of groups of treatments, those that can be tested."""
+    known = [(h, len(own) - 1) for own in groups if (h := statistic([cell.y for cell in own])) is not None]
+    h, df = sum(h for h, _ in known), sum(df for _, df in known)
+    told = (h, df, float(chdtrc(df, h))) if known else (None, None, None)
+    most = max(len(own) for own in groups)
     return RankTest(
-        factor=factor, setting=setting, at=at, groups=groups, statistic=h, df=df if h is not None else None, p=p,
-        p_adjusted=None,
-    )  # fmt: skip
+        factor=factor, setting=setting, at=at, groups=most, statistic=told[0], df=told[1], p=told[2], p_adjusted=None
+    )
 
 
 def statistic(groups: Sequence[Array]) -> float | None:

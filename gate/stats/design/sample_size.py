@@ -62,30 +62,22 @@ def sample_sizes(
     if largest is None or len(largest.y) < FEWEST:
         return None
     rows = [row for size in _sizes(len(largest.y)) for row in _rows(largest.y, size, confidence, seed)]
-    effect = _median_effect(mains)
+    means = [[point.mean for point in effect.points] for effect in mains if len(effect.points) > 1]
+    effect = median(max(of) - min(of) for of in means) if means else None
+    # the size from which on t intervals are narrower than an effect: with a rare mode widths grow at first
+    enough = None
+    for row in reversed([row for row in rows if row.method == "t"]):
+        if effect is None or row.widths[1] >= effect:
+            break
+        enough = row.size
     return SampleSizes(
         settings=settings(factors, largest.codes),
         units=len(largest.y),
         confidence=confidence,
         rows=rows,
         median_effect=effect,
-        enough=_enough(rows, effect),
+        enough=enough,
     )
-
-
-def _median_effect(mains: Sequence[MainEffect]) -> float | None:
-    means = [[point.mean for point in effect.points] for effect in mains if len(effect.points) > 1]
-    return median(max(of) - min(of) for of in means) if means else None
-
-
-def _enough(rows: Sequence[SampleSize], effect: float | None) -> int | None:
-    """Return the size from which on t intervals are narrower than an effect: with a rare mode widths grow at first."""
-    enough = None
-    for row in reversed([row for row in rows if row.method == "t"]):
-        if effect is None or row.widths[1] >= effect:
-            break
-        enough = row.size
-    return enough
 
 
 def _sizes(units: int) -> list[int]:

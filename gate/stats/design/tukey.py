@@ -91,23 +91,12 @@ def tukey_kramer(means: Sequence[Mean], variance: float, df: float, confidence: 
         largest = np.sort(np.argsort(-apart[first, second], kind="stable")[:MOST_PAIRS])
         first, second = first[largest], second[largest]
     chances = _p(apart[first, second], k, df).tolist() if known else [None] * len(first)
-    pairs = [
-        _pair(means, _Chosen(i, j), q * float(error[i, j]) if known else None, p)
-        for i, j, p in zip(first.tolist(), second.tolist(), chances, strict=True)
-    ]
+    pairs = []
+    for i, j, p in zip(first.tolist(), second.tolist(), chances, strict=True):
+        difference, half = means[j].value - means[i].value, q * float(error[i, j])
+        low, high = (difference - half, difference + half) if known else (None, None)
+        pairs.append(Pair(i, j, difference, low, high, p))
     return Compared(pairs, _words(values, apart > q) if known else [""] * k)
-
-
-class _Chosen(msgspec.Struct, frozen=True):
-    first: int
-    second: int
-
-
-def _pair(means: Sequence[Mean], of: _Chosen, half: float | None, p: float | None) -> Pair:
-    difference = means[of.second].value - means[of.first].value
-    if half is None or p is None:
-        return Pair(of.first, of.second, difference, None, None, p)
-    return Pair(of.first, of.second, difference, difference - half, difference + half, p)
 
 
 def _p(q: Array, k: int, df: float) -> Array:
@@ -159,7 +148,9 @@ def _words(means: Array, apart: npt.NDArray[np.bool_]) -> list[str]:
         return [""] * k
     for number, column in enumerate(sorted(columns)):
         for rank in column:
-            words[ranked[rank]].append(_letter(number))
+            # a, b, ... z, a2, b2,
+            turn, place = divmod(number, 26)
+            words[ranked[rank]].append(chr(ord("a") + place) + (str(turn + 1) if turn else ""))
     return ["".join(word) for word in words]
 
 
@@ -192,12 +183,6 @@ def _cover(alike: npt.NDArray[np.bool_]) -> list[list[int]]:
             open_pairs[np.ix_(column, column)] = False
             columns.append(column)
     return columns
-
-
-def _letter(number: int) -> str:
-    """Return a, b, ... z, a2, b2, ..."""
-    turn, place = divmod(number, 26)
-    return chr(ord("a") + place) + (str(turn + 1) if turn else "")
 
 
 def studentized_range(q: Array, k: int, df: float) -> Array:
@@ -276,17 +261,7 @@ _TABLE = 1 / 32
 """Of the table over |t|."""
 
 
-class Against(msgspec.Struct, frozen=True):
-    """A mean less the first: number of the mean, its difference; low, high, p: None where nothing is known."""
-
-    number: int
-    difference: float
-    low: float | None
-    high: float | None
-    p: float | None
-
-
-def against_first(means: Sequence[Mean], variance: float, df: float, confidence: float) -> list[Against]:
+def against_first(means: Sequence[Mean], variance: float, df: float, confidence: float) -> list[Pair]:
     """Compare each mean with the first; the confidence holds for all intervals together.
 
     Means are independent. p < 1 - confidence exactly where the interval leaves out 0. Without degrees of freedom, or at
@@ -298,13 +273,13 @@ def against_first(means: Sequence[Mean], variance: float, df: float, confidence:
     others = list(enumerate(means))[1:]
     apart = [other.value - means[0].value for _, other in others]
     if df < 1 or variance <= 0 or not others:
-        return [Against(number, d, None, None, None) for (number, _), d in zip(others, apart, strict=True)]
+        return [Pair(0, number, d, None, None, None) for (number, _), d in zip(others, apart, strict=True)]
     shared = tuple(math.sqrt(means[0].share / (means[0].share + other.share)) for _, other in others)
     c = critical(shared, df, confidence)
     errors = [math.sqrt(variance * (means[0].share + other.share)) for _, other in others]
     chances = beyond(np.abs(apart) / np.array(errors), shared, df).tolist()
     return [
-        Against(number, difference, difference - c * error, difference + c * error, p)
+        Pair(0, number, difference, difference - c * error, difference + c * error, p)
         for (number, _), difference, error, p in zip(others, apart, errors, chances, strict=True)
     ]
 

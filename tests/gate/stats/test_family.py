@@ -42,22 +42,9 @@ def test_without_a_family_each_has_the_whole_alpha() -> None:
 def test_benjamini_and_hochbergs_own_example() -> None:
     # the fifteen p of their section 4.1 (1995): at 5% four are rejected, where Bonferroni takes three
     p = [
-        0.0001,
-        0.0004,
-        0.0019,
-        0.0095,
-        0.0201,
-        0.0278,
-        0.0298,
-        0.0344,
-        0.0459,
-        0.3240,
-        0.4262,
-        0.5719,
-        0.6528,
-        0.7590,
-        1.0,
-    ]
+        0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
+        0.7590, 1.0,
+    ]  # fmt: skip
     found = bh(p[::-1], 0.05)[::-1]
     assert [t.rejected for t in found] == [True] * 4 + [False] * 11
     assert {t.alpha for t in found} == {0.05 * 4 / 15}

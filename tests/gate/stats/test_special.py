@@ -12,25 +12,9 @@ import scipy.special
 from gate.stats import special
 
 NAMES = [
-    "betainc",
-    "betaincinv",
-    "chdtrc",
-    "chdtri",
-    "fdtr",
-    "fdtrc",
-    "fdtri",
-    "gammainc",
-    "gammaincinv",
-    "gammaln",
-    "log_ndtr",
-    "nctdtr",
-    "ndtr",
-    "ndtri",
-    "ndtri_exp",
-    "psi",
-    "stdtr",
-    "stdtrit",
-]
+    "betainc", "betaincinv", "chdtrc", "chdtri", "fdtr", "fdtrc", "fdtri", "gammainc", "gammaincinv", "gammaln",
+    "log_ndtr", "nctdtr", "ndtr", "ndtri", "ndtri_exp", "psi", "stdtr", "stdtrit",
+]  # fmt: skip
 
 
 def _run(script: str) -> str:

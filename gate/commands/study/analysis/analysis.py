@@ -10,14 +10,12 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.analysis.observations import Observed, on_scale
-from gate.commands.study.analysis.selection import Abridgement, Pattern, abridged, matching
+from gate.commands.study.analysis.selection import Abridgement, Pattern, abridged, matching, written
 from gate.commands.study.analysis.words import words_of
 from gate.model import UserError
 from gate.model.study import (
     Abridged,
     Claim,
-    Dependence,
-    Diagnostics,
     Lenth,
     LinearModel,
     OtherScale,
@@ -31,7 +29,6 @@ from gate.model.study import (
 )
 from gate.stats.design.cells import balanced, blocks, interactions, lacking, main_effects, treatments
 from gate.stats.design.claims import (
-    Hypothesis,
     change_of_quantile,
     claims,
     of_contrasts,
@@ -52,7 +49,7 @@ from gate.stats.design.strata import aligned
 from gate.words.effects import percentile, settings_text
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +135,11 @@ def analyse(observed: Observed, method: Method) -> Response:
     Raises:
         UserError: an abridgement that names what was not measured.
     """
-    units, values, factors = observed.units, observed.values, observed.factors
-    confidence = method.confidence
+    units, values, factors, log = observed.units, observed.values, observed.factors, observed.scale == "log"
+    order, confidence = method.order, method.confidence
     varied = any(len(factor.settings) > 1 for factor in factors)
     lie = lie_of(observed)
-    linear = linear_model(units, factors, method.order, confidence, observed.metric, lie) if varied else None
+    linear = linear_model(units, factors, order, confidence, observed.metric, lie) if varied else None
     mains = main_effects(units, factors)
     alike = aligned(units, factors, lie, "execution")
     quantiles = _quantiles(observed, method, lie) if varied else None
@@ -150,8 +147,10 @@ def analyse(observed: Observed, method: Method) -> Response:
     told = [model.tau for model in quantiles.models if model.enough] if quantiles else []
     contrasts = lenth(units, factors, confidence) if varied else None
     claimed = family(observed, method, linear, told, varying, lie, contrasts)
+    checked = diagnostics(alike, factors, order, observed.analysis_unit, confidence, observed.scale) if varied else None
     sampled = _sampled(observed, method)
     sizes = sample_sizes(units, factors, confidence, method.seed, mains, sampled)
+    depending = [dependence(units, factors, level, confidence) for level in ("session", "build")]
     found = Response(
         benchmark=observed.benchmark,
         metric=observed.metric,
@@ -166,45 +165,29 @@ def analyse(observed: Observed, method: Method) -> Response:
         other_scale=_other_scale(observed, method, linear, claimed),
         linear=in_family(linear, claimed),
         claims=claimed,
-        diagnostics=_diagnostics(observed, alike, method) if varied else None,
+        diagnostics=checked,
         quantiles=quantiles,
         kruskal=kruskal(alike, factors) if varied else None,
         ranks=rank_tests(alike, factors),
         means=mean_intervals(units, factors, confidence, method.seed),
         spreads=varying,
-        one_ways=one_ways(units, factors, confidence, errors=_errors(linear), log=observed.scale == "log"),
-        trends=trends(units, factors, method.order, confidence, lie) if varied else [],
+        one_ways=one_ways(units, factors, confidence, errors=_errors(linear), log=log),
+        trends=trends(units, factors, order, confidence, lie) if varied else [],
         percents=_percents(observed, confidence, lie),
         mains=mains,
         interactions=interactions(units, factors),
         blocks=blocks(units, factors),
         sample_sizes=sizes,
-        dependences=_dependences(observed, confidence),
+        dependences=[each for each in depending if each is not None],
         series=series(observed),
         abridged=[each for a in method.abridgements if (each := _abridged(observed, a, method)) is not None],
         questionable=_questionable(observed, method),
-        histograms=[
-            observed.settings(codes) for pattern in method.histograms for codes in _histograms(observed, pattern)
-        ],
+        histograms=_histograms(observed, method),
         words=[],
         warnings=[*_warnings(observed, linear), *(_too_few(observed, sampled) if sizes is None else [])],
         lenth=contrasts,
     )
     return msgspec.structs.replace(found, words=words_of(found, confidence))
-
-
-def _sampled(observed: Observed, method: Method) -> tuple[int, ...] | None:
-    """Return the treatment that the sample-size study is asked for."""
-    if method.sample is None:
-        return None
-    found = matching(observed, method.sample, "--sample")
-    named = ",".join(f"{name}={setting}" for name, setting in method.sample.items())
-    if not found:
-        raise UserError(f"--sample {named}: this combination was not measured")
-    if len(found) > 1:
-        lacking = [f.name for f in observed.factors if f.name not in method.sample]
-        raise UserError(f"--sample {named}: {len(found)} treatments have these settings: name {', '.join(lacking)} too")
-    return found[0]
 
 
 def _too_few(observed: Observed, treatment: tuple[int, ...] | None) -> list[str]:
@@ -215,19 +198,36 @@ def _too_few(observed: Observed, treatment: tuple[int, ...] | None) -> list[str]
     return [f"no study of sample sizes: {has}, and it needs {FEWEST}"]
 
 
-def _histograms(observed: Observed, pattern: Pattern) -> list[tuple[int, ...]]:
-    found = matching(observed, pattern, "--histogram")
+def _questionable(observed: Observed, method: Method) -> list[dict[str, Setting]]:
+    """Return the treatments that an abridgement leaves out by naming them."""
+    without = [pattern for a in method.abridgements if not a.keep for pattern in a.patterns]
+    codes = dict.fromkeys(own for pattern in without for own in matching(observed, pattern, "--without"))
+    return [observed.settings(own) for own in codes]
+
+
+def _histograms(observed: Observed, method: Method) -> list[dict[str, Setting]]:
+    found = (own for pattern in method.histograms for own in _known(observed, pattern, "--histogram"))
+    return [observed.settings(own) for own in found]
+
+
+def _known(observed: Observed, pattern: Pattern, option: str) -> list[tuple[int, ...]]:
+    """Return the treatments that a pattern names, at least one."""
+    found = matching(observed, pattern, option)
     if not found:
-        named = ",".join(f"{name}={setting}" for name, setting in pattern.items())
-        raise UserError(f"--histogram {named}: this combination was not measured")
+        raise UserError(f"{option} {written(pattern)}: this combination was not measured")
     return found
 
 
-def _questionable(observed: Observed, method: Method) -> list[dict[str, Setting]]:
-    """Return the treatments that an abridgement leaves out by naming them."""
-    patterns = [pattern for a in method.abridgements if not a.keep for pattern in a.patterns]
-    codes = dict.fromkeys(own for pattern in patterns for own in matching(observed, pattern, "--without"))
-    return [observed.settings(own) for own in codes]
+def _sampled(observed: Observed, method: Method) -> tuple[int, ...] | None:
+    """Return the treatment that the sample-size study is asked for."""
+    if method.sample is None:
+        return None
+    found = _known(observed, method.sample, "--sample")
+    if len(found) > 1:
+        lacking = [f.name for f in observed.factors if f.name not in method.sample]
+        many = f"{len(found)} treatments have these settings: name {', '.join(lacking)} too"
+        raise UserError(f"--sample {written(method.sample)}: {many}")
+    return found[0]
 
 
 def _other_scale(
@@ -244,25 +244,32 @@ def _other_scale(
     own = linear_model(other.units, other.factors, method.order, method.confidence, observed.metric, lie_of(other))
     if not all(any(term.p is not None for term in model.terms) for model in (linear, own)):
         return None
-    rest = [Hypothesis(c.term, c.statistic, c.weight, c.p) for c in claimed if c.statistic != "mean"]
-    here = _clear(claimed)
-    there = _clear(claims([*of_mean(own), *rest], 1 - method.confidence))
+    rest = [claim for claim in claimed if claim.statistic != "mean"]
+    here, there = (
+        [claim.term for claim in each if claim.statistic == "mean" and claim.claimed]
+        for each in (claimed, claims([*of_mean(own), *rest], 1 - method.confidence))
+    )
     return OtherScale(
         scale=other.scale, more=[t for t in there if t not in here], fewer=[t for t in here if t not in there]
     )
 
 
-def _clear(found: Sequence[Claim]) -> list[str]:
-    """Return the terms whose effects on the mean are clear."""
-    return [claim.term for claim in found if claim.statistic == "mean" and claim.claimed]
-
-
 def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffects:
+    """Fit quantiles, with values dependent within what factors vary by, if each treatment has two of those or more.
+
+    Else within a build, where builds repeat treatments: then what it does to all of them cancels, and to one is an
+    error.
+    """
+    values, varies = observed.values, {factor.varies for factor in observed.factors}
+    wanted: list[Varies] = ["session"] if "session" in varies else []
+    if "build" in varies or observed.analysis_unit == "build" or lie.cells:
+        wanted.append("build")
+    treatments = values.groupby([f"f{i}" for i in range(len(observed.factors))])
     return quantile_effects(
-        observed.values,
+        values,
         observed.factors,
         method.taus,
-        cluster=_cluster(observed, lie),
+        cluster=next((level for level in wanted if int(treatments[level].nunique().min()) > 1), "execution"),
         confidence=method.confidence,
         iid=method.iid,
         order=method.order,
@@ -292,30 +299,6 @@ def _percents(observed: Observed, confidence: float, lie: Layers) -> list[Percen
             if row.factor in own:
                 found[row.factor].append(row)
     return [row for rows in found.values() for row in rows]
-
-
-def _diagnostics(observed: Observed, alike: pd.DataFrame, method: Method) -> Diagnostics:
-    return diagnostics(alike, observed.factors, method.order, observed.analysis_unit, method.confidence, observed.scale)
-
-
-def _dependences(observed: Observed, confidence: float) -> list[Dependence]:
-    found = [dependence(observed.units, observed.factors, level, confidence) for level in ("session", "build")]
-    return [each for each in found if each is not None]
-
-
-def _cluster(observed: Observed, lie: Layers) -> Varies:
-    """Return within what values may be alike: what factors vary by, if each treatment has two of those or more.
-
-    Else a build, where builds repeat treatments: then what it does to all of them cancels, and to one is an error.
-    """
-    values, varies = observed.values, {factor.varies for factor in observed.factors}
-    wanted: list[Varies] = []
-    if "session" in varies:
-        wanted.append("session")
-    if "build" in varies or observed.analysis_unit == "build" or lie.cells:
-        wanted.append("build")
-    treatments = values.groupby([f"f{i}" for i in range(len(observed.factors))])
-    return next((level for level in wanted if int(treatments[level].nunique().min()) > 1), "execution")
 
 
 def _abridged(observed: Observed, abridgement: Abridgement, method: Method) -> Abridged | None:
@@ -366,19 +349,9 @@ def _warnings(observed: Observed, linear: LinearModel | None) -> list[str]:
             "iterations are the units, as requested: values of one execution are alike, so intervals and p are too "
             "narrow and too small; the default unit is the execution"
         )
-    found += _luck(observed)
-    return found
-
-
-def _luck(observed: Observed) -> Sequence[str]:
-    """Name the factors whose effect cannot be separated from what one build or session was like."""
-    units = observed.units
-    found = []
     for i, factor in enumerate(observed.factors):
-        if factor.varies == "execution":
-            continue
-        own = units.groupby(f"f{i}")[factor.varies].nunique()
-        if int(own.min()) < 2:
+        # an effect that cannot be separated from what one build or session was like
+        if factor.varies != "execution" and int(observed.units.groupby(f"f{i}")[factor.varies].nunique().min()) < 2:
             what = "layout of its" if factor.varies == "build" else "state of its"
             found.append(
                 f"{factor.name} varies by {factor.varies}, and a setting has one {factor.varies} only: its effect "

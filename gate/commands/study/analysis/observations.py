@@ -91,11 +91,19 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     import pandas as pd
 
     first = executions[0]
-    unit, better = _unit(executions, metric), _better(executions, metric)
+    measured = [e.metrics[metric] for e in executions]
+    units_met = sorted({to_base(each.unit)[0] for each in measured})
+    if len(units_met) > 1:
+        met = ", ".join(units_met)
+        raise UserError(f"{first.benchmark}: {metric} has several units, {met}: one response has one")
+    better: set[Better] = {told_or_known(each.better, metric, each.unit) or "lower" for each in measured}
+    if len(better) > 1:
+        raise UserError(f"{first.benchmark}: the lines of {metric} disagree which direction is better")
     ordered = sorted(executions, key=lambda e: (e.session, e.build, -1 if e.order is None else e.order, e.execution))
     settings = _columns(ordered, wanted)
     factors = tuple(column.factor for column in settings)
-    values = [_values(e, metric) for e in ordered]
+    told = [e.metrics[metric] for e in ordered]
+    values = [np.array(each.values, dtype=np.float64) * to_base(each.unit)[1] for each in told]
     lengths = np.array([len(own) for own in values], dtype=np.int64)
     columns: dict[str, Any] = {f"f{i}": _codes(column) for i, column in enumerate(settings)}
     columns["session"] = _sessions(ordered, settings)
@@ -103,7 +111,10 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     columns["round"] = _numbered([(session, e.build) for session, e in zip(sessions, ordered, strict=True)])
     columns["replicate"] = np.array([e.execution for e in ordered], dtype=np.int64)
     columns["fold"] = np.array([wanted.fold(e) for e in ordered], dtype=np.int64)
-    columns["build"] = _builds(ordered, settings)
+    bound = [c.settings for c in settings if c.factor.varies != "execution" and c.factor.name != SIDE]
+    columns["build"] = _numbered(
+        [(e.session, e.side, e.build, *(own[i] for own in bound)) for i, e in enumerate(ordered)]
+    )
     columns["execution"] = np.arange(len(ordered), dtype=np.int64)
     columns["order"] = _order(ordered)
     frame = pd.DataFrame(columns)
@@ -115,8 +126,8 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     plain = Observed(
         benchmark=first.benchmark,
         metric=metric,
-        unit=unit,
-        better=better,
+        unit=units_met[0],
+        better=better.pop(),
         scale="value",
         analysis_unit=wanted.analysis_unit,
         factors=factors,
@@ -184,28 +195,6 @@ def _means(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return found
 
 
-def _unit(executions: Sequence[Execution], metric: str) -> str:
-    units = sorted({to_base(e.metrics[metric].unit)[0] for e in executions})
-    if len(units) > 1:
-        raise UserError(
-            f"{executions[0].benchmark}: {metric} has several units, {', '.join(units)}: one response has one"
-        )
-    return units[0]
-
-
-def _better(executions: Sequence[Execution], metric: str) -> Better:
-    measured = [e.metrics[metric] for e in executions]
-    found: set[Better] = {told_or_known(each.better, metric, each.unit) or "lower" for each in measured}
-    if len(found) > 1:
-        raise UserError(f"{executions[0].benchmark}: the lines of {metric} disagree which direction is better")
-    return found.pop()
-
-
-def _values(e: Execution, metric: str) -> Array:
-    measured = e.metrics[metric]
-    return np.array(measured.values, dtype=np.float64) * to_base(measured.unit)[1]
-
-
 def plain(value: object) -> Setting:
     """Return a setting as text or a number: 1.0 is 1, and anything else is written as JSON."""
     if isinstance(value, float) and value.is_integer():
@@ -231,8 +220,12 @@ def _columns(executions: Sequence[Execution], wanted: Wanted) -> list[_Column]:
 
 
 def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> _Column | None:
-    if name == SIDE:
-        _refuse_other_sides(executions)
+    for e in executions if name == SIDE else ():
+        if e.factors.get(SIDE, e.side) != e.side:
+            raise UserError(
+                f"{e.benchmark}: a line of {e.side} has side={e.factors[SIDE]} in its factors: side is base or head, "
+                "as the line itself says; give the factor another name"
+            )
     own = [e.side if name == SIDE else None if e.factors.get(name) is None else e.factors[name] for e in executions]
     met = {plain(setting) for setting in own if setting is not None}
     if not met or (name == SIDE and len(met) < 2):
@@ -256,15 +249,6 @@ def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> _Colu
         ),
         settings,
     )
-
-
-def _refuse_other_sides(executions: Sequence[Execution]) -> None:
-    for e in executions:
-        if e.factors.get(SIDE, e.side) != e.side:
-            raise UserError(
-                f"{e.benchmark}: a line of {e.side} has side={e.factors[SIDE]} in its factors: side is base or head, "
-                "as the line itself says; give the factor another name"
-            )
 
 
 def _in_order(
@@ -304,11 +288,6 @@ def _sessions(executions: Sequence[Execution], columns: Sequence[_Column]) -> In
     keys = [(e.session, *(own[i] for own in bound)) for i, e in enumerate(executions)]
     numbers = np.array([e.session for e in executions], dtype=np.int64)
     return numbers if len(set(keys)) == len(np.unique(numbers)) else _numbered(keys)
-
-
-def _builds(executions: Sequence[Execution], columns: Sequence[_Column]) -> Integers:
-    bound = [c.settings for c in columns if c.factor.varies != "execution" and c.factor.name != SIDE]
-    return _numbered([(e.session, e.side, e.build, *(own[i] for own in bound)) for i, e in enumerate(executions)])
 
 
 def _numbered(keys: Sequence[Hashable]) -> Integers:

@@ -11,11 +11,11 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.analysis.observations import SIDE, Observed, Wanted, observations, plain
-from gate.commands.study.options import HostFactor
 from gate.evidence.records import Located
 from gate.model import Execution, Run, UserError
 from gate.model.case import CaseId
 from gate.model.study import Factor, Setting
+from gate.words.effects import settings_text
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -100,6 +100,11 @@ Pattern = Mapping[str, str]
 """Factor -> setting as text; factors that it does not name may have any."""
 
 
+def written(pattern: Pattern) -> str:
+    """Write a pattern as an option has it: "fp=no,prf=fp"."""
+    return ",".join(f"{name}={setting}" for name, setting in pattern.items())
+
+
 @dataclass(frozen=True, slots=True)
 class Abridgement:
     """Which treatments stay: those of a pattern (keep), or those of none."""
@@ -110,7 +115,7 @@ class Abridgement:
     @property
     def name(self) -> str:
         """What it is called: "without fp=no, prf=fp"."""
-        patterns = " and ".join(", ".join(f"{f}={s}" for f, s in pattern.items()) for pattern in self.patterns)
+        patterns = " and ".join(map(settings_text, self.patterns))
         return f"{'only' if self.keep else 'without'} {patterns}"
 
 
@@ -187,7 +192,7 @@ def _recoded(observed: Observed) -> Observed:
     )
 
 
-def with_host_factors(records: Sequence[Located], named: Sequence[HostFactor]) -> list[Located]:
+def with_host_factors(records: Sequence[Located], named: Sequence[tuple[str, str]]) -> list[Located]:
     """Give each execution the settings that the run line before it in its file says of its host.
 
     Sessions are numbered anew, one for each session of each run: machines number theirs alike.
@@ -206,7 +211,7 @@ def with_host_factors(records: Sequence[Located], named: Sequence[HostFactor]) -
             place[path] = located.line
         if isinstance(record, Execution):
             run = runs.get(path)
-            own = {each.name: _of_host(run, each, located) for each in named}
+            own = {name: _of_host(run, name, key, located) for name, key in named}
             taken = next((name for name in own if name in record.factors), None)
             if taken is not None:
                 raise UserError(f"--host-factor {taken}: {path}:{located.line} has a factor {taken} of its own")
@@ -218,13 +223,13 @@ def with_host_factors(records: Sequence[Located], named: Sequence[HostFactor]) -
     return found
 
 
-def _of_host(run: Run | None, wanted: HostFactor, located: Located) -> Setting:
-    option = f"--host-factor {wanted.name}={wanted.key}"
+def _of_host(run: Run | None, name: str, key: str, located: Located) -> Setting:
+    option = f"--host-factor {name}={key}"
     if run is None:
         raise UserError(f"{option}: {located.path}:{located.line} has no run line before it that names its host")
     host = run.host or {}
-    value = host.get(wanted.key)
+    value = host.get(key)
     if isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != "":
         return value
-    known = ", ".join(sorted(key for key, own in host.items() if isinstance(own, (str, int, float)) and own != ""))
+    known = ", ".join(sorted(each for each, own in host.items() if isinstance(own, (str, int, float)) and own != ""))
     raise UserError(f"{option}: {located.path} says nothing of it; of its host it names {known or 'nothing'}")

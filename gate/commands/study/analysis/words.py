@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gate.model.study import Effect, Factor, LinearModel, QuantileEffects, QuantileModel, Response, Term
+from gate.model.study import Effect, Factor, LinearModel, QuantileModel, Response, Term
 from gate.stats.special import stdtrit
 from gate.units import format_number, format_share
 from gate.words.effects import Change, change_of, named, percentile, say_change, say_trend, signed, size
@@ -28,7 +28,15 @@ def words_of(response: Response, confidence: float) -> list[str]:
     if response.diagnostics is not None and not all(check.holds for check in response.diagnostics.checks):
         found.append("The linear model of the mean is doubtful here: use the quantiles. The checks show why.")
     if response.quantiles is not None:
-        found += _on_quantiles(response, response.quantiles, confidence)
+        # of a quantile that lacks values nothing is claimed; that it does is said at the end
+        told = {claim.statistic for claim in response.claims if claim.p is not None}
+        models = [m for m in response.quantiles.models if percentile(m.tau) in told]
+        sentences = [_at(response, model, confidence) for model in models]
+        for factor in response.factors:
+            sentences += [
+                text for text in (_along(response, models, factor), _in_the_tail(response, models, factor)) if text
+            ]
+        found += sentences
     found += _spread(response)
     found += _enough(response)
     return found
@@ -47,7 +55,15 @@ def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> l
     mains = [term for term in model.terms if len(term.factors) == 1]
     tested = [term for term in mains if term.p is not None]
     if any(claim.by == "lenth" for claim in response.claims):
-        return _screened(response)
+        # say which contrasts of an unreplicated design are more than noise
+        if response.lenth is None or not response.lenth.contrasts:
+            return []
+        claimed = _claimed(response, "mean")
+        acting = [c for c in response.lenth.contrasts if c.term in claimed]
+        if not acting:
+            return ["By Lenth's method no contrast is more than noise: each treatment has one observation."]
+        told = [f"{_called(c.term, c.aliases)} ({signed(2 * c.estimate, response)})" for c in acting]
+        return [f"Each treatment has one observation; by Lenth's method more than noise: {joined(told, 6)}."]
     if not tested:
         return ["The mean: the measurements cannot separate an effect from noise."]
     claimed = _claimed(response, "mean")
@@ -55,7 +71,15 @@ def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> l
     sentences = [_mean_effect(response, term, confidence, first=not i) for i, term in enumerate(clear[:_SAID])]
     unclear = [term for term in tested if term not in clear]
     if unclear:
-        sentences.append(_not_seen(response, unclear, none=not clear))
+        # say which factors show no effect, and how large one could still be
+        sizes = []
+        for term in unclear:
+            ends = [abs(end) for e in term.effects for end in (e.low, e.high) if end is not None]
+            # of two settings half the change; of more the distance from their mean, which two settings may both have
+            name = _called(term.term, term.aliases)
+            sizes.append(f"{name} (at most {size(2 * max(ends), response)})" if ends else name)
+        what = "Without" if clear else "No factor has"
+        sentences.append(f"{what} a clear effect on the mean: {joined(sizes)}.")
     silent = [t.factors[0] for t in mains if t.p is None]
     if silent:
         sentences.append(f"No conclusion about {joined(silent)}: too few builds or sessions.")
@@ -79,18 +103,6 @@ def _mean_effect(response: Response, term: Term, confidence: float, *, first: bo
     return f"{lead}: {said} from its lowest setting, {change.first}, to its highest, {change.second}{trend}{share}."
 
 
-def _not_seen(response: Response, unclear: Sequence[Term], *, none: bool) -> str:
-    """Say which factors show no effect, and how large one could still be."""
-    sizes = []
-    for term in unclear:
-        ends = [abs(end) for e in term.effects for end in (e.low, e.high) if end is not None]
-        # of two settings half the change; of more the distance from their mean, which two settings may both have
-        name = _called(term.term, term.aliases)
-        sizes.append(f"{name} (at most {size(2 * max(ends), response)})" if ends else name)
-    what = "No factor has" if none else "Without"
-    return f"{what} a clear effect on the mean: {joined(sizes)}."
-
-
 def _interactions(response: Response, clear: Sequence[Term]) -> list[str]:
     if not clear:
         return []
@@ -100,18 +112,6 @@ def _interactions(response: Response, clear: Sequence[Term]) -> list[str]:
         for t in largest[:_SAID]
     ]
     return [f"Interactions, where the change by one depends on the other: {joined(names)}."]
-
-
-def _on_quantiles(response: Response, found: QuantileEffects, confidence: float) -> list[str]:
-    # of a quantile that lacks values nothing is claimed; that it does is said at the end
-    told = {claim.statistic for claim in response.claims if claim.p is not None}
-    models = [m for m in found.models if percentile(m.tau) in told]
-    sentences = [_at(response, model, confidence) for model in models]
-    for factor in response.factors:
-        sentences += [
-            text for text in (_along(response, models, factor), _in_the_tail(response, models, factor)) if text
-        ]
-    return sentences
 
 
 def _at(response: Response, model: QuantileModel, confidence: float) -> str:
@@ -190,16 +190,12 @@ def _reach(model: QuantileModel, factor: Factor, shared: int, *, least: bool) ->
     effect = next(e for e in model.effects if e.term == factor.name)
     if effect.low is None or effect.high is None:
         return 0.0 if least else math.inf
-    wider = _wider(model.df, shared)
+    one, several = (float(stdtrit(model.df or 1, 1 - 0.025 / m)) for m in (1, shared))
+    wider = several / one
     low, high = (effect.estimate + wider * (end - effect.estimate) for end in (effect.low, effect.high))
     if least:
         return 0.0 if low <= 0 <= high else min(abs(low), abs(high))
     return max(abs(low), abs(high))
-
-
-def _wider(df: int | None, shared: int) -> float:
-    one, several = (float(stdtrit(df or 1, 1 - 0.025 / m)) for m in (1, shared))
-    return several / one
 
 
 def _in_the_tail(response: Response, models: Sequence[QuantileModel], factor: Factor) -> str:
@@ -218,18 +214,6 @@ def _in_the_tail(response: Response, models: Sequence[QuantileModel], factor: Fa
     return f"{name} matters most in the tail: {at} at {percentile(model.tau)}, {over} on the mean."
 
 
-def _screened(response: Response) -> list[str]:
-    """Say which contrasts of an unreplicated design are more than noise."""
-    if response.lenth is None or not response.lenth.contrasts:
-        return []
-    claimed = _claimed(response, "mean")
-    clear = [c for c in response.lenth.contrasts if c.term in claimed]
-    if not clear:
-        return ["By Lenth's method no contrast is more than noise: each treatment has one observation."]
-    told = [f"{_called(c.term, c.aliases)} ({signed(2 * c.estimate, response)})" for c in clear]
-    return [f"Each treatment has one observation; by Lenth's method more than noise: {joined(told, 6)}."]
-
-
 def _spread(response: Response) -> list[str]:
     """Name two-setting factors that change the variance of the units, each treatment's mean taken off."""
     found = []
@@ -241,12 +225,6 @@ def _spread(response: Response) -> list[str]:
         times = max(spread.ratio, 1 / spread.ratio)
         found.append(f"{factor.name}={wide} varies more: its variance is {format_number(times, 3)} times the other's.")
     return found
-
-
-def _percent(reach: float, response: Response) -> str:
-    mean = sum(t.mean for t in response.treatments) / max(1, len(response.treatments))
-    positive = mean > 0 and all(t.mean > 0 for t in response.treatments)  # of a mean near 0 a share says nothing
-    return "" if response.scale == "log" or not positive else f" ({format_share(reach / mean)} of it)"
 
 
 def _enough(response: Response) -> list[str]:
@@ -269,7 +247,9 @@ def _enough(response: Response) -> list[str]:
         # the half-width of the change between two settings, which is wider than that of a distance from their mean;
         # twice that is found in nearly all experiments
         reach = 2 * max(halves)
-        share = _percent(reach, response)
+        mean = sum(t.mean for t in response.treatments) / max(1, len(response.treatments))
+        positive = mean > 0 and all(t.mean > 0 for t in response.treatments)  # of a mean near 0 a share says nothing
+        share = "" if response.scale == "log" or not positive else f" ({format_share(reach / mean)} of it)"
         found.append(f"A change of the mean by {size(reach, response)}{share} would be found in most studies.")
     short = [m for m in (response.quantiles.models if response.quantiles else []) if not m.enough]
     if short:

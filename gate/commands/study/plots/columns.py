@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
 
 from gate.commands.study.plots.marks import (
     LAYOUTS,
-    Array,
     Look,
     Scale,
     Vertical,
@@ -27,8 +27,7 @@ from gate.commands.study.plots.marks import (
 )
 from gate.model.study import Factor, Response, Setting
 from gate.plots.axes import grid
-from gate.plots.picture import Sheet, room
-from gate.plots.scales import Axis
+from gate.plots.picture import Picture, Sheet, room
 from gate.plots.style import LETTERS_NARROW
 from gate.units import agree, plural
 from gate.writing.plain import clip
@@ -88,11 +87,6 @@ def names_room(factors: Sequence[Factor]) -> float:
     return min(max((room(said(f.name), LETTERS_NARROW) for f in factors), default=0.0) + 18, _NAMES)
 
 
-def height(factors: Sequence[Factor]) -> float:
-    """Return the height of the labels of treatments."""
-    return ROW * len(factors)
-
-
 def labels(
     sheet: Sheet, factors: Sequence[Factor], found: Sequence[Mapping[str, Setting]], places: Places, top: float,
     left: float, *, marked: Factor | None = None,
@@ -107,44 +101,28 @@ def labels(
     for depth, (factor, own) in enumerate(reversed(list(zip(factors, runs(factors, found), strict=True)))):
         middle = top + ROW * (depth + 0.5)
         write(sheet, left - 8, middle, said(factor.name), left - 12, "soft other small middle", "end")
-        short = {layout: _short(factor, own, places, letters) for layout, letters in LAYOUTS}
-        # marks stand before all names of a layout, or before none
-        with_marks = frozenset(
-            layout
-            for layout, letters in LAYOUTS
-            if factor == marked and all(_room(run, short[layout], letters) + 20 <= _space(run, places) for run in own)
-        )
-        for run in own:
-            _label(sheet, factor, run, places, middle, short, with_marks)
+        cut = []
+        for layout, letters in LAYOUTS:
+            short = _short(factor, own, places, letters)
+            texts = ["" if run.setting is None else short.get(said(run.setting), "") for run in own]
+            widths = [room(text, letters) for text in texts]
+            # marks stand before all names of a layout, or before none
+            fits = all(width + 20 <= _space(run, places) for run, width in zip(own, widths, strict=True))
+            cut.append((layout, texts, widths, fits and factor == marked))
+        for k, run in enumerate(own):
+            if run.setting is None:
+                continue
+            x = (places.xs[run.first] + places.xs[run.last]) / 2
+            for layout, texts, widths, mark in cut:
+                if mark:
+                    at = x - widths[k] / 2 - 2
+                    look_of(factor, run.setting).marks(sheet, [(at, middle)], "middle", f" {layout}")
+                if texts[k]:
+                    full = said(run.setting)
+                    sheet.text(x + 10 * mark, middle, texts[k], f"other middle {layout}", "middle", full=full)
         if depth:
-            _brackets(sheet, own, places, middle - ROW / 2 - 1)
-
-
-def _brackets(sheet: Sheet, own: Sequence[Run], places: Places, y: float) -> None:
-    edge = places.slot * 0.4
-    sheet.lines("axis", [[(places.xs[r.first] - edge, y), (places.xs[r.last] + edge, y)] for r in own])
-
-
-def _label(
-    sheet: Sheet, factor: Factor, run: Run, places: Places, middle: float, short: Mapping[str, Mapping[str, str]],
-    with_marks: frozenset[str],
-) -> None:  # fmt: skip
-    if run.setting is None:
-        return
-    x = (places.xs[run.first] + places.xs[run.last]) / 2
-    full = said(run.setting)
-    for layout, letters in LAYOUTS:
-        text = short[layout].get(full, "")
-        mark = 20 if layout in with_marks else 0
-        if mark:
-            at = x - room(text, letters) / 2 - 2
-            look_of(factor, run.setting).marks(sheet, [(at, middle)], "middle", f" {layout}")
-        if text:
-            sheet.text(x + mark / 2, middle, text, f"other middle {layout}", "middle", full=full)
-
-
-def _room(run: Run, short: Mapping[str, str], letters: float) -> float:
-    return 0.0 if run.setting is None else room(short.get(said(run.setting), ""), letters)
+            edge, y = places.slot * 0.4, middle - ROW / 2 - 1
+            sheet.lines("axis", [[(places.xs[r.first] - edge, y), (places.xs[r.last] + edge, y)] for r in own])
 
 
 def _space(run: Run, places: Places) -> float:
@@ -229,30 +207,26 @@ class Columns:
         """The treatments drawn, of `found`."""
         return [column.sample for column in self.columns]
 
-    def left_out(self) -> list[str]:
-        """Say which values and treatments are not in the picture."""
-        words = []
+    def picture(self, prefix: str, title: str, words: Sequence[str]) -> Picture:
+        """Finish the picture; words: of its caption, before what is not in it and what numbers stand for."""
+        more = []
         if self.y.range.beyond:
             every = np.concatenate([s.values for s in self.found])
             out = every[~self.y.inside(self.of.of(every))]
             low, high = (self.of.say(float(end)) for end in (out.min(), out.max()))
-            far = f"at {low}" if out.size == 1 else f"{low} to {high}"
-            words.append(
+            more.append(
                 f"{out.size:,} of {plural(every.size, 'value')} {agree(out.size, 'lies', 'lie')} beyond the axis "
-                f"({far}), marked at its edge."
+                f"({f'at {low}' if out.size == 1 else f'{low} to {high}'}), marked at its edge."
             )
         if len(self.columns) < len(self.found):
-            words.append(f"The first {len(self.columns)} of {len(self.found)} treatments are drawn.")
-        return words
-
-    def described(self) -> str:
-        """Name the lowest and the highest mean."""
-        means = [(float(np.mean(s.values)), s) for s in self.drawn]
-        low, high = min(means, key=lambda m: m[0]), max(means, key=lambda m: m[0])
-        return (
-            f"{plural(len(means), 'treatment')}; the lowest mean is {self.of.say(low[0])} "
-            f"({combination(low[1].settings)}), the highest {self.of.say(high[0])} ({combination(high[1].settings)})."
+            more.append(f"The first {len(self.columns)} of {len(self.found)} treatments are drawn.")
+        means = [(float(np.mean(s.values)), s.settings) for s in self.drawn]
+        low, high = (
+            f"{self.of.say(mean)} ({combination(at)})"
+            for mean, at in (pick(means, key=itemgetter(0)) for pick in (min, max))
         )
+        described = f"{plural(len(means), 'treatment')}; the lowest mean is {low}, the highest {high}."
+        return self.sheet.picture(prefix, title, described, " ".join([*words, *more]) + self.keyed)
 
 
 def columns(
@@ -282,36 +256,26 @@ def columns(
     rows = _rows(found[:MOST], factors)
     y = vertical(of.of(every), of.measure.log, 0, _PLOT, cut=True, count=7)
     left = max(y.room, names_room(factors), _BESIDE if below else 0)
-    pitch = _PLOT + 8 + height(factors) + below + _GAP
+    pitch = _PLOT + 8 + ROW * len(factors) + below + _GAP
     sheet = Sheet(WIDTH, _HEAD + pitch * len(rows))
     name(sheet, response, of)
     stand: list[Column] = []
     words = ""
+    # what changes fastest gives the look, so that neighbours differ
+    marked = factors[-1] if factors else None
+    slot = min((WIDTH - left - 12) / len(rows[0]), _BROAD)
     for number, row in enumerate(rows):
         top = _HEAD + pitch * number
-        placed = Vertical(y.range, Axis(y.range.low, y.range.high, top + _PLOT, top), y.ticks, y.room)
+        placed = y.moved(top, _PLOT)
         grid(sheet, placed.axis, placed.ticks, left, WIDTH - 8)
-        at = _places(left, len(rows[0]), len(row))
-        stand += [Column(s, x, at.slot, _look(factors, s), placed) for s, x in zip(row, at.xs, strict=True)]
-        marked = factors[-1] if factors else None
+        at = Places([left + 4 + slot * (k + 0.5) for k in range(len(row))], slot)
+        for s, x in zip(row, at.xs, strict=True):
+            setting = s.settings.get(marked.name) if marked else None
+            look = look_of(marked, setting) if marked and setting is not None else Look(0)
+            stand.append(Column(s, x, slot, look, placed))
         labels(sheet, factors, [s.settings for s in row], at, top + _PLOT + 8, left, marked=marked)
         words = words or keyed(factors, [s.settings for s in row], at)
-    return Columns(sheet, of, y, stand, found, left, 8 + height(factors), words)
-
-
-def edges(sheet: Sheet, numbers: Array, column: Column) -> None:
-    """Mark where a treatment has values beyond the axis."""
-    x, y, look = column.x, column.y, column.look
-    if (numbers > y.range.high).any():
-        sheet.marks(f"edge-{look.colour}", "chevron-up", [(x, y.axis.end + 4)], 4)
-    if (numbers < y.range.low).any():
-        sheet.marks(f"edge-{look.colour}", "chevron-down", [(x, y.axis.start - 4)], 4)
-
-
-def _look(factors: Sequence[Factor], sample: TreatmentValues) -> Look:
-    """Draw by the factor that changes fastest, so that neighbours differ."""
-    setting = sample.settings.get(factors[-1].name) if factors else None
-    return Look(0) if setting is None else look_of(factors[-1], setting)
+    return Columns(sheet, of, y, stand, found, left, 8 + ROW * len(factors), words)
 
 
 def _rows(drawn: Sequence[TreatmentValues], factors: Sequence[Factor]) -> list[list[TreatmentValues]]:
@@ -327,8 +291,3 @@ def _rows(drawn: Sequence[TreatmentValues], factors: Sequence[Factor]) -> list[l
     whole = inner * math.ceil(length / inner)
     length = whole if whole <= _PER_ROW and math.ceil(len(drawn) / whole) <= _ROWS else length
     return [list(drawn[k : k + length]) for k in range(0, len(drawn), length)]
-
-
-def _places(left: float, most: int, count: int) -> Places:
-    slot = min((WIDTH - left - 12) / most, _BROAD)
-    return Places([left + 4 + slot * (k + 0.5) for k in range(count)], slot)

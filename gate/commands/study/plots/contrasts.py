@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
-from gate.commands.study.plots.marks import LAYOUTS, Look, apart, differences, said
-from gate.model.study import Response, Term
+from gate.commands.study.plots import marks as m
+from gate.commands.study.plots.marks import LAYOUTS, Look, in_unit, said
+from gate.model.study import Contrast, Response, Term
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import Picture, Point, Sheet, room
+from gate.plots.picture import Anchor, Picture, Point, Sheet, room
 from gate.plots.scales import Axis, minus, ticks
 from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.stats.special import ndtri, stdtrit
@@ -28,9 +29,8 @@ _REACH = 2.5
 """A limit beyond so many times the largest size is said, not drawn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """One contrast."""
+class _Size(msgspec.Struct, frozen=True):
+    """One contrast: its size in the unit of the axis, and how many of the two limits it is beyond."""
 
     term: str
     name: str
@@ -38,22 +38,25 @@ class Size:
     full: str
     """The same with all that it cannot be told from."""
     number: float
-    """Its size in the unit of the axis."""
     beyond: int
-    """How many of the two limits it is beyond."""
+
+    @staticmethod
+    def of(own: Contrast | Term, number: float, beyond: int) -> _Size:
+        """Name a contrast or a term."""
+        short, full = (said(how(own.term, own.aliases)) for how in (named_short, named))
+        return _Size(said(own.term), short, full, number, beyond)
 
     def fitted(self, space: float, letters: float) -> str:
         """Return its name as long as there is room for it; a star stands for others that do not fit."""
         star = "*" if self.name != self.term else ""
-        fitting = (text for text in (self.full, self.name) if room(text, letters) <= space)
-        return next(fitting, f"{clip(self.term, max(1, int(space / room('0', letters)) - len(star)))}{star}")
+        cut = f"{clip(self.term, max(1, int(space / room('0', letters)) - len(star)))}{star}"
+        return next((text for text in (self.full, self.name) if room(text, letters) <= space), cut)
 
 
-@dataclass(frozen=True, slots=True)
-class Contrasts:
+class _Contrasts(msgspec.Struct, frozen=True):
     """All that is drawn."""
 
-    sizes: Sequence[Size]
+    sizes: Sequence[_Size]
     """The largest first."""
     limits: Sequence[tuple[str, float]]
     """Their names and numbers: that of one contrast, and that of all at once."""
@@ -69,129 +72,115 @@ class Contrasts:
         largest = self.sizes[0].number
         return 1.06 * max([largest, *(at for _, at in self.limits if at <= _REACH * largest)])
 
+    @property
     def drawn_limits(self) -> list[tuple[str, float]]:
-        """Return the limits within the axis."""
+        """The limits within the axis."""
         return [(name, at) for name, at in self.limits if at <= self.end]
 
     def say(self, number: float) -> str:
         """Write a size with its unit."""
         return f"{format_number(number, 3)}{'' if self.unit == '%' else ' '}{said(self.unit)}".rstrip()
 
-    def words(self) -> list[str]:
-        """Say for a caption what is drawn, and what the limits are."""
-        limits = " and ".join(f"{name} is {self.say(at)}" for name, at in self.limits)
-        far = [name for name, at in self.limits if at > self.end]
-        beyond = f" ({' and '.join(far)} beyond the picture)" if far else ""
-        return [*self.meaning, f"{limits}{beyond}."]
+    def axis(self, sheet: Sheet, x: float, y: float, anchor: Anchor) -> None:
+        """Name the axis."""
+        wide, narrow = (f"{self.what}{in_unit(self.unit, width)}" for width in (24, 10))
+        m.both(sheet, x, y, wide, narrow, anchor=anchor)
 
-    def starred(self) -> str:
-        """Explain the star of names; "" where none has one."""
-        aliased = any(own.name != own.term for own in self.sizes)
-        return "Others that a contrast cannot be told from are named, or a star stands for them." if aliased else ""
-
-    def described(self) -> str:
-        """Say in words for those who do not see it which ones are the largest."""
+    def picture(
+        self, sheet: Sheet, prefix: str, kind: str, response: Response, words: Sequence[str], more: Sequence[str]
+    ) -> Picture:
+        """Finish a picture; words and more: of its caption, before and after what the limits are."""
         beyond = sum(own.beyond > 1 for own in self.sizes)
         largest = ", ".join(f"{clip(own.name, 30)} {self.say(own.number)}" for own in self.sizes[:6])
-        return (
+        described = (
             f"{plural(len(self.sizes), 'contrast')}, the largest {largest}; "
             f"{beyond} {agree(beyond, 'is', 'are')} beyond the limit of all at once."
         )
+        limits = " and ".join(f"{name} is {self.say(at)}" for name, at in self.limits)
+        far = [name for name, at in self.limits if at > self.end]
+        away = f" ({' and '.join(far)} beyond the picture)" if far else ""
+        aliased = any(own.name != own.term for own in self.sizes)
+        star = ["Others that a contrast cannot be told from are named, or a star stands for them."] if aliased else []
+        title = f"{kind} of the contrasts of {response.benchmark}, {response.metric}"
+        caption = " ".join([*words, *self.meaning, f"{limits}{away}.", *star, *more])
+        return sheet.picture(prefix, title, described, caption)
 
 
-def contrasts(response: Response, confidence: float, *, logs: bool = False) -> Contrasts | None:
+def _contrasts(response: Response, confidence: float, *, logs: bool = False) -> _Contrasts | None:
     """Choose Lenth's contrasts where there are any, else the terms of a two-level model with an error; else None.
 
     Args:
         logs: leave contrasts of logarithms as they are, where they would become percent.
     """
-    found = _of_lenth(response, logs=logs) if response.lenth is not None else _of_terms(response, confidence)
-    if found is None or not all(math.isfinite(own.number) for own in found.sizes) or not found.sizes[0].number:
-        return None
-    return found
+    found = _of_terms(response, confidence) if response.lenth is None else _of_lenth(response, logs=logs)
+    return found if found is not None and found.sizes[0].number else None
 
 
-def _of_lenth(response: Response, *, logs: bool) -> Contrasts | None:
+def _of_lenth(response: Response, *, logs: bool) -> _Contrasts | None:
     found = response.lenth
-    of = differences(response, np.array([c.estimate for c in found.contrasts])) if found and found.contrasts else None
+    of = m.differences(response, np.array([c.estimate for c in found.contrasts])) if found else None
     if found is None or of is None:
         return None
-    factor, unit = (1.0, "natural log") if of.percent and logs else (of.factor, of.unit)
+    plain = of.percent and logs
 
     def number(size: float) -> float:
-        return of.of(size) if of.percent and not logs else size / factor
+        return size if plain else of.of(size)
 
-    level = format_confidence(found.confidence)
     within = (
-        f"Noise alone is within ME (margin of error) for at least {level} of single contrasts, and within SME "
-        f"for all {len(found.contrasts)} at once in at least {level} of experiments (Lenth 1989)."
+        f"Noise alone is within ME (margin of error) for at least {format_confidence(found.confidence)} of single "
+        f"contrasts, and within SME for all {len(found.contrasts)} at once in at least "
+        f"{format_confidence(found.confidence)} of experiments (Lenth 1989)."
     )
-    return Contrasts(
-        sizes=[
-            Size(
-                said(c.term),
-                said(named_short(c.term, c.aliases)),
-                said(named(c.term, c.aliases)),
-                number(abs(c.estimate)),
-                c.possible + c.active,
-            )
-            for c in found.contrasts
-        ],
+    return _Contrasts(
+        sizes=[_Size.of(c, number(abs(c.estimate)), c.possible + c.active) for c in found.contrasts],
         limits=[("ME", number(found.me)), ("SME", number(found.sme))],
         noise=number(found.pse),
         what="size of the contrast",
-        unit=unit,
+        unit="natural log" if plain else of.unit,
         meaning=["Contrasts are half the change.", within],
     )
 
 
-def _of_terms(response: Response, confidence: float) -> Contrasts | None:
+def _of_terms(response: Response, confidence: float) -> _Contrasts | None:
     model = response.linear
     if model is None or any(len(f.settings) > 2 for f in response.factors):
         return None
-    told = [t for t in model.terms if t.df == 1 and t.f is not None and math.isfinite(t.f) and t.p is not None]
-    strata = [t.stratum for t in told]
+    told = [(t, t.f, t.p) for t in model.terms if t.df == 1 and t.f is not None and t.p is not None]
+    strata = [t.stratum for t, _, _ in told]
     # one line can be the limit of one error only
-    own = [t for t in told if t.stratum == max(dict.fromkeys(strata), key=strata.count)]
+    commonest = max(dict.fromkeys(strata), key=strata.count, default=None)
+    own = [each for each in told if each[0].stratum == commonest]
     if len(own) < _FEWEST:
         return None
-    df = min(model.residual_df if t.error_df is None else t.error_df for t in own)
+    df = min(model.residual_df if t.error_df is None else t.error_df for t, _, _ in own)
     alpha = 1 - confidence
-    one, family = (float(stdtrit(df, 1 - share / 2)) for share in (alpha, alpha * _share(response, own)))
+
+    def limit(part: float) -> float:
+        return float(stdtrit(df, 1 - alpha * part / 2))
+
+    # the share of alpha that a factor's effect on the mean has at first
+    weights = [claim.weight for claim in response.claims if claim.p is not None]
+    share = 1 / sum(weights) if weights else 1 / len(own)
     within = (
         f"Noise alone is within the limit of one for {format_confidence(confidence)} of single effects; the limit of "
         "the family is that of the largest effect of a factor among all tests of the response."
     )
     meaning = ["Effects in their standard errors, |t|.", within]
     if len(own) < len(model.terms):
-        meaning.append(f"{len(own)} of {len(model.terms)} terms have this error ({said(own[0].stratum)}).")
-    return Contrasts(
-        sizes=sorted((_term(t, alpha) for t in own), key=lambda each: -each.number),
-        limits=[("one", one), ("family", family)],
+        meaning.append(f"{len(own)} of {len(model.terms)} terms have this error ({said(str(commonest))}).")
+    sizes = []
+    for term, f, p in own:
+        # beyond the family's limit where Holm's procedure says so
+        clear = term.p_adjusted is not None and term.p_adjusted < alpha
+        sizes.append(_Size.of(term, math.sqrt(f), 2 if clear else int(p < alpha)))
+    return _Contrasts(
+        sizes=sorted(sizes, key=lambda each: -each.number),
+        limits=[("one", limit(1.0)), ("family", limit(share))],
         noise=1.0,
         what="size of the effect in standard errors",
         unit="",
         meaning=meaning,
     )
-
-
-def _term(term: Term, alpha: float) -> Size:
-    """Take the size of a term; it is beyond the family's limit where Holm's procedure says so."""
-    clear = term.p_adjusted is not None and term.p_adjusted < alpha
-    beyond = 2 if clear else int(term.p is not None and term.p < alpha)
-    return Size(
-        said(term.term),
-        said(named_short(term.term, term.aliases)),
-        said(named(term.term, term.aliases)),
-        math.sqrt(term.f or 0.0),
-        beyond,
-    )
-
-
-def _share(response: Response, own: Sequence[Term]) -> float:
-    """Return the share of alpha that a factor's effect on the mean has at first."""
-    weights = [claim.weight for claim in response.claims if claim.p is not None]
-    return 1 / sum(weights) if weights else 1 / len(own)
 
 
 MOST = 30
@@ -205,7 +194,7 @@ _KINDS = ("shell", "box-s0", "pip-s0")
 
 def pareto(prefix: str, response: Response, confidence: float) -> Picture | None:
     """Draw the sizes of contrasts, at most 30 of them; None where there are none or all are 0."""
-    found = contrasts(response, confidence)
+    found = _contrasts(response, confidence)
     if found is None:
         return None
     drawn = found.sizes[:MOST]
@@ -217,49 +206,33 @@ def pareto(prefix: str, response: Response, confidence: float) -> Picture | None
     marks = ticks(0, found.end, 6)
     sheet.lines("grid", [[(x.at(t.at), _HEAD), (x.at(t.at), bottom)] for t in marks])
     sheet.row(bottom + 24, [(x.at(t.at), minus(t.label)) for t in marks], "soft")
-    for kind, beyond in zip(_KINDS, range(3), strict=True):
-        bars = [
-            [(left, top), (x.at(own.number), top), (x.at(own.number), top + _ROW - 9), (left, top + _ROW - 9)]
-            for k, own in enumerate(drawn)
-            if own.beyond == beyond and (top := _HEAD + _ROW * k + 4.5)
-        ]
+    for beyond, kind in enumerate(_KINDS):
+        bars = []
+        for k, own in enumerate(drawn):
+            top, end = _HEAD + _ROW * k + 4.5, x.at(own.number)
+            if own.beyond == beyond:
+                bars.append([(left, top), (end, top), (end, top + _ROW - 9), (left, top + _ROW - 9)])
         sheet.lines(kind, bars, closed=True)
     for k, own in enumerate(drawn):
         for layout, letters in LAYOUTS:
             text = own.fitted(left - 14, letters)
             sheet.text(left - 8, _HEAD + _ROW * (k + 0.5), text, f"other middle {layout}", "end", full=own.full)
     sheet.lines("axis", [[(left, _HEAD), (left, bottom)]])
-    _bar_limits(sheet, found, x, bottom)
-    for layout, unit in (("wide", 24), ("narrow", 10)):
-        shown = f", {clip(said(found.unit), unit)}" if found.unit else ""
-        sheet.text((left + _RIGHT) / 2, sheet.height - 10, f"{found.what}{shown}", f"soft other {layout}", "middle")
-    title = f"Pareto picture of the contrasts of {response.benchmark}, {response.metric}"
-    return sheet.picture(prefix, title, found.described(), _bar_caption(found, len(found.sizes) - len(drawn)))
-
-
-def _bar_limits(sheet: Sheet, found: Contrasts, x: Axis, bottom: float) -> None:
-    """Draw the limits, the name of the first at its left and that of the second at its right."""
-    for row, (name, at) in enumerate(found.drawn_limits()):
-        top = 22 + 28 * row
-        # at the right edge the name of the second stands above its line
-        sheet.lines("limit", [[(x.at(at), top + 6 if row else top - 10), (x.at(at), bottom)]])
-        text = f"{name} {clip(found.say(at), 16)}"
+    for row, (name, number) in enumerate(found.drawn_limits):
+        # the name of the first at its left, that of the second at its right, at the edge above its line
+        top, at = 22 + 28 * row, x.at(number)
+        sheet.lines("limit", [[(at, top + 6 if row else top - 10), (at, bottom)]])
+        text = f"{name} {clip(found.say(number), 16)}"
         for layout, letters in LAYOUTS:
             wide = room(text, letters)
-            if row:
-                sheet.text(min(x.at(at) + 5, _WIDTH - wide - 4), top, text, f"other {layout}")
-            else:
-                sheet.text(max(x.at(at) - 5, wide + 4), top, text, f"other {layout}", "end")
-
-
-def _bar_caption(found: Contrasts, left_out: int) -> str:
-    names = [name for name, _ in found.limits]
-    words = [f"Filled: beyond {names[1]}; outlined: beyond {names[0]} only; grey: no more than noise."]
-    words += found.words()
-    words.append(found.starred())
-    if left_out:
-        words.append(f"{plural(left_out, 'smaller contrast')} left out; the table has all.")
-    return " ".join(filter(None, words))
+            place = min(at + 5, _WIDTH - wide - 4) if row else max(at - 5, wide + 4)
+            sheet.text(place, top, text, f"other {layout}", "start" if row else "end")
+    found.axis(sheet, (left + _RIGHT) / 2, sheet.height - 10, "middle")
+    one, all_ = (name for name, _ in found.limits)
+    words = [f"Filled: beyond {all_}; outlined: beyond {one} only; grey: no more than noise."]
+    left_out = len(found.sizes) - len(drawn)
+    more = [f"{plural(left_out, 'smaller contrast')} left out; the table has all."] if left_out else []
+    return found.picture(sheet, prefix, "Pareto picture", response, words, more)
 
 
 _HEIGHT = 400
@@ -277,7 +250,7 @@ _QUIET, _LOUD = Look(0), Look(1)
 
 def half_normal(prefix: str, response: Response, confidence: float) -> Picture | None:
     """Draw the sizes of contrasts against half-normal quantiles; None where there are none or all are 0."""
-    found = contrasts(response, confidence, logs=True)
+    found = _contrasts(response, confidence, logs=True)
     if found is None:
         return None
     count = len(found.sizes)
@@ -287,41 +260,36 @@ def half_normal(prefix: str, response: Response, confidence: float) -> Picture |
     y = Axis(0, found.end, _BOTTOM, _TOP)
     x = Axis(0, 1.06 * quantiles[0], left, right)
     sheet = Sheet(_WIDTH, _HEIGHT)
-    for layout, unit in (("wide", 24), ("narrow", 10)):
-        shown = f", {clip(said(found.unit), unit)}" if found.unit else ""
-        sheet.text(12, 20, f"{found.what}{shown}", f"soft other {layout}")
+    found.axis(sheet, 12, 20, "start")
     grid(sheet, y, marks, left, right)
-    across = ticks(0, x.high, 6)
-    sheet.row(_BOTTOM + 24, [(x.at(t.at), minus(t.label)) for t in across], "soft")
+    sheet.row(_BOTTOM + 24, [(x.at(t.at), minus(t.label)) for t in ticks(0, x.high, 6)], "soft")
     sheet.text((left + right) / 2, _HEIGHT - 10, "half-normal quantile", "soft", "middle")
     if found.noise > 0:
         end = min(x.high, found.end / found.noise)
         sheet.lines("zero", [[(x.at(0), y.at(0)), (x.at(end), y.at(found.noise * end))]])
-    _limits(sheet, found, y, left, right)
-    points = [(x.at(q), y.at(own.number)) for q, own in zip(quantiles, found.sizes, strict=True)]
-    named = [(at, own) for at, own in zip(points, found.sizes, strict=True) if own.beyond]
-    quiet = [at for at, own in zip(points, found.sizes, strict=True) if not own.beyond]
-    _QUIET.marks(sheet, quiet, "middle" if count <= _MANY else "small")
-    _names(sheet, named, left, right)
-    _LOUD.marks(sheet, [at for at, _ in named], "large")
-    title = f"Half-normal plot of the contrasts of {response.benchmark}, {response.metric}"
-    return sheet.picture(prefix, title, found.described(), _caption(found, len(named)))
-
-
-def _limits(sheet: Sheet, found: Contrasts, y: Axis, left: float, right: float) -> None:
-    drawn = found.drawn_limits()
-    sheet.lines("limit", [[(left, y.at(at)), (right, y.at(at))] for _, at in drawn])
+    limits = [(name, y.at(at)) for name, at in found.drawn_limits]
+    sheet.lines("limit", [[(left, at), (right, at)] for _, at in limits])
     for layout, _ in LAYOUTS:
-        places = apart([y.at(at) for _, at in drawn], _GAPS[layout], _TOP, _BOTTOM)
-        for (name, at), place in zip(drawn, places, strict=True):
-            sheet.lines(f"grid {layout}", [[(right, y.at(at)), (right + 5, place)]])
+        places = m.apart([at for _, at in limits], _GAPS[layout], _TOP, _BOTTOM)
+        for (name, at), place in zip(limits, places, strict=True):
+            sheet.lines(f"grid {layout}", [[(right, at), (right + 5, place)]])
             sheet.text(right + 7, place, name, f"other middle {layout}")
+    points = [((x.at(q), y.at(own.number)), own) for q, own in zip(quantiles, found.sizes, strict=True)]
+    loud = [each for each in points if each[1].beyond]
+    _QUIET.marks(sheet, [at for at, own in points if not own.beyond], "middle" if count <= _MANY else "small")
+    _names(sheet, loud, left, right)
+    _LOUD.marks(sheet, [at for at, _ in loud], "large")
+    words = ["Noise alone would lie along the line; contrasts far above it act."]
+    words.append(f"Triangles, with names, are beyond {found.limits[0][0]}.")
+    without = len(loud) - _MOST["wide"]
+    more = [f"{plural(without, 'smaller one')} of these without a name; the table has all."] if without > 0 else []
+    return found.picture(sheet, prefix, "Half-normal plot", response, words, more)
 
 
-def _names(sheet: Sheet, named: Sequence[tuple[Point, Size]], left: float, right: float) -> None:
+def _names(sheet: Sheet, loud: Sequence[tuple[Point, _Size]], left: float, right: float) -> None:
     """Name points at their left, where no larger ones are; those with too little room there at their right."""
     for layout, letters in LAYOUTS:
-        shown = named[: _MOST[layout]]
+        shown = loud[: _MOST[layout]]
         # the first points are the furthest right
         beside = sum(room(own.name, letters) <= px - _TIP - 8 - left for (px, _), own in shown)
         places = _places([at[1] for at, _ in shown], beside, _GAPS[layout])
@@ -348,15 +316,5 @@ def _places(wanted: Sequence[float], beside: int, gap: float) -> list[float]:
     for k in range(beside, len(wanted)):
         places[k] = max(wanted[k], places[k - 1] + gap) if k else wanted[k]
     if places and (places[0] < _TOP or places[-1] > _BOTTOM - 10):
-        return apart(wanted, gap, _TOP, _BOTTOM - 10)
+        return m.apart(wanted, gap, _TOP, _BOTTOM - 10)
     return places
-
-
-def _caption(found: Contrasts, named: int) -> str:
-    words = ["Noise alone would lie along the line; contrasts far above it act."]
-    words.append(f"Triangles, with names, are beyond {found.limits[0][0]}.")
-    words += found.words()
-    words.append(found.starred())
-    if named > _MOST["wide"]:
-        words.append(f"{plural(named - _MOST['wide'], 'smaller one')} of these without a name; the table has all.")
-    return " ".join(filter(None, words))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -85,14 +85,6 @@ class Entry:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    x: float
-    row: int
-    entry: Entry
-    text: str
-
-
 def said(setting: Setting | str) -> str:
     """Write a setting on one line, without what does not print."""
     text = f"{setting:.6g}" if isinstance(setting, float) else str(setting)
@@ -165,8 +157,8 @@ def shortened(names: Sequence[str], width: int) -> dict[str, str]:
 
 def legend_height(listed: Sequence[Entry], space: float, title: str = "") -> float:
     """Return the height that a legend takes."""
-    rows = {layout: _rows(listed, space, letters, title) for layout, letters in LAYOUTS}
-    return max(_ROW[layout] * ((placed[-1].row if placed else -1) + 1) for layout, placed in rows.items())
+    rows = {layout: [row for _, row, _, _ in _flow(listed, space, letters, title)] for layout, letters in LAYOUTS}
+    return max(_ROW[layout] * (max(own, default=-1) + 1) for layout, own in rows.items())
 
 
 def legend(sheet: Sheet, listed: Sequence[Entry], left: float, top: float, space: float, title: str = "") -> None:
@@ -176,17 +168,14 @@ def legend(sheet: Sheet, listed: Sequence[Entry], left: float, top: float, space
         if title and listed:
             shown = _cut(f"{title}:", space / 3, letters)
             sheet.text(left, top + height * 0.5, shown, f"soft other middle {layout}", full=title)
-        for placed in _rows(listed, space, letters, title):
-            middle = top + height * (placed.row + 0.5)
-            placed.entry.look.marks(sheet, [(left + placed.x, middle)], "large", f" {layout}")
-            sheet.text(left + placed.x + 10, middle, placed.text, f"other middle {layout}", full=placed.entry.name)
+        for x, row, entry, text in _flow(listed, space, letters, title):
+            middle = top + height * (row + 0.5)
+            entry.look.marks(sheet, [(left + x, middle)], "large", f" {layout}")
+            sheet.text(left + x + 10, middle, text, f"other middle {layout}", full=entry.name)
 
 
-def _rows(listed: Sequence[Entry], space: float, letters: float, title: str) -> list[_Placed]:
-    return list(_flow(listed, space, letters, title))
-
-
-def _flow(listed: Sequence[Entry], space: float, letters: float, title: str) -> Iterator[_Placed]:
+def _flow(listed: Sequence[Entry], space: float, letters: float, title: str) -> Iterator[tuple[float, int, Entry, str]]:
+    """Give place and row of each entry, with as much of its name as there is room for."""
     begin = min(room(f"{title}:", letters), space / 3) + 14 if title else 8.0
     x, row = begin, 0
     for entry in listed:
@@ -194,7 +183,7 @@ def _flow(listed: Sequence[Entry], space: float, letters: float, title: str) -> 
         width = 10 + room(text, letters)
         if x + width > space and x > begin:
             x, row = begin, row + 1
-        yield _Placed(x, row, entry, text)
+        yield x, row, entry, text
         x += width + 26
 
 
@@ -207,42 +196,24 @@ def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[
     if (len(wanted) - 1) * gap > high - low + 1e-6:
         raise ValueError(f"{len(wanted)} places {gap:g} apart need more than {high - low:g}")
     ranked = sorted(range(len(wanted)), key=wanted.__getitem__)
-    blocks: list[_Block] = []
+    blocks: list[tuple[list[int], float]] = []
     for index in ranked:
-        blocks.append(_Block([index], wanted[index]))
-        # what meets becomes one block around the mean of what its members want
-        while len(blocks) > 1 and _bottom(blocks[-2], gap) + gap > _top(blocks[-1], gap):
-            last = blocks.pop()
-            first = blocks.pop()
-            members = [*first.members, *last.members]
-            blocks.append(_Block(members, sum(wanted[m] for m in members) / len(members)))
+        blocks.append(([index], wanted[index]))
+        while len(blocks) > 1:
+            (above, first), (below, last) = blocks[-2:]
+            if first + (len(above) - 1) * gap / 2 + gap <= last - (len(below) - 1) * gap / 2:
+                break
+            # what meets becomes one block around the mean of what its members want
+            members = [*above, *below]
+            blocks[-2:] = [(members, sum(wanted[m] for m in members) / len(members))]
     places = [0.0] * len(wanted)
-    for block in blocks:
-        for nth, index in enumerate(block.members):
-            places[index] = _top(block, gap) + nth * gap
-    return _within(places, ranked, gap, low, high)
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    members: list[int]
-    middle: float
-
-
-def _top(block: _Block, gap: float) -> float:
-    return block.middle - (len(block.members) - 1) * gap / 2
-
-
-def _bottom(block: _Block, gap: float) -> float:
-    return block.middle + (len(block.members) - 1) * gap / 2
-
-
-def _within(places: list[float], ranked: Sequence[int], gap: float, low: float, high: float) -> list[float]:
-    least = low
+    for members, middle in blocks:
+        for nth, index in enumerate(members):
+            places[index] = middle - (len(members) - 1) * gap / 2 + nth * gap
+    least, most = low, high
     for index in ranked:
         places[index] = max(places[index], least)
         least = places[index] + gap
-    most = high
     for index in reversed(ranked):
         places[index] = min(places[index], most)
         most = places[index] - gap
@@ -252,6 +223,7 @@ def _within(places: list[float], ranked: Sequence[int], gap: float, low: float, 
 Array = npt.NDArray[np.float64]
 
 _FEWEST_TICKS = 3
+_GOLDEN = 0.6180339887498949
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +262,20 @@ class Vertical:
     def inside(self, numbers: Array) -> npt.NDArray[np.bool_]:
         """Tell which numbers lie within the ends."""
         return (numbers >= self.range.low) & (numbers <= self.range.high)
+
+    def moved(self, top: float, height: float) -> Vertical:
+        """Return the same axis at another place."""
+        return replace(self, axis=Axis(self.range.low, self.range.high, top + height, top))
+
+    def edges(self, sheet: Sheet, look: Look, xs: Sequence[float], numbers: Array) -> None:
+        """Mark at the edge where numbers lie beyond it."""
+        for shape, beyond, y in (
+            ("chevron-up", numbers > self.range.high, self.axis.end + 4),
+            ("chevron-down", numbers < self.range.low, self.axis.start - 4),
+        ):
+            sheet.marks(
+                f"edge-{look.colour}", cast("Shape", shape), [(xs[k], y) for k in np.flatnonzero(beyond).tolist()], 4
+            )
 
 
 def scale(response: Response, values: Array, *, plain: bool = False) -> Scale | None:
@@ -344,6 +330,42 @@ def marks_between(low: float, high: float, count: int, *, log: bool) -> list[Tic
     if len(found) >= _FEWEST_TICKS:
         return found
     return [Tick(math.log10(t.at), t.label) for t in ticks(10.0**low, 10.0**high, count) if t.at > 0]
+
+
+def both(
+    sheet: Sheet, x: float, y: float, wide: str, narrow: str, classes: str = "soft other", anchor: Anchor = "start"
+) -> None:
+    """Write a text, and a shorter one for a phone."""
+    for layout, text in (("wide", wide), ("narrow", narrow)):
+        sheet.text(x, y, text, f"{classes} {layout}", anchor)
+
+
+def in_unit(unit: str, width: int) -> str:
+    """Write a unit behind what is in it: ", ms"."""
+    return f", {clip(said(unit), width)}" if unit else ""
+
+
+def evenly(values: Array, most: int) -> Array:
+    """Choose at most so many values, evenly in their order."""
+    return values if values.size <= most else values[np.linspace(0, values.size - 1, most).astype(np.int64)]
+
+
+def spread_out(count: int) -> Array:
+    """Return shares of a width, 0 to 1, at which marks stand apart: evenly spread, always the same."""
+    return np.asarray((np.arange(count) * _GOLDEN) % 1, dtype=np.float64)
+
+
+def box(
+    sheet: Sheet, look: Look, x: float, half: float, quartiles: tuple[float, float, float], ends: tuple[float, float]
+) -> None:
+    """Draw a box from quartile to quartile with the median in it, and whiskers to two ends, all in pixels."""
+    first, middle, third = quartiles
+    corners = [(x - half, first), (x + half, first), (x + half, third), (x - half, third)]
+    sheet.lines(f"box-{look.colour}", [corners], closed=True)
+    stems = [[(x, first), (x, ends[0])], [(x, third), (x, ends[1])]]
+    caps = [[(x - half / 2, end), (x + half / 2, end)] for end in ends]
+    sheet.lines(f"fine-{look.colour}", [*stems, *caps])
+    sheet.lines(f"bar-{look.colour}", [[(x - half, middle), (x + half, middle)]])
 
 
 def name(sheet: Sheet, response: Response, of: Scale, before: str = "") -> None:

@@ -1,32 +1,32 @@
-"""The tables of a study's page: rows of text, arranged and rounded for a reader."""
+"""The tables of a study: each is rows and columns, a column a heading, a value of the row, and how it is written."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from operator import attrgetter, itemgetter
+from typing import Any
+
+import msgspec
 
 from gate.commands.study.report import words as say
+from gate.commands.study.report.words import Amounts
 from gate.document.terminal import Column
-from gate.model.study import (
-    OneWay,
-    PercentRow,
-    Response,
-    SampleSizes,
-)
+from gate.model.study import Effect, Lenth, LinearModel, OneWay, PercentRow, QuantileModel, Response, SampleSizes
 from gate.units import format_confidence, format_number, format_share
-from gate.words.effects import percentile, settings_text
+from gate.words.effects import alias_sets, named, percentile, settings_text
 from gate.writing.amounts import format_p
 
-_SCHED = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
+QUANTILES = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
+"""Of a one-way table, as SCHED has them."""
 MOST_APART = 12
 """Combinations beside machines that have a table of their own."""
 MOST_RANKS = 60
 """Rows of Kruskal-Wallis tests that a page shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """A table; the first cell of a row names the row. note: what stands below."""
+class View(msgspec.Struct, frozen=True):
+    """A table as text; the first cell of a row names the row. note: what stands below."""
 
     caption: str
     head: tuple[Column, ...]
@@ -34,39 +34,297 @@ class View:
     note: str = ""
 
 
-def headings(first: str, *others: str | Column) -> tuple[Column, ...]:
-    """Name columns: the first one holds text, the others numbers where nothing else is said."""
-    return (Column(first), *(own if isinstance(own, Column) else Column(own, right=True) for own in others))
+class Shown(msgspec.Struct, frozen=True):
+    """A column: value is taken from a row, and show writes it; where it is None there is nothing."""
+
+    column: Column
+    value: Callable[[Any], Any]
+    show: Callable[[Any], str]
+
+
+def text(title: str, value: str | Callable[[Any], Any], show: Callable[[Any], str] = str) -> Shown:
+    """Describe a column of words; value: the name of what the row has, or what makes it of the row."""
+    return Shown(Column(title), attrgetter(value) if isinstance(value, str) else value, show)
+
+
+def number(title: str, value: str | Callable[[Any], Any], show: Callable[[Any], str] = str) -> Shown:
+    """Describe a column of numbers."""
+    return Shown(Column(title, right=True), attrgetter(value) if isinstance(value, str) else value, show)
+
+
+def chance(title: str, name: str = "p", of: Callable[[Any], Any] = lambda row: row) -> Shown:
+    """Describe a column of p, which says where there is none; of: what of the row has it, None: nothing."""
+    return number(title, of, lambda own: format_p(getattr(own, name)))
+
+
+def view(caption: str, rows: Iterable[Any], *columns: Shown, note: str = "") -> View:
+    """Write a table."""
+    cells = (tuple("" if (value := own.value(row)) is None else own.show(value) for own in columns) for row in rows)
+    return View(caption, tuple(own.column for own in columns), tuple(cells), note)
+
+
+def _in(unit: str, before: str = ", in ") -> str:
+    return f"{before}{unit}" if unit else ""
+
+
+def _or(empty: str) -> Callable[[Any], str]:
+    return lambda settings: settings_text(settings) or empty
+
+
+def _signed_share(value: float) -> str:
+    return format_share(value, sign=True)
+
+
+def _quantile_of(name: str) -> Callable[[Any], Any]:
+    return lambda row: row.quantiles.get(name)
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}"
+
+
+# --- models ---------------------------------------------------------------------------------------------------------
+
+
+def linear(
+    response: Response, model: LinearModel, confidence: float, name: str = "", share: Callable[[float], str] = _share
+) -> View:
+    """Lay out a linear model in the form of QR Table 3, with the error of each term where there are several."""
+    amounts, percent = Amounts(response), format_confidence(confidence)
+    rows: list[tuple[Any, Any, Any]] = []
+    for term in model.terms:
+        # no two settings of each factor may have been measured together: the term has no effect to show then
+        for i, effect in enumerate(term.effects or [None]):
+            label = say.effect_name(effect, response, model) if effect else named(term.term, term.aliases)
+            rows.append((label, amounts.ends(effect), None if i else term))
+    rows.append((say.residuals(model), amounts.ends(None), model))
+
+    def of(term: str, residual: str | None = None) -> Callable[[Any], Any]:
+        """Take what a term has, of the row of the residuals what the model has."""
+
+        def value(row: tuple[Any, Any, Any]) -> Any:
+            name = term if row[2] is not model else residual
+            return None if row[2] is None or name is None else getattr(row[2], name)
+
+        return value
+
+    def tested(row: tuple[Any, Any, Any]) -> Any:
+        return None if row[2] is model else row[2]
+
+    def df(row: tuple[Any, Any, Any]) -> Any:
+        own = row[2]
+        if own is None or own is model:
+            return own and model.residual_df
+        # combinations of settings may be lacking
+        return own.df if own.whole_df in (None, own.df) else f"{own.df} of {own.whole_df}"
+
+    errors = [text("tested against", tested, say.error_of)]
+    fitted = f"{model.observations} observations, R² {'unknown' if model.r2 is None else share(model.r2)}"
+    return view(
+        f"{f'{name}: ' if name else ''}Effects on the mean{_in(amounts.changes, ' in ')}: {model.formula}; {fitted}",
+        rows,
+        text("effect", lambda row: row[0]),
+        number(f"low {percent}", lambda row: row[1][0]),
+        number("estimate", lambda row: row[1][1]),
+        number(f"high {percent}", lambda row: row[1][2]),
+        number("df", df),
+        number(f"sum sq{amounts.squared}", of("sum_of_squares", "residual_ss"), amounts.squares),
+        number("share", of("share", "unexplained"), share),
+        chance("p", of=tested),
+        chance("p, family", "p_adjusted", tested),
+        *(errors if len(model.strata) > 1 else []),
+        note="; ".join(say.below(response, model)),
+    )
+
+
+def strata(response: Response, model: LinearModel) -> View:
+    """Lay out what differs beside the factors, each an error that some terms are told from."""
+    amounts = Amounts(response)
+    return view(
+        "Strata: what differs beside the factors",
+        model.strata,
+        text("differences between", lambda own: say.ERRORS[own.name]),
+        number("of them", "groups"),
+        number("df", "df", "{:g}".format),
+        number(f"mean square{amounts.squared}", "mean_square", amounts.squares),
+        number(f"variance{amounts.squared}", "component", amounts.squares),
+        number("sd", lambda own: None if own.component is None else own.component**0.5, amounts.change),
+        note=say.method(model),
+    )
+
+
+def lenth(response: Response, found: Lenth) -> View:
+    """Lay out the contrasts of a two-level design with one unit a treatment, by Lenth's limits."""
+    amounts = Amounts(response)
+    change = amounts.change
+
+    def yes(value: bool) -> str:
+        return "yes" if value else "no"
+
+    return view(
+        f"Contrasts, each half the change{_in(amounts.changes)}; {format_confidence(found.confidence)}",
+        found.contrasts,
+        text("contrast", lambda own: named(own.term, own.aliases)),
+        number("estimate", "estimate", amounts.signed),
+        text("beyond ME", "possible", yes),
+        text("beyond SME", "active", yes),
+        note=f"pseudo standard error {change(found.pse)}; margin of error of one contrast (ME) {change(found.me)}, of "
+        f"all {len(found.contrasts)} at once (SME) {change(found.sme)}; {found.df:.3g} df",
+    )
+
+
+def quantile(response: Response, model: QuantileModel, confidence: float) -> View:
+    """Lay out the effects on one quantile in the form of QR Table 4, those for independent values beside."""
+    amounts, percent = Amounts(response), format_confidence(confidence)
+    none = [None] * len(model.effects)
+    rows = [*zip(model.effects, model.iid or none, model.iid_errors or none, strict=True)]
+    extra = (
+        number(f"iid low {percent}", lambda row: amounts.ends(row[1])[0]),
+        number(f"iid high {percent}", lambda row: amounts.ends(row[1])[2]),
+        number("iid error", lambda row: row[2], amounts.change),
+        number("iid t", lambda row: row[1].estimate / row[2] if row[2] else None, "{:.2f}".format),
+        chance("iid p", of=lambda row: row[1]),
+    )
+    level = _in(amounts.unit.name, ", intercept in ") if amounts.changes != amounts.unit.name else ""
+    few = "" if model.enough else "; too few values beyond it in some treatment to be sure"
+    return view(
+        f"Effects on {percentile(model.tau)}{_in(amounts.changes + level, ' in ') if amounts.changes else ''}{few}",
+        rows,
+        text("effect", lambda row: say.effect_name(row[0], response)),
+        number(f"low {percent}", lambda row: amounts.ends(row[0])[0]),
+        number("estimate", lambda row: amounts.ends(row[0])[1]),
+        number(f"high {percent}", lambda row: amounts.ends(row[0])[2]),
+        chance("p", of=lambda row: row[0]),
+        *(extra if model.iid else ()),
+    )
+
+
+def by_quantile(response: Response, models: Sequence[QuantileModel]) -> View:
+    """Lay out the estimates of all effects beside each other, a column for each quantile."""
+    amounts = Amounts(response)
+    short = [percentile(model.tau) for model in models if not model.enough]
+    return view(
+        f"Effects on each quantile{_in(amounts.changes, ' in ')}",
+        zip(*(model.effects for model in models), strict=True),
+        text("effect", lambda row: say.effect_name(row[0], response)),
+        *(
+            number(percentile(m.tau), itemgetter(i), lambda effect: amounts.ends(effect)[1])
+            for i, m in enumerate(models)
+        ),
+        note=f"Too few values beyond {', '.join(short)} in some treatment to be sure." if short else "",
+    )
+
+
+def trends(response: Response, confidence: float) -> View | None:
+    """Lay out the trends of factors whose settings are numbers."""
+    if not response.trends:
+        return None
+    amounts, percent = Amounts(response), format_confidence(confidence)
+    aliases = alias_sets(response)
+    rows = []
+    for trend in response.trends:
+        step = "doubling" if trend.axis == "log2" else "unit"
+        slopes = (f"per {step}", trend.slope), ("per unit", trend.per_unit), (f"curvature, per {step}", trend.curvature)
+        rows += [(trend.factor, name, own) for name, own in slopes if own is not None]
+    curved = any(trend.curvature is not None for trend in response.trends)
+    bent = ", and the curvature, by how much the slope changes with each step" if curved else ""
+    return view(
+        f"Trends of factors with numbers for settings{_in(amounts.changes)}",
+        rows,
+        text("factor", lambda row: named(row[0], aliases.get(row[0], []))),
+        text("trend", lambda row: row[1]),
+        number(f"low {percent}", lambda row: row[2].low, amounts.change),
+        number("estimate", lambda row: row[2].estimate, amounts.signed),
+        number(f"high {percent}", lambda row: row[2].high, amounts.change),
+        chance("p", of=lambda row: row[2]),
+        note=f"Straight lines through the means of the linear model{bent}, with the error of the factor's own term.",
+    )
+
+
+def checks(response: Response) -> View:
+    """Lay out what the tests say."""
+    return view(
+        "Checks",
+        say.checks(response),
+        text("test", "name"),
+        number("statistic", "statistic", format_number),
+        number("df", "df", lambda df: ", ".join(f"{own:.4g}" for own in df)),
+        chance("p"),
+        text("says", "words"),
+    )
+
+
+def side_by_side(response: Response) -> View | None:
+    """Lay out the main effects of all data sets beside each other (NIST 4.7)."""
+    if not response.abridged or response.linear is None:
+        return None
+    signed, change = Amounts(response).signed, Amounts(response).change
+    models = {"all treatments": response.linear} | {each.name: each.linear for each in response.abridged}
+    effects: dict[tuple[str, str], Effect] = {}
+    for e in (e for m in models.values() for t in m.terms if len(t.factors) == 1 for e in t.effects):
+        effects.setdefault((e.term, settings_text(e.settings)), e)
+
+    def own(model: LinearModel, effect: Effect) -> str:
+        every = (e for term in model.terms for e in term.effects)
+        found = next((e for e in every if (e.term, e.settings) == (effect.term, effect.settings)), None)
+        if found is None:
+            return "-"
+        half = "" if found.low is None or found.high is None else f" ±{change((found.high - found.low) / 2)}"
+        return f"{signed(found.estimate)}{half}"
+
+    return view(
+        "Main effects with and without some treatments",
+        effects.values(),
+        text("effect", lambda effect: say.effect_name(effect, response)),
+        *(number(name, partial(own, model)) for name, model in models.items()),
+    )
+
+
+# --- treatments and settings ----------------------------------------------------------------------------------------
 
 
 def design(response: Response) -> View:
     """Lay out the factors and their settings."""
-    rows = [
-        (f.name, str(f.settings[0]), ", ".join(map(str, f.settings[1:])), f"by {f.varies}") for f in response.factors
-    ]
-    head = headings("factor", Column("low (-1)"), Column("others"), Column("varies"))
-    return View("Factors: the first setting is coded -1", head, tuple(rows))
+    return view(
+        "Factors: the first setting is coded -1",
+        response.factors,
+        text("factor", "name"),
+        text("low (-1)", lambda factor: factor.settings[0]),
+        text("others", lambda factor: ", ".join(map(str, factor.settings[1:]))),
+        text("varies", "varies", "by {}".format),
+    )
 
 
 def treatments(response: Response) -> View:
     """Lay out what was measured of each treatment."""
-    taus = list(dict.fromkeys(tau for t in response.treatments for tau in t.quantiles))
-    names = [percentile(float(tau)) for tau in taus]
-    rows = [
-        (
-            (settings_text(t.settings) or "all") + (" (questionable)" if t.settings in response.questionable else ""),
-            str(t.builds),
-            str(t.executions),
-            str(t.values),
-            say.level(t.mean, response),
-            say.change(t.sd, response),
-            *(say.level(t.quantiles.get(tau), response) for tau in taus),
-        )
-        for t in response.treatments
-    ]
-    unit = say.unit_name(response)
-    caption = f"Treatments{f', in {unit}' if unit else ''}; quantiles of all values, where there are enough of them"
-    return View(caption, headings("treatment", "builds", "executions", "values", "mean", "sd", *names), tuple(rows))
+    amounts = Amounts(response)
+    taus = dict.fromkeys(tau for t in response.treatments for tau in t.quantiles)
+    odd = response.questionable
+    return view(
+        f"Treatments{_in(amounts.unit.name)}; quantiles of all values, where there are enough of them",
+        response.treatments,
+        text("treatment", "settings", lambda at: _or("all")(at) + (" (questionable)" if at in odd else "")),
+        number("builds", "builds"),
+        number("executions", "executions"),
+        number("values", "values"),
+        number("mean", "mean", amounts.level),
+        number("sd", "sd", amounts.change),
+        *(number(percentile(float(t)), _quantile_of(t), amounts.level) for t in taus),
+    )
+
+
+def means(response: Response, confidence: float) -> View:
+    """Lay out the mean of each treatment with its BCa interval (NIST Fig. 1)."""
+    amounts, percent = Amounts(response), format_confidence(confidence)
+    return view(
+        f"Means of the units{_in(amounts.unit.name)}, with BCa bootstrap intervals",
+        response.means,
+        text("treatment", "settings", _or("all")),
+        number("units", "units"),
+        number(f"low {percent}", "low", amounts.level),
+        number("mean", "mean", amounts.level),
+        number(f"high {percent}", "high", amounts.level),
+    )
 
 
 def percents(response: Response, factor: str) -> list[View]:
@@ -76,190 +334,145 @@ def percents(response: Response, factor: str) -> list[View]:
     table; of many there is one for all.
     """
     found = [row for row in response.percents if row.factor == factor]
-    if not found:
-        return []
-    machine = next(
-        (f.name for f in response.factors if f.varies == "session" and f.name != factor and len(f.settings) > 1), None
-    )
+    bound = (f.name for f in response.factors if f.varies == "session" and f.name != factor and len(f.settings) > 1)
+    machine = next(bound, None)
     apart: dict[str, list[PercentRow]] = {}
     for row in found:
         at = {name: setting for name, setting in row.at.items() if name != machine}
         apart.setdefault(settings_text(at) if machine else "", []).append(row)
-    if machine is None or len(apart) > MOST_APART:
-        return [_percents(response, found, "")]
+    if len(apart) > MOST_APART:
+        apart = {"": found}
     return [_percents(response, rows, at) for at, rows in apart.items()]
 
 
 def _percents(response: Response, found: Sequence[PercentRow], at: str) -> View:
-    factor = found[0].factor
-    unit = say.unit_name(response)
+    amounts, first = Amounts(response), found[0]
     several = len({(row.first, row.second) for row in found}) > 1
-    varied = [name for name in found[0].at if len({str(row.at.get(name)) for row in found}) > 1]
-    single = varied[0] if len(varied) == 1 and (at or len(found[0].at) == 1) else None
-    rows = [
-        (
-            str(row.at[single]) if single else settings_text(row.at) or "everywhere",
-            *((f"{row.first} to {row.second}",) if several else ()),
-            say.level(row.first_mean, response),
-            say.level(row.second_mean, response),
-            say.change(row.difference, response, sign=True),
-            row.words,
-            ""
-            if row.low is None or row.high is None
-            else f"{format_share(row.low, sign=True)} to {format_share(row.high, sign=True)}",
+    varied = [name for name in first.at if len({str(row.at.get(name)) for row in found}) > 1]
+    single = varied[0] if len(varied) == 1 and (at or len(first.at) == 1) else None
+    names = ("first", "second") if several else (f"{first.factor}={first.first}", f"{first.factor}={first.second}")
+
+    def interval(row: PercentRow) -> str | None:
+        if row.low is None or row.high is None:
+            return None
+        return f"{format_share(row.low, sign=True)} to {format_share(row.high, sign=True)}"
+
+    return view(
+        f"{first.factor}, setting against setting{_in(at, ' at ')}{_in(amounts.unit.name)}",
+        found,
+        text(single or "at", lambda row: row.at[single] if single else _or("everywhere")(row.at)),
+        *([text("settings", lambda row: f"{row.first} to {row.second}")] if several else []),
+        number(names[0], "first_mean", amounts.level),
+        number(names[1], "second_mean", amounts.level),
+        number("difference", "difference", amounts.signed),
+        text("result", "words"),
+        text("interval", interval),
+    )
+
+
+def all_percents(response: Response) -> View:
+    """Lay out all of these below each other, for a terminal."""
+    amounts = Amounts(response)
+    return view(
+        "Setting against setting",
+        response.percents,
+        text("at", "at", _or("everywhere")),
+        number("from", lambda row: f"{row.factor}={row.first}"),
+        number("mean", "first_mean", amounts.level),
+        number("to", "second"),
+        number("mean", "second_mean", amounts.level),
+        number("difference", "difference", amounts.signed),
+        number("result", "words"),
+    )
+
+
+def one_way(response: Response, found: OneWay, confidence: float) -> list[View]:
+    """Lay out a one-way table with quantiles and Tukey-Kramer groups (SCHED, appendix), and its comparisons."""
+    amounts, percent = Amounts(response), format_confidence(confidence)
+    where = f"{found.factor}{_in(settings_text(found.at), ' at ')}"
+    low, high = (number(f"{end} {percent}", end, amounts.change) for end in ("low", "high"))
+    p = chance("p")
+    views = [
+        view(
+            where,
+            found.rows,
+            text(found.factor, "setting"),
+            number("count", "count"),
+            number("mean", "mean", amounts.level),
+            number("sd", "sd", amounts.change),
+            *(number(name, _quantile_of(name), amounts.level) for name in QUANTILES),
+            text("group", "letters"),
+            note="Settings that share a letter do not differ by Tukey and Kramer." if found.pairs else "",
         )
-        for row in found
     ]
-    means = ("first", "second") if several else (f"{factor}={found[0].first}", f"{factor}={found[0].second}")
-    others = (Column("settings"),) if several else ()
-    caption = f"{factor}, setting against setting{f' at {at}' if at else ''}{f', in {unit}' if unit else ''}"
-    head = headings(single or "at", *others, *means, "difference", Column("result"), Column("interval"))
-    return View(caption, head, tuple(rows))
+    if found.firsts:
+        first = f"each setting against the first, {found.rows[0].setting}"
+        views.append(
+            view(
+                f"{where}: {first}{_in(amounts.changes)}",
+                found.firsts,
+                text(found.factor, "setting"),
+                low,
+                number("difference", "difference", amounts.signed),
+                high,
+                number("percent", "percent", _signed_share),
+                p,
+                note=f"By Dunnett: the {percent} holds for all these intervals together, and p is shared over them.",
+            )
+        )
+    if found.pairs:
+        name = text("difference", lambda pair: f"{pair.b} - {pair.a}")
+        estimate = number("estimate", "difference", amounts.signed)
+        views.append(view(f"{where}: all pairs by Tukey and Kramer", found.pairs, name, low, estimate, high, p))
+    return views
 
 
 def ranks(response: Response) -> View | None:
     """Lay out the Kruskal-Wallis tests by factor and within a setting (QR 4.6)."""
     known = [test for test in response.ranks if test.p is not None]
-    if not known:
-        return None
-    rows = [
-        (
-            test.factor if test.setting is None else f"treatments with {settings_text(test.at)}",
-            settings_text(test.at) if test.setting is None and test.at else "",
-            str(test.groups),
-            "" if test.statistic is None else f"{test.statistic:.4g}",
-            "" if test.df is None else str(test.df),
-            format_p(test.p),
-            format_p(test.p_adjusted),
-        )
-        for test in known[:MOST_RANKS]
-    ]
-    note = (
-        "A row of a factor without settings adds up the tests at each combination of the other factors. Treatments of "
-        "factors that vary by build or session are compared by the means of those. p by chi-square is rough with fewer "
-        "than 5 units a group."
+    more = f" {len(known) - MOST_RANKS} more rows are in the CSV tables." if len(known) > MOST_RANKS else ""
+    found = view(
+        "Kruskal-Wallis: do the distributions differ?",
+        known[:MOST_RANKS],
+        text("compared", lambda t: t.factor if t.setting is None else f"treatments with {settings_text(t.at)}"),
+        text("at", lambda t: settings_text(t.at) if t.setting is None else None),
+        number("groups", "groups"),
+        number("H", "statistic", "{:.4g}".format),
+        number("df", "df"),
+        chance("p"),
+        chance("p, Holm", "p_adjusted"),
+        note="A row of a factor without settings adds up the tests at each combination of the other factors. "
+        "Treatments of factors that vary by build or session are compared by the means of those. p by chi-square is "
+        f"rough with fewer than 5 units a group.{more}",
     )
-    if len(known) > len(rows):
-        note += f" {len(known) - len(rows)} more rows are in the CSV tables."
-    head = headings("compared", Column("at"), "groups", "H", "df", "p", "p, Holm")
-    return View("Kruskal-Wallis: do the distributions differ?", head, tuple(rows), note)
-
-
-def means(response: Response, confidence: float) -> View:
-    """Lay out the mean of each treatment with its BCa interval (NIST Fig. 1)."""
-    percent = format_confidence(confidence)
-    rows = [
-        (
-            settings_text(m.settings) or "all",
-            str(m.units),
-            say.level(m.low, response),
-            say.level(m.mean, response),
-            say.level(m.high, response),
-        )
-        for m in response.means
-    ]
-    unit = say.unit_name(response)
-    caption = f"Means of the units{f', in {unit}' if unit else ''}, with BCa bootstrap intervals"
-    return View(caption, headings("treatment", "units", f"low {percent}", "mean", f"high {percent}"), tuple(rows))
-
-
-def one_way(response: Response, found: OneWay) -> View:
-    """Lay out a one-way table with quantiles and Tukey-Kramer groups (SCHED, appendix)."""
-    rows = [
-        (
-            str(row.setting),
-            str(row.count),
-            say.level(row.mean, response),
-            say.change(row.sd, response),
-            *(say.level(row.quantiles.get(name), response) for name in _SCHED),
-            row.letters,
-        )
-        for row in found.rows
-    ]
-    at = f" at {settings_text(found.at)}" if found.at else ""
-    names = ("count", "mean", "sd", *_SCHED, Column("group"))
-    note = "Settings that share a letter do not differ by Tukey and Kramer." if found.pairs else ""
-    return View(f"{found.factor}{at}", headings(found.factor, *names), tuple(rows), note)
-
-
-def differences(response: Response, found: OneWay, confidence: float) -> View:
-    """Lay out the comparisons of all pairs of settings."""
-    percent = format_confidence(confidence)
-    rows = [
-        (
-            f"{pair.b} - {pair.a}",
-            say.change(pair.low, response),
-            say.change(pair.difference, response, sign=True),
-            say.change(pair.high, response),
-            format_p(pair.p),
-        )
-        for pair in found.pairs
-    ]
-    at = f" at {settings_text(found.at)}" if found.at else ""
-    head = headings("difference", f"low {percent}", "estimate", f"high {percent}", "p")
-    return View(f"{found.factor}{at}: all pairs by Tukey and Kramer", head, tuple(rows))
-
-
-def firsts(response: Response, found: OneWay, confidence: float) -> View | None:
-    """Lay out each setting against the first."""
-    if not found.firsts:
-        return None
-    percent = format_confidence(confidence)
-    rows = [
-        (
-            str(each.setting),
-            say.change(each.low, response),
-            say.change(each.difference, response, sign=True),
-            say.change(each.high, response),
-            "" if each.percent is None else format_share(each.percent, sign=True),
-            format_p(each.p),
-        )
-        for each in found.firsts
-    ]
-    at = f" at {settings_text(found.at)}" if found.at else ""
-    unit = say.change_unit(response)
-    caption = (
-        f"{found.factor}{at}: each setting against the first, {found.rows[0].setting}{f', in {unit}' if unit else ''}"
-    )
-    note = f"By Dunnett: the {percent} holds for all these intervals together, and p is shared over them."
-    head = headings(found.factor, f"low {percent}", "difference", f"high {percent}", "percent", "p")
-    return View(caption, head, tuple(rows), note)
+    return found if known else None
 
 
 def spreads(response: Response) -> View | None:
     """Lay out tests of variances."""
-    if not response.spreads:
-        return None
-    rows = [
-        (
-            found.factor,
-            settings_text(found.at) or "all treatments",
-            "" if found.ratio is None else format_number(found.ratio),
-            format_p(found.f_p),
-            format_p(found.levene_p),
-        )
-        for found in response.spreads
-    ]
-    names = (Column("at"), "ratio of variances", "p, F", "p, Brown-Forsythe")
-    caption = "Do settings differ in their spread? The ratio is that of the second setting to the first"
-    note = "The F test holds for normal values only; Brown and Forsythe's does not need them."
-    return View(caption, headings("factor", *names), tuple(rows), note)
+    found = view(
+        "Do settings differ in their spread? The ratio is that of the second setting to the first",
+        response.spreads,
+        text("factor", "factor"),
+        text("at", "at", _or("all treatments")),
+        number("ratio of variances", "ratio", format_number),
+        chance("p, F", "f_p"),
+        chance("p, Brown-Forsythe", "levene_p"),
+        note="The F test holds for normal values only; Brown and Forsythe's does not need them.",
+    )
+    return found if response.spreads else None
 
 
 def sample_sizes(response: Response, found: SampleSizes) -> View:
     """Lay out the sample-size study (NIST Fig. 10 and 11)."""
-    rows = [
-        (
-            f"{row.size}, {'t' if row.method == 't' else 'BCa'}",
-            *(say.change(width, response) for width in row.widths),
-            format_share(row.coverage),
-        )
-        for row in found.rows
-    ]
-    unit = say.change_unit(response)
-    caption = (
-        f"Intervals of the mean from subsamples of {settings_text(found.settings) or 'all'} ({found.units} units)"
-        f"{f', widths in {unit}' if unit else ''}; nominal {format_confidence(found.confidence)}"
+    amounts = Amounts(response)
+    return view(
+        f"Intervals of the mean from subsamples of {_or('all')(found.settings)} ({found.units} units)"
+        f"{_in(amounts.changes, ', widths in ')}; nominal {format_confidence(found.confidence)}",
+        found.rows,
+        text("size", lambda row: f"{row.size}, {'t' if row.method == 't' else 'BCa'}"),
+        number("width, lower quartile", lambda row: row.widths[0], amounts.change),
+        number("median width", lambda row: row.widths[1], amounts.change),
+        number("upper quartile", lambda row: row.widths[2], amounts.change),
+        number("attained coverage", "coverage", format_share),
     )
-    names = ("width, lower quartile", "median width", "upper quartile", "attained coverage")
-    return View(caption, headings("size", *names), tuple(rows))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from gate.commands.study.report import models
+from gate.commands.study.report import tables
 from gate.commands.study.report import words as say
+from gate.commands.study.report.tables import View
 from gate.document.terminal import Cell, Column, lay_out, paint
-from gate.model.study import LinearModel, Response, StudyReport
+from gate.model.study import Response, StudyReport
 from gate.units import format_share, plural
-from gate.words.effects import percentile, settings_text
+from gate.words.effects import percentile
 from gate.words.failures import sentence
 from gate.words.reports import capitalized
 from gate.writing.plain import clip, visible, wrap
@@ -62,26 +63,34 @@ class _Writer:
             for part in wrap(visible(text), self.width, first="- ", rest="  "):
                 self._lines.append(self.paint(part, style))
 
-    def table(self, name: str, head: Sequence[Column], rows: Sequence[Sequence[str]], note: str = "") -> None:
-        if not rows:
+    def view(
+        self,
+        view: View,
+        name: str | None = None,
+        chosen: Sequence[int] | None = None,
+        titles: Mapping[int, str] | None = None,
+        note: str | None = None,
+    ) -> None:
+        """Write a table; name, titles, note: in place of its own; chosen: numbers of its columns, None: all."""
+        if not view.rows:
             return
         self.line()
-        self.line(name, _BOLD)
-        shown = [[Cell(visible(text)) for text in row] for row in rows[:_ROWS]]
-        laid = lay_out(head, shown, self.width, style=_DIM if self._color else "")
+        self.line(view.caption if name is None else name, _BOLD)
+        numbers = range(len(view.head)) if chosen is None else chosen
+        head = [Column((titles or {}).get(k, view.head[k].title), view.head[k].right) for k in numbers]
+        rows = [[visible(row[k]) for k in numbers] for row in view.rows[:_ROWS]]
+        style = _DIM if self._color else ""
+        laid = lay_out(head, [[Cell(text) for text in row] for row in rows], self.width, style=style)
         if laid is None:
-            titles = [column.title for column in head]
-            laid = [
-                part
-                for row in rows[:_ROWS]
-                for part in wrap(
-                    ", ".join(f"{t} {visible(c)}" for t, c in zip(titles, row, strict=True) if c), self.width, rest="  "
-                )
-            ]
+            told = (", ".join(f"{c.title} {cell}" for c, cell in zip(head, row, strict=True) if cell) for row in rows)
+            laid = [part for text in told for part in wrap(text, self.width, rest="  ")]
         self._lines += laid
-        more = [f"{plural(len(rows) - _ROWS, 'more row')} in the page"] if len(rows) > _ROWS else []
-        for text in [*more, *([note] if note else [])]:
-            self._lines += [self.paint(part, _DIM) for part in wrap(visible(text), self.width)]
+        left = len(view.rows) - _ROWS
+        for text in (
+            f"{plural(left, 'more row')} in the page" if left > 0 else "",
+            view.note if note is None else note,
+        ):
+            self._lines += [self.paint(part, _DIM) for part in wrap(visible(text), self.width)] if text else []
 
     def text(self) -> str:
         return "\n".join(self._lines) + "\n"
@@ -93,17 +102,10 @@ def _response(writer: _Writer, response: Response, report: StudyReport, *, brief
         writer.line(part)
     writer.items("What it shows", response.words)
     if not brief:
-        _linear(writer, response, response.linear, report.confidence)
-        if response.lenth is not None:
-            contrasts = models.lenth(response, response.lenth)
-            writer.table(
-                "Which contrasts are more than noise (Lenth 1989)", contrasts.head, contrasts.rows, contrasts.note
-            )
-        _quantiles(writer, response, report.confidence)
-        _percents(writer, response)
-        trends = models.trends(response, report.confidence)
-        if trends is not None:
-            writer.table(trends.caption, trends.head, trends.rows, trends.note)
+        _models(writer, response, report.confidence)
+        writer.view(tables.all_percents(response))
+        if (trends := tables.trends(response, report.confidence)) is not None:
+            writer.view(trends)
         writer.items("The other scale", filter(None, [say.other_scale(response)]))
         writer.items("What the checks say", [f"{check.name}: {check.words}" for check in say.checks(response)])
         writer.items("Block plots", [say.blocks(response, each) for each in response.blocks if each.complete > 1])
@@ -113,47 +115,23 @@ def _response(writer: _Writer, response: Response, report: StudyReport, *, brief
     writer.line()
 
 
-def _linear(writer: _Writer, response: Response, model: LinearModel | None, confidence: float) -> None:
-    if model is None:
-        return
-    found = models.linear(response, model, confidence, share=format_share)
-    head = [Column("effect on the mean"), *found.head[1:4], *found.head[5:9]]
-    notes = [*say.below(response, model), *([say.errors(model)] if model.strata else [])]
-    writer.table(model.formula, head, [[*row[:4], *row[5:9]] for row in found.rows], "; ".join(notes))
-
-
-def _quantiles(writer: _Writer, response: Response, confidence: float) -> None:
-    found = response.quantiles
-    if found is None or not found.models:
-        return
-    model = say.shown_quantile(found)
-    at = percentile(model.tau)
-    view = models.quantile(response, model, confidence)
-    note = f"intervals by {found.clusters} {found.cluster}s as clusters; other quantiles are in the page"
-    head = [Column(f"effect on {at}"), *view.head[1:5]]
-    writer.table(f"Quantile regression at {at}", head, [row[:5] for row in view.rows], note)
-    if model.iid and model.iid_errors:
-        # in the columns of R's summary(rq(...), se = "iid")
-        head = [Column("effect"), *(Column(name, right=True) for name in ("value", "std. error", "t", "p"))]
-        rows = [[row[0], row[2], *row[7:]] for row in view.rows]
-        writer.table(f"The same at {at}, with all values for independent", head, rows)
-
-
-def _percents(writer: _Writer, response: Response) -> None:
-    head = [
-        Column("at"),
-        *(Column(name, right=True) for name in ("from", "mean", "to", "mean", "difference", "result")),
-    ]
-    rows = [
-        [
-            settings_text(row.at) or "everywhere",
-            f"{row.factor}={row.first}",
-            say.level(row.first_mean, response),
-            str(row.second),
-            say.level(row.second_mean, response),
-            say.change(row.difference, response, sign=True),
-            row.words,
-        ]
-        for row in response.percents
-    ]
-    writer.table("Setting against setting", head, rows)
+def _models(writer: _Writer, response: Response, confidence: float) -> None:
+    """Write the tables of models, with the columns that a terminal has room for."""
+    model, lenth, quantiles = response.linear, response.lenth, response.quantiles
+    if model is not None:
+        view = tables.linear(response, model, confidence, share=format_share)
+        notes = [*say.below(response, model), *([say.errors(model)] if model.strata else [])]
+        chosen = (0, 1, 2, 3, 5, 6, 7, 8)
+        writer.view(view, model.formula, chosen, {0: "effect on the mean"}, "; ".join(notes))
+    if lenth is not None:
+        writer.view(tables.lenth(response, lenth), "Which contrasts are more than noise (Lenth 1989)")
+    if quantiles is not None and quantiles.models:
+        own = say.shown_quantile(quantiles)
+        at = percentile(own.tau)
+        view = tables.quantile(response, own, confidence)
+        note = f"intervals by {quantiles.clusters} {quantiles.cluster}s as clusters; other quantiles are in the page"
+        writer.view(view, f"Quantile regression at {at}", range(5), {0: f"effect on {at}"}, note)
+        if own.iid and own.iid_errors:
+            # in the columns of R's summary(rq(...), se = "iid")
+            names = {2: "value", 7: "std. error", 8: "t", 9: "p"}
+            writer.view(view, f"The same at {at}, with all values for independent", (0, *names), names)

@@ -11,7 +11,6 @@ from gate.model.study import (
     Check,
     Effect,
     Error,
-    Lenth,
     LinearModel,
     QuantileEffects,
     QuantileModel,
@@ -24,51 +23,45 @@ from gate.words.effects import alias_sets, level_of, named, partial_aliases, set
 UNITS = {"iteration": "iterations", "execution": "executions", "build": "builds"}
 
 
-def level(value: float | None, response: Response) -> str:
-    """Write a value in the unit of the response, which is named once for all; of a logarithm the value itself."""
-    return "" if value is None else format_number(level_of(value, response) / unit_of(response).factor)
+class Amounts:
+    """Writes the values of a response in its one unit, which captions name; None is ""."""
 
+    def __init__(self, response: Response) -> None:
+        """Choose the unit."""
+        self.response = response
+        self.unit = unit_of(response)
+        self.log = response.scale == "log"
+        self.changes = "percent" if self.log else self.unit.name
+        """The unit that `change` writes in; "" for none."""
+        self.squared = f", {self.unit.name}²" if self.unit.name and not self.log else ""
+        """The unit that `squares` writes in, as a heading has it."""
 
-def change(value: float | None, response: Response, *, sign: bool = False) -> str:
-    """Write a difference in that unit; of logarithms as a percentage; "" where there is none."""
-    if value is None:
-        return ""
-    if response.scale == "log":
-        return format_share(math.expm1(min(value, 700.0)), sign=sign)
-    text = format_number(value / unit_of(response).factor)
-    return f"+{text}" if sign and value > 0 else text
+    def level(self, value: float | None) -> str:
+        """Write a value; of a logarithm the value itself."""
+        return "" if value is None else format_number(level_of(value, self.response) / self.unit.factor)
 
+    def change(self, value: float | None) -> str:
+        """Write a difference; of logarithms as a percentage."""
+        if value is None:
+            return ""
+        return format_share(math.expm1(min(value, 700.0))) if self.log else format_number(value / self.unit.factor)
 
-def ends(effect: Effect, response: Response) -> tuple[str, str, str]:
-    """Write an effect with the ends of its interval: low, estimate, high."""
-    write = change if effect.settings else level
-    return write(effect.low, response), write(effect.estimate, response), write(effect.high, response)
+    def signed(self, value: float | None) -> str:
+        """Write a difference with its sign."""
+        if value is not None and self.log:
+            return format_share(math.expm1(min(value, 700.0)), sign=True)
+        return f"{'+' if value is not None and value > 0 else ''}{self.change(value)}"
 
+    def squares(self, value: float | None) -> str:
+        """Write a sum of squares in the square of the unit; of logarithms it has none."""
+        return "" if value is None else f"{value if self.log else value / self.unit.factor**2:.4g}"
 
-def squares(value: float | None, response: Response) -> str:
-    """Write a sum of squares in the square of that unit; of logarithms it has none."""
-    return "" if value is None else f"{value if response.scale == 'log' else value / unit_of(response).factor ** 2:.4g}"
-
-
-def unit_name(response: Response) -> str:
-    """Name the unit that `level` writes in; "" for none."""
-    return unit_of(response).name
-
-
-def change_unit(response: Response) -> str:
-    """Name the unit that `change` writes in; "" for none."""
-    return "percent" if response.scale == "log" else unit_name(response)
-
-
-def t_value(estimate: float, error: float | None) -> str:
-    """Write an estimate over its standard error; "" where there is none."""
-    return "" if not error else f"{estimate / error:.2f}"
-
-
-def squared(response: Response) -> str:
-    """Name the unit of sums of squares; "" for none."""
-    unit = unit_name(response)
-    return f"{unit}²" if unit and response.scale == "value" else ""
+    def ends(self, effect: Effect | None) -> tuple[str, str, str]:
+        """Write an effect with the ends of its interval: low, estimate, high."""
+        if effect is None:
+            return "", "", ""
+        write = self.change if effect.settings else self.level
+        return write(effect.low), write(effect.estimate), write(effect.high)
 
 
 def measured(response: Response) -> str:
@@ -76,7 +69,7 @@ def measured(response: Response) -> str:
     counts = [t.executions for t in response.treatments]
     factors = " x ".join(f"{f.name} ({', '.join(map(str, f.settings))})" for f in response.factors) or "no factor"
     each = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-    unit = unit_name(response)
+    unit = unit_of(response).name
     values = sum(t.values for t in response.treatments)
     text = (
         f"{factors}: {plural(len(response.treatments), 'treatment')}, "
@@ -117,21 +110,8 @@ def coding(response: Response) -> str:
 
 def below(response: Response, model: LinearModel) -> list[str]:
     """Say below a linear model what an effect is, what it also holds, and what the treatments do not separate."""
-    partial = partial_aliases(model)
-    return [
-        coding(response),
-        *([partial] if partial else []),
-        *(f"not separable: {text}" for text in model.inestimable),
-    ]
-
-
-def limits(response: Response, found: Lenth) -> str:
-    """Name Lenth's limits."""
-    return (
-        f"pseudo standard error {change(found.pse, response)}; margin of error of one contrast (ME) "
-        f"{change(found.me, response)}, of all {len(found.contrasts)} at once (SME) {change(found.sme, response)}; "
-        f"{found.df:.3g} df"
-    )
+    partial = [text for text in (partial_aliases(model),) if text]
+    return [coding(response), *partial, *(f"not separable: {text}" for text in model.inestimable)]
 
 
 ERRORS: dict[Error, str] = {
@@ -179,11 +159,6 @@ def method(model: LinearModel) -> str:
     return f"{block}{exact[model.method]}"
 
 
-def df(term: Term) -> str:
-    """Write degrees of freedom, "3 of 4" where combinations of settings are lacking."""
-    return str(term.df) if term.whole_df in (None, term.df) else f"{term.df} of {term.whole_df}"
-
-
 def effect_name(effect: Effect, response: Response, model: LinearModel | None = None) -> str:
     """Name an effect: its term, or the settings where the term alone is ambiguous, and what it cannot be told from.
 
@@ -225,18 +200,13 @@ def blocks(response: Response, found: Blocks) -> str:
 
 def abridged(response: Response, found: Abridged) -> list[str]:
     """Say which effects an abridged data set has, beside those of all treatments."""
-    whole = {t.term: t for t in (response.linear.terms if response.linear else [])}
+    signed = Amounts(response).signed
+    whole = {t.term: t.effects for t in (response.linear.terms if response.linear else [])}
     lines = [f"{plural(found.treatments, 'treatment')}, {'balanced' if found.balanced else 'not balanced'}"]
-    for term in found.linear.terms:
-        if len(term.factors) != 1:
-            continue
-        for effect in term.effects:
-            full = next((e for e in (whole[term.term].effects if term.term in whole else [])
-                         if e.settings == effect.settings), None)  # fmt: skip
-            beside = "" if full is None else f" (with all treatments {change(full.estimate, response, sign=True)})"
-            lines.append(
-                f"{effect_name(effect, response, found.linear)}: {change(effect.estimate, response, sign=True)}{beside}"
-            )
+    for effect in (e for term in found.linear.terms if len(term.factors) == 1 for e in term.effects):
+        full = next((e for e in whole.get(effect.term, []) if e.settings == effect.settings), None)
+        beside = "" if full is None else f" (with all treatments {signed(full.estimate)})"
+        lines.append(f"{effect_name(effect, response, found.linear)}: {signed(effect.estimate)}{beside}")
     return lines
 
 

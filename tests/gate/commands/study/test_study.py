@@ -12,7 +12,7 @@ from gate.cli.groups import RulesOptions
 from gate.cli.main import main
 from gate.commands.study import options as study_options
 from gate.commands.study.design import open_design
-from gate.commands.study.options import AnalyseOptions, FactorSettings
+from gate.commands.study.options import AnalyseOptions
 from tests.support.project import Project
 
 BENCH = """\
@@ -342,31 +342,27 @@ def test_every_part_of_it_has_an_example() -> None:
 
 def test_what_analyse_is_told_is_typed() -> None:
     assert study_options.combination("fp=no, prf=fp") == {"fp": "no", "prf": "fp"}
-    assert study_options.factor_settings("load=idle,busy") == FactorSettings("load", ("idle", "busy"))
+    assert study_options.factor_settings("load=idle,busy") == ("load", ("idle", "busy"))
     assert study_options.quantiles("0.99,.5,0.5") == (0.5, 0.99)
 
 
 def test_study_measures_and_then_analyses_its_folder(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     import gate.commands.study.analyse
 
-    calls: list[tuple[Path, AnalyseOptions]] = []
+    calls: list[AnalyseOptions] = []
 
-    def analyse(folder: Path, options: AnalyseOptions, out: io.StringIO, _: io.StringIO) -> int:
-        calls.append((folder, options))
+    def analyse(options: AnalyseOptions, out: io.StringIO, _: io.StringIO) -> int:
+        calls.append(options)
         out.write("words\n")
         return 0
 
-    monkeypatch.setattr(gate.commands.study.analyse, "analyse_folder", analyse)
+    monkeypatch.setattr(gate.commands.study.analyse, "run", analyse)
     project.write("perfgate.toml", CONFIG + STUDY.replace('"sleep 100"', '"sleep 9"'))
     code, out, err = run("study", "--set", "study.replicates=1", "--json", "-", "--quiet")
     assert (code, out, err) == (0, "words\n", "")
-    ((folder, options),) = calls
-    assert (folder, options.outputs.json, options.outputs.quiet, options.order) == (
-        Path(".perfgate/study"),
-        "-",
-        True,
-        None,
-    )
+    (options,) = calls
+    assert (options.files, options.out) == ((".perfgate/study",), Path(".perfgate/study"))
+    assert (options.outputs.json, options.outputs.quiet, options.order) == ("-", True, None)
     # what is refused must be so before anything is measured
     for options_ in (("--json", "-", "--html", "-"), ("--html", "."), ("--csv", "bench.py")):
         assert run("study", *options_)[0] == 2

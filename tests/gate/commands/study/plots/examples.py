@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -39,6 +39,7 @@ from gate.model.study import (
     Treatment,
 )
 
+Drawn = TypeVar("Drawn")
 Array = npt.NDArray[np.float64]
 TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
@@ -47,6 +48,12 @@ SCHED = Factor(name="sched", settings=["cfs", "bfs"])
 MACHINE = Factor(name="machine", settings=["core2", "i7"], varies="session")
 CLIENTS = Factor(name="clients", settings=[1, 8])
 FACTORS = (LOAD, SCHED, MACHINE, CLIENTS)
+
+
+def there(found: Drawn | None) -> Drawn:
+    """The picture, which there must be."""
+    assert found is not None
+    return found
 
 
 def treatments(factors: Sequence[Factor]) -> list[dict[str, Setting]]:

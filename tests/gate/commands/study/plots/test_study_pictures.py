@@ -13,7 +13,6 @@ import pytest
 from scipy import stats
 
 from gate.commands.study.plots.blocks import blocks
-from gate.commands.study.plots.boxes import boxes, spreads
 from gate.commands.study.plots.columns import TreatmentValues
 from gate.commands.study.plots.contrasts import MOST, half_normal, pareto
 from gate.commands.study.plots.effects import quantile_effects
@@ -22,10 +21,11 @@ from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.one_way import one_way
 from gate.commands.study.plots.residuals import residuals
 from gate.commands.study.plots.series import Boot, boots, series
-from gate.commands.study.plots.violins import histogram, violins
+from gate.commands.study.plots.values import boxes, histogram, spreads, violins
 from gate.model.study import Claim, Contrast, Factor, Lenth, MeanInterval, OneWay, PairwiseDifference, Response, Spread
 from gate.plots.picture import Picture, room
 from tests.gate.commands.study.plots import examples as examples
+from tests.gate.commands.study.plots.examples import there
 from tests.gate.plots.drawn import SVG, assert_sound, texts
 
 replace = msgspec.structs.replace
@@ -224,8 +224,7 @@ def test_values_that_are_not_finite_give_no_picture() -> None:
 
 def test_the_pareto_picture_says_what_it_leaves_out() -> None:
     own = replace(STUDIES["two"](), lenth=examples.lenth(["a", "b"], MOST + 3, 0.4))
-    drawn = pareto("k", own, 0.95)
-    assert drawn is not None
+    drawn = there(pareto("k", own, 0.95))
     assert drawn.caption.endswith("3 smaller contrasts left out; the table has all.")
     shown = set(texts(drawn))
     assert own.lenth is not None
@@ -260,17 +259,14 @@ def test_contrasts_beyond_the_limits_are_named_and_no_others() -> None:
 def test_main_effects_of_a_fraction_name_what_they_cannot_be_told_from() -> None:
     factors = tuple(Factor(name=name, settings=["lo", "up"]) for name in "abcd")
     fraction = replace(examples.response(factors), lenth=examples.aliased("abcd"), linear=None)
-    drawn = mains("u", fraction)
-    assert drawn is not None
+    drawn = there(mains("u", fraction))
     # a has none, b one, c two; on a phone a star stands for what does not fit
     assert {"a", "b, or a:x0", "c, or 2 others", "c*"} <= set(texts(drawn))
     assert "Not told apart by these treatments (*): b, or a:x0; c, or one of a:x0 and a:x1; " in drawn.caption
     assert "*" not in "".join(texts(mains("m", examples.response(factors)) or drawn))
-    together = quantile_effects("q", fraction, examples.quantile_effects(factors), 0.95)
-    assert together is not None
+    together = there(quantile_effects("q", fraction, examples.quantile_effects(factors), 0.95))
     assert {"a", "b, or a × x0", "c, or 2 others", "a × b"} <= set(texts(together))
-    pairs = interactions("i", replace(fraction, lenth=examples.aliased(["c", "a:b"])), fraction.interactions)
-    assert pairs is not None
+    pairs = there(interactions("i", replace(fraction, lenth=examples.aliased(["c", "a:b"])), fraction.interactions))
     assert "Not told apart by these treatments: a:b, or c:x0." in pairs.caption
 
 
@@ -281,8 +277,7 @@ def test_the_limits_of_effects_in_standard_errors_are_those_of_t() -> None:
         for name, weight in (("a", 1.0), ("b", 1.0), ("c", 0.5))
     ]
     for own, share in ((two, 5), (replace(two, claims=claims), 2.5)):
-        drawn = pareto("e", own, 0.95)
-        assert drawn is not None
+        drawn = there(pareto("e", own, 0.95))
         one, family = (stats.t.ppf(1 - 0.025 / k, 20) for k in (1, share))
         assert {f"one {one:.2f}", f"family {family:.2f}"} <= set(texts(drawn))
     assert pareto("e", replace(two, factors=[POLICY]), 0.95) is None, "more than two settings"

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from gate.commands.study.plots.blocks import blocks
-from gate.commands.study.plots.boxes import boxes, spreads, whiskers
 from gate.commands.study.plots.columns import TreatmentValues
 from gate.commands.study.plots.effects import MOST, quantile_effects
 from gate.commands.study.plots.intervals import means_by_metric, sample_sizes
@@ -19,7 +18,7 @@ from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.one_way import one_way
 from gate.commands.study.plots.residuals import residuals
 from gate.commands.study.plots.series import Boot, boots, series
-from gate.commands.study.plots.violins import bins, histogram, violins
+from gate.commands.study.plots.values import bins, boxes, histogram, spreads, violins, whiskers
 from gate.model.study import (
     Box,
     Effect,
@@ -36,6 +35,7 @@ from gate.model.study import (
 )
 from gate.plots.picture import Picture
 from tests.gate.commands.study.plots import examples as examples
+from tests.gate.commands.study.plots.examples import there
 from tests.gate.plots.drawn import SVG, corners, marks, paths, texts
 
 replace = msgspec.structs.replace
@@ -68,8 +68,7 @@ def xs_of(picture: Picture, name: str, index: int = 0) -> list[tuple[float, floa
 
 def test_effects_stand_at_their_quantile_and_height() -> None:
     effects = examples.quantile_effects((SCHED,), order=1, half=0.001)
-    picture = quantile_effects("q", examples.response((SCHED,)), effects, 0.95)
-    assert picture is not None
+    picture = there(quantile_effects("q", examples.response((SCHED,)), effects, 0.95))
     line = xs_of(picture, "line-s0", 1)
     estimates = [m.effects[1].estimate * 1000 for m in effects.models]
     ticks = {
@@ -84,8 +83,7 @@ def test_effects_stand_at_their_quantile_and_height() -> None:
 
 def test_quantiles_without_enough_values_are_hollow_and_said() -> None:
     effects = examples.quantile_effects((SCHED,), order=1, enough_below=0.85)
-    picture = quantile_effects("q", examples.response((SCHED,)), effects, 0.95)
-    assert picture is not None
+    picture = there(quantile_effects("q", examples.response((SCHED,)), effects, 0.95))
     assert marks(picture, "spot-s0") == 8 * 2
     assert marks(picture, "wheel-s0") == 3 * 2, "90%, 95% and 99% of the intercept and of the effect"
     assert "fewer than 10 values beyond" in picture.caption
@@ -139,8 +137,7 @@ def test_normal_residuals_lie_on_the_line() -> None:
     found = [Residual(fitted=0.02 + k * 0.001, residual=q * 0.003, quantile=q, cook=None, order=k)
              for k, q in enumerate(quantiles)]  # fmt: skip
     diagnostics = replace(examples.diagnostics(3), residuals=found)
-    picture = residuals("r", examples.response(), diagnostics)
-    assert picture is not None
+    picture = there(residuals("r", examples.response(), diagnostics))
     line = xs_of(picture, "zero", 1)
     dots = sorted(xs_of(picture, "spot-s0", 1)[::2])
     (x1, y1), (x2, y2) = line
@@ -152,8 +149,7 @@ def test_normal_residuals_lie_on_the_line() -> None:
 
 def test_of_many_residuals_the_largest_are_always_drawn() -> None:
     diagnostics = examples.diagnostics(2000)
-    picture = residuals("r", examples.response(), diagnostics)
-    assert picture is not None
+    picture = there(residuals("r", examples.response(), diagnostics))
     assert marks(picture, "dot-s0") == 2 * 500
     assert "500 of 2,000 residuals are drawn" in picture.caption
     largest = max(abs(r.residual) for r in diagnostics.residuals) * 1000
@@ -167,8 +163,7 @@ def test_of_many_residuals_the_largest_are_always_drawn() -> None:
 
 def test_means_stand_at_their_heights_with_one_scale() -> None:
     own = examples.response((LOAD, SCHED))
-    picture = mains("m", own)
-    assert picture is not None
+    picture = there(mains("m", own))
     ticks = ticks_of(picture, 20)
     for number, main in enumerate(own.mains):
         wanted = [pixel(ticks, p.mean * 1000) for p in main.points]
@@ -176,15 +171,13 @@ def test_means_stand_at_their_heights_with_one_scale() -> None:
     every = [p.mean * 1000 for m in own.mains for p in m.points]
     assert xs_of(picture, "dotted")[0][1] == pytest.approx(pixel(ticks, sum(every) / len(every)), abs=0.3)
     assert "not balanced" not in picture.caption
-    unbalanced = mains("m", replace(own, balanced=False))
-    assert unbalanced is not None
+    unbalanced = there(mains("m", replace(own, balanced=False)))
     assert "not balanced" in unbalanced.caption
 
 
 def test_an_interaction_has_a_line_for_each_setting_of_the_smaller_factor() -> None:
     own = examples.response((LOAD, SCHED))
-    picture = interactions("i", own, own.interactions)
-    assert picture is not None
+    picture = there(interactions("i", own, own.interactions))
     ticks = ticks_of(picture, 20)
     by = {(p.settings["sched"], p.settings["load"]): p.mean * 1000 for p in own.interactions[0].points}
     for sched, name in (("cfs", "line-s0"), ("bfs", "line-s1")):
@@ -202,8 +195,7 @@ def test_of_many_interactions_the_most_parallel_are_left_out() -> None:
         return MainEffect(factors=["f0", f"f{k}"], points=points)
 
     own = replace(examples.response(factors[:1]), factors=factors)
-    picture = interactions("i", own, [pair(k, 0.0 if k == 5 else 0.002) for k in range(1, 14)])
-    assert picture is not None
+    picture = there(interactions("i", own, [pair(k, 0.0 if k == 5 else 0.002) for k in range(1, 14)]))
     titles = [text for text in texts(picture) if " by " in text]
     assert len(titles) == 12
     assert "f0 by f5" not in titles
@@ -216,8 +208,7 @@ def test_of_many_interactions_the_most_parallel_are_left_out() -> None:
 
 def test_every_box_holds_its_points_and_the_caption_the_exact_chance() -> None:
     own = examples.response()
-    picture = blocks("b", own, own.blocks[1])
-    assert picture is not None
+    picture = there(blocks("b", own, own.blocks[1]))
     boxes = [corners(path) for path in paths(picture, "shell")]
     assert len(boxes) == 12
     ticks = ticks_of(picture, 100)
@@ -234,14 +225,12 @@ def test_a_box_that_disagrees_is_dashed_and_one_that_lacks_a_setting_unfilled() 
     found = own.blocks[0]
     odd = Box(at={"load": "encode"}, points=[("cfs", 0.05), ("bfs", 0.04)])
     mixed = replace(found, boxes=[*found.boxes[:2], odd], complete=3, order=None, same=2, chance=None, tail=0.75)
-    picture = blocks("b", own, mixed)
-    assert picture is not None
+    picture = there(blocks("b", own, mixed))
     assert (marks(picture, "shell"), marks(picture, "limit")) == (2, 1)
     assert "2 of 3 complete boxes have the commonest one" in picture.caption
     assert "would be 75%" in picture.caption
     lacking = replace(found, boxes=[*found.boxes[:2], Box(at={"load": "encode"}, points=[("cfs", 0.05)])], complete=2)
-    picture = blocks("b", own, lacking)
-    assert picture is not None
+    picture = there(blocks("b", own, lacking))
     assert (marks(picture, "shell"), marks(picture, "frame"), marks(picture, "limit")) == (2, 1, 0)
     assert "1 of 3 boxes lack a setting" in picture.caption
 
@@ -251,13 +240,11 @@ def test_a_box_that_disagrees_is_dashed_and_one_that_lacks_a_setting_unfilled() 
 
 def test_few_values_are_all_drawn_and_many_are_thinned() -> None:
     own = examples.response((SCHED, CLIENTS))
-    few = violins("v", own, examples.samples(own.factors, 50))
-    assert few is not None
+    few = there(violins("v", own, examples.samples(own.factors, 50)))
     beyond = marks(few, "edge-s0") + marks(few, "edge-s1")
     assert marks(few, "dot-s0") + marks(few, "tri-s1") >= 200 - 4 * beyond
     assert "are drawn" not in few.caption
-    many = violins("v", own, examples.samples(own.factors, 1000))
-    assert many is not None
+    many = there(violins("v", own, examples.samples(own.factors, 1000)))
     assert "of 4,000 values are drawn" in many.caption
     assert marks(many, "dot-s0") + marks(many, "tri-s1") < 620
     assert marks(many, "ring-s0") == marks(many, "hole") > 0, "extremes are hollow"
@@ -266,8 +253,7 @@ def test_few_values_are_all_drawn_and_many_are_thinned() -> None:
 def test_the_bar_is_the_mean_of_the_values() -> None:
     own = examples.response((SCHED,))
     samples = [TreatmentValues({"sched": s}, np.linspace(a, a + 0.01, 20)) for s, a in (("bfs", 0.03), ("cfs", 0.01))]
-    picture = violins("v", own, samples)
-    assert picture is not None
+    picture = there(violins("v", own, samples))
     ticks = ticks_of(picture, 90)
     bars = [corners(path)[0][1] for path in paths(picture, "mean")]
     assert bars == pytest.approx([pixel(ticks, 15), pixel(ticks, 35)], abs=0.3), "in the order of the settings"
@@ -279,8 +265,7 @@ def test_an_axis_is_a_logarithm_where_the_analysis_is_one() -> None:
     plain = violins("v", own, samples)
     assert plain is not None and not any("(log axis)" in text for text in texts(plain))
     logs = [msgspec.structs.replace(t, mean=math.log(t.mean)) for t in own.treatments]
-    picture = violins("v", msgspec.structs.replace(own, scale="log", treatments=logs), samples)
-    assert picture is not None
+    picture = there(violins("v", msgspec.structs.replace(own, scale="log", treatments=logs), samples))
     assert any("(log axis)" in text for text in texts(picture))
     (one, at), (two, to), *_ = sorted(ticks_of(picture, 90).items())
     mean = math.log10(float(np.geomspace(1e-4, 1e-1, 40).mean()) * 1000)
@@ -291,8 +276,7 @@ def test_an_axis_is_a_logarithm_where_the_analysis_is_one() -> None:
 def test_more_treatments_than_a_row_holds_stand_in_rows_and_the_rest_is_said() -> None:
     clients = Factor(name="clients", settings=list(range(40)))
     own = examples.response((clients, SCHED))
-    picture = violins("v", own, examples.samples(own.factors, 12))
-    assert picture is not None
+    picture = there(violins("v", own, examples.samples(own.factors, 12)))
     assert "The first 72 of 80 treatments are drawn." in picture.caption
     tops = {round(corners(path)[0][1]) for path in paths(picture, "axis")}
     assert len(tops) == 3
@@ -303,8 +287,7 @@ def test_units_stand_in_their_order_with_sessions_parted() -> None:
     points = [
         SeriesPoint(order=o, session=o // 4, build=0, treatment=0, value=0.01 + 0.001 * (o % 3)) for o in range(8)
     ]
-    picture = series("s", replace(own, series=points[::-1], treatments=own.treatments[:1]))
-    assert picture is not None
+    picture = there(series("s", replace(own, series=points[::-1], treatments=own.treatments[:1])))
     ticks = ticks_of(picture, 30)
     dots = xs_of(picture, "spot-s0")[::2]
     assert [y for _, y in dots] == pytest.approx([pixel(ticks, p.value * 1000) for p in points], abs=0.3)
@@ -317,8 +300,7 @@ def test_units_stand_in_their_order_with_sessions_parted() -> None:
 
 def test_an_unknown_order_is_said() -> None:
     own = examples.response((SCHED,))
-    picture = series("s", replace(own, series=[replace(p, order=-1) for p in own.series]))
-    assert picture is not None
+    picture = there(series("s", replace(own, series=[replace(p, order=-1) for p in own.series])))
     assert "do not give the order" in picture.caption
 
 
@@ -327,19 +309,16 @@ def test_many_units_are_thinned_and_the_extremes_stay() -> None:
     means = {repr(t.settings): t.mean for t in own.treatments}
     points = examples.series(means, 1000)
     points[777] = replace(points[777], value=3.0)
-    picture = series("s", replace(own, series=points))
-    assert picture is not None
+    picture = there(series("s", replace(own, series=points)))
     assert "of 2,000 are drawn" in picture.caption
     assert "1 lies beyond the axis" in picture.caption
     assert marks(picture, "edge-s0") + marks(picture, "edge-s1") == 1
 
 
 def test_treatments_are_told_apart_where_few_and_else_by_the_strongest_factor() -> None:
-    few = series("s", examples.response((SCHED, CLIENTS)))
-    assert few is not None
+    few = there(series("s", examples.response((SCHED, CLIENTS))))
     assert {"cfs, 1", "bfs, 8"} <= set(texts(few))
-    many = series("s", examples.response())
-    assert many is not None
+    many = there(series("s", examples.response()))
     assert {"load:", "idle", "compile", "encode"} <= set(texts(many))
     assert "the setting of load" in many.caption
 
@@ -347,8 +326,7 @@ def test_treatments_are_told_apart_where_few_and_else_by_the_strongest_factor() 
 def test_boots_stand_in_their_order_with_their_means() -> None:
     own = replace(examples.response((SCHED,)), dependences=[examples.dependence("it does not matter")])
     drawn = [Boot(s, 0.01 * (k + 1) + np.linspace(0, 0.001, 30)) for k, s in enumerate(("cfs", "bfs", "bfs", "cfs"))]
-    picture = boots("t", own, "session", drawn, SCHED, adjusted=False)
-    assert picture is not None
+    picture = there(boots("t", own, "session", drawn, SCHED, adjusted=False))
     ticks = ticks_of(picture, 30)
     bars = [corners(path)[0][1] for path in paths(picture, "mean")]
     assert bars == pytest.approx([pixel(ticks, float(b.values.mean()) * 1000) for b in drawn], abs=0.3)
@@ -357,8 +335,7 @@ def test_boots_stand_in_their_order_with_their_means() -> None:
     assert "It does not matter." in picture.caption
     assert "taken off" not in picture.caption
     assert boots("t", own, "session", drawn[:1], SCHED, adjusted=False) is None, "one boot"
-    adjusted = boots("t", own, "session", [Boot(None, b.values) for b in drawn], None, adjusted=True)
-    assert adjusted is not None
+    adjusted = there(boots("t", own, "session", [Boot(None, b.values) for b in drawn], None, adjusted=True))
     assert "What the treatments differ in is taken off." in adjusted.caption
 
 
@@ -368,18 +345,17 @@ def test_boots_stand_in_their_order_with_their_means() -> None:
 def test_whiskers_end_at_the_last_value_within_reach() -> None:
     # quartiles of type 8 of 1 to 9: 2.667 and 7.333, so that whiskers reach from -4.333 to 14.333
     box = whiskers(np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 14.0])[:9])
-    assert (box.median, box.low, box.high, box.outliers.tolist()) == (5, 1, 9, [])
-    assert (box.first, box.third) == pytest.approx((8 / 3, 22 / 3))
+    assert (box.ends, box.outliers.tolist()) == ((1, 9), [])
+    assert box.quartiles == pytest.approx((8 / 3, 5, 22 / 3))
     far = whiskers(np.array([*range(1, 10), 40.0, 50.0]))
-    assert far.high == 9
+    assert far.ends[1] == 9
     assert far.outliers.tolist() == [40, 50]
 
 
 def test_a_box_has_its_quartiles_outliers_and_mean_at_their_heights() -> None:
     own = examples.response((SCHED,))
     values = np.array([*np.linspace(0.02, 0.03, 50), 0.045])
-    picture = boxes("x", own, [TreatmentValues({"sched": s}, values) for s in ("cfs", "bfs")])
-    assert picture is not None
+    picture = there(boxes("x", own, [TreatmentValues({"sched": s}, values) for s in ("cfs", "bfs")]))
     ticks = ticks_of(picture, 90)
     first, third = np.quantile(values, (0.25, 0.75), method="median_unbiased") * 1000
     ys = sorted({y for _, y in corners(paths(picture, "box-s0")[0])})
@@ -394,16 +370,14 @@ def test_a_box_has_its_quartiles_outliers_and_mean_at_their_heights() -> None:
 def test_a_histogram_counts_every_value_once() -> None:
     rng = np.random.default_rng(3)
     for values in (rng.gamma(3, 0.01, 700), np.round(rng.gamma(3, 0.01, 700), 3), np.repeat([0.1, 0.2], 9)):
-        found = bins(values)
-        assert found is not None
+        found = there(bins(values))
         assert int(found.counts.sum()) == values.size
         assert found.low <= values.min() and found.high >= values.max() - 1e-12
         for k, count in enumerate(found.counts):
             low, high = found.low + k * found.width, found.low + (k + 1) * found.width
             inside = (values >= low - 1e-9) & (values < high - 1e-9)
             assert int(count) == pytest.approx(int(inside.sum()), abs=1 if k == len(found.counts) - 1 else 0)
-    rounded = bins(np.round(rng.normal(0.5, 0.01, 4000), 3))
-    assert rounded is not None
+    rounded = there(bins(np.round(rng.normal(0.5, 0.01, 4000), 3)))
     step = rounded.width / 0.001
     assert step == pytest.approx(round(step)), "bars are whole steps of what an instrument rounds to"
 
@@ -411,11 +385,9 @@ def test_a_histogram_counts_every_value_once() -> None:
 def test_a_histogram_has_a_bar_as_high_as_its_count() -> None:
     own = examples.response((SCHED,))
     values = np.concatenate([np.full(30, 0.01), np.full(10, 0.02), np.linspace(0.011, 0.019, 5)])
-    picture = histogram("h", own, TreatmentValues({"sched": "cfs"}, values))
-    assert picture is not None
+    picture = there(histogram("h", own, TreatmentValues({"sched": "cfs"}, values)))
     ticks = ticks_of(picture, 30)
-    found = bins(values * 1000)
-    assert found is not None
+    found = there(bins(values * 1000))
     tops = sorted(min(y for _, y in corners(path)) for path in paths(picture, "pip-s0"))
     assert tops[0] == pytest.approx(pixel(ticks, float(found.counts.max())), abs=0.3)
     assert {"sched=cfs", "median 10.00 ms"} <= set(texts(picture))
@@ -430,13 +402,11 @@ def test_the_tests_of_mean_and_spread_stand_below_their_boxes() -> None:
         for load in LOAD.settings
     ]  # fmt: skip
     units = [TreatmentValues(s.settings, s.values[:8]) for s in examples.samples(own.factors, 20)]
-    picture = spreads("p", replace(own, one_ways=tests, spreads=ratios), SCHED, units)
-    assert picture is not None
+    picture = there(spreads("p", replace(own, one_ways=tests, spreads=ratios), SCHED, units))
     assert texts(picture).count("0.0340") == 2 * 3, "in the letters of both layouts"
     assert texts(picture).count("0.0100") == 2 * 3
     assert "F test" in picture.caption
-    without = spreads("p", own, SCHED, units)
-    assert without is not None
+    without = there(spreads("p", own, SCHED, units))
     assert "Below" not in without.caption
 
 
@@ -449,8 +419,7 @@ def test_means_and_their_intervals_have_one_span_for_metrics_of_one_unit() -> No
         ]  # fmt: skip
         return replace(made, means=means, treatments=[replace(t, mean=t.mean + shift) for t in made.treatments])
 
-    picture = means_by_metric("i", [of("user", 0.0), of("elapsed", 1.0)], 0.95)
-    assert picture is not None
+    picture = there(means_by_metric("i", [of("user", 0.0), of("elapsed", 1.0)], 0.95))
     bars = [corners(path) for name in ("fine-s0", "fine-s1") for path in paths(picture, name)]
     heights = {round(max(y for _, y in bar) - min(y for _, y in bar), 0) for bar in bars if bar[0][0] == bar[1][0]}
     assert len(heights) == 1, "intervals as wide are as high in every panel"
@@ -460,13 +429,11 @@ def test_means_and_their_intervals_have_one_span_for_metrics_of_one_unit() -> No
 def test_questionable_treatments_are_red_in_the_block_plots() -> None:
     own = examples.response((SCHED, LOAD))
     doubted = replace(own, questionable=[{"sched": "bfs", "load": "encode"}])
-    picture = blocks("b", doubted, own.blocks[0])
-    assert picture is not None
+    picture = there(blocks("b", doubted, own.blocks[0]))
     assert marks(picture, "mark-regression") == 1
     assert marks(picture, "fine-regression") == 1
     assert "questionable" in picture.caption
-    plain = blocks("b", own, own.blocks[0])
-    assert plain is not None
+    plain = there(blocks("b", own, own.blocks[0]))
     assert "questionable" not in plain.caption
 
 
@@ -475,8 +442,7 @@ def test_questionable_treatments_are_red_in_the_block_plots() -> None:
 
 def test_coverage_and_the_nominal_line_stand_at_their_heights() -> None:
     sizes = examples.sample_sizes()
-    picture = sample_sizes("z", examples.response(), sizes)
-    assert picture is not None
+    picture = there(sample_sizes("z", examples.response(), sizes))
     nominal = xs_of(picture, "dotted", 1)[0][1]
     line = xs_of(picture, "line-s0", 1)
     shares = [r.coverage for r in sizes.rows if r.method == "t"]
@@ -490,18 +456,15 @@ def test_coverage_and_the_nominal_line_stand_at_their_heights() -> None:
 
 def test_sizes_without_an_effect_have_one_dotted_line_and_without_enough_say_so() -> None:
     sizes = examples.sample_sizes()
-    none = sample_sizes("z", examples.response(), replace(sizes, median_effect=None))
-    assert none is not None
+    none = there(sample_sizes("z", examples.response(), replace(sizes, median_effect=None)))
     assert marks(none, "dotted") == 1
-    never = sample_sizes("z", examples.response(), replace(sizes, enough=None))
-    assert never is not None
+    never = there(sample_sizes("z", examples.response(), replace(sizes, enough=None)))
     assert "None of these sizes is enough" in never.caption
 
 
 def test_boxes_go_from_quartile_to_quartile_and_clear_differences_are_thick() -> None:
     one = examples.one_way(LOAD)
-    picture = one_way("o", examples.response(), one)
-    assert picture is not None
+    picture = there(one_way("o", examples.response(), one))
     ticks = {n: y for n, y in ticks_of(picture, 20).items() if y < 270}
     for number, row in enumerate(one.rows):
         box = corners(paths(picture, f"box-s{number}")[0])
@@ -515,8 +478,7 @@ def test_boxes_go_from_quartile_to_quartile_and_clear_differences_are_thick() ->
 
 def test_units_are_drawn_where_they_are_given() -> None:
     units = {s: np.linspace(0.021, 0.022, 30) for s in LOAD.settings}
-    picture = one_way("o", examples.response(), examples.one_way(LOAD), units)
-    assert picture is not None
+    picture = there(one_way("o", examples.response(), examples.one_way(LOAD), units))
     assert (marks(picture, "dot-s0"), marks(picture, "tri-s1"), marks(picture, "tri-s2")) == (30, 30, 30)
     assert "single units" in picture.caption
 
@@ -541,7 +503,6 @@ def test_four_numbers_have_a_parabola() -> None:
         factor="clients", axis="log2", settings=[1, 2, 4, 8], per_unit=None, curvature=None,
         slope=Slope(estimate=0.001, low=None, high=None, p=None), fitted=[-0.0015, -0.0005, 0.0005, 0.0015],
     )  # fmt: skip
-    picture = mains("m", examples.response((clients,), trends=[trend]))
-    assert picture is not None
+    picture = there(mains("m", examples.response((clients,), trends=[trend])))
     assert len(paths(picture, "hair-s1")) == 1
     assert "the parabola" in picture.caption
