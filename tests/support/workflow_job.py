@@ -23,7 +23,6 @@ from tests.support.runner_log import Command, commands, outputs
 BENCH = ordinary.SHELL_BENCH.replace("0.01", "0.001")
 # without a shell, so that a benchmark's parent is perfgate itself
 CONFIG = ordinary.SHELL_CONFIG.replace('"sh bench.sh {output}"', '["sh", "bench.sh", "{output}"]')
-HIDDEN = ("GITHUB_TOKEN", "GH_TOKEN", "INPUT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 
 
 @dataclass
@@ -60,7 +59,7 @@ class Ended:
     def code(self) -> int:
         """What the last step of the action exits with."""
         found = self.steps.get("publish")
-        return int((found.outputs.get("exit-code") if found else "") or 4)
+        return found.code if found else 4
 
     def said(self, level: str) -> list[str]:
         """Return the messages of one level, of all steps."""
@@ -123,17 +122,22 @@ class Job:
         }
         for name in ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_STEP_SUMMARY"):
             Path(given[name]).touch()
-        named = {f"INPUT_{name.upper().replace('-', '_')}": value for name, value in inputs.items()}
+        named = {f"INPUT_{name.upper()}": value for name, value in inputs.items()}
         return {**environment(), **given, **named, **self.more}
 
     def step(self, step: str, *, token: str | None = None, **inputs: str) -> Done:
         """Run one step; inputs: of the environment, beside what every step has."""
-        given = self.environment(inputs)
-        given |= dict.fromkeys(HIDDEN, "") if step == "measure" else {"GITHUB_TOKEN": self.token}
-        if token is not None:
-            given["GITHUB_TOKEN"] = token
-        out, err = io.StringIO(), io.StringIO()
-        with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(self.project.top):
+        # the inputs of the action are JSON on standard input
+        variables = ("matrix",) if step == "prepare" else ("request", "report_url", "uploads")
+        given = self.environment({name: value for name, value in inputs.items() if name in variables})
+        told = {name.replace("_", "-"): value for name, value in inputs.items() if name not in variables}
+        told = {} if step == "measure" else {"token": self.token if token is None else token, **told}
+        out, err, given_in = io.StringIO(), io.StringIO(), io.StringIO(json.dumps(told))
+        with (
+            mock.patch.dict(os.environ, given, clear=True),
+            mock.patch("sys.stdin", given_in),
+            contextlib.chdir(self.project.top),
+        ):
             code = action.run(Options(step), out, err)
         assert err.getvalue() == "", "the runner reads both streams side by side: one only"
         return Done(code, out.getvalue(), outputs(Path(given["GITHUB_OUTPUT"]).read_text()))
@@ -144,11 +148,11 @@ class Job:
         request = steps["prepare"].outputs.get("request", "")
         if steps["prepare"].outputs.get("measure") == "true":
             steps["measure"] = self.step("measure", request=request)
-        if request:
+        # a step that fails ends the action
+        if request and not any(done.code for done in steps.values()):
             steps["decide"] = self.step("decide", request=request)
-            steps["publish"] = self.step(
-                "publish", request=request, report_url="https://github.example/report", uploads="success success"
-            )
+            told = {"report_url": "https://github.example/report", "uploads": "success success"}
+            steps["publish"] = self.step("publish", request=request, **told)
         return Ended(steps, (self.directory / "summary.md").read_text())
 
 
