@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from unittest import mock
 
 from gate.commands.action import command as action
 from gate.commands.action.command import Options
+from gate.github.publishing.inputs import leg_of
 from tests.support import project as ordinary
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import Project, Step, committed, environment
@@ -87,6 +89,19 @@ class Job:
     workflow: str = "perfgate.yml"
     job: str = "bench"
     count: int = 0
+    forge: FakeGitHub | None = None
+
+    def uploaded(self, runs: str, inputs: Mapping[str, str]) -> None:
+        """Give the run the artifacts of a measuring job: a folder, or one of parts; one that is not there leaves none."""
+        assert self.forge is not None
+        folder = Path(runs)
+        gate = inputs.get("id") or leg_of(inputs.get("matrix", "")) or "perfgate"
+        parts = [folder] if (folder / "measurements.jsonl").is_file() else sorted(folder.glob("*/"))
+        mine = f"perfgate-{gate}-data"
+        self.forge.artifacts[:] = [one for one in self.forge.artifacts if not one.name.startswith(mine)]
+        for at, part in enumerate(parts):
+            name = f"{mine}-shard{at + 1}of{len(parts)}-session0"
+            self.forge.add_artifact(self.run_id, name, packed(part), self.project.sha())
 
     def environment(self, inputs: Mapping[str, str]) -> dict[str, str]:
         """Give what a runner sets for each step."""
@@ -127,6 +142,9 @@ class Job:
 
     def step(self, step: str, *, token: str | None = None, **inputs: str) -> Done:
         """Run one step; inputs: of the environment, beside what every step has."""
+        if "runs" in inputs:
+            self.uploaded(inputs.pop("runs"), inputs)
+            inputs.setdefault("measuring", "success")
         # the inputs of the action are JSON on standard input
         variables = ("matrix",) if step == "prepare" else ("request", "report_url", "uploads")
         given = self.environment({name: value for name, value in inputs.items() if name in variables})
@@ -154,6 +172,15 @@ class Job:
             told = {"report_url": "https://github.example/report", "uploads": "success success"}
             steps["publish"] = self.step("publish", request=request, **told)
         return Ended(steps, (self.directory / "summary.md").read_text())
+
+
+def packed(folder: Path) -> bytes:
+    """Pack a folder as an artifact."""
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(folder.iterdir()):
+            archive.write(file, file.name)
+    return into.getvalue()
 
 
 def pull_payload(
@@ -191,7 +218,8 @@ def pull_job(
     base, head = project.sha("main"), project.sha()
     forge.add_pull(7, head_sha=head, base_sha=base, labels=labels, head_repository="someone/widget" if fork else "")
     payload = pull_payload(project, base, fork=fork)
-    return Job(project, tmp_path / "job", "pull_request", payload, api=forge.url, token=forge.token)
+    directory = tmp_path / "job"
+    return Job(project, directory, "pull_request", payload, api=forge.url, token=forge.token, forge=forge)
 
 
 def measured(*names: str, head: float = 1.0) -> str:

@@ -78,8 +78,8 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
     if lost:
         # another job's result stands where this one's belongs: nobody would see it
         out.write(error_line(lost, "perfgate"))
+        later |= {"exit-code": str(code or Exit.USAGE), "verdict": (code and outcome.verdict) or "error"}
         code = code or Exit.USAGE
-        later |= {"exit-code": str(code), "verdict": outcome.verdict or "error"}
     write_outputs(Path(environment["GITHUB_OUTPUT"]), later)
     # a request that is answered is no failure of the default branch, whose job this is
     return 0 if request.asked is not None and request.command == "publish" and published.url else code

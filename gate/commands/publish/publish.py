@@ -99,6 +99,8 @@ def _concluded(runs: Sequence[str], event: Event, target: Target, *, comments: b
     idle = nothing_to_do(event)
     if idle:
         return Concluded(nothing(target, idle))
+    if not any(map(os.path.lexists, runs)):
+        return Concluded(could_not_run([Notice(Exit.ERROR, f"no measurements in {', '.join(runs)}")], target))
     broken = broken_off(runs)
     if broken:
         return Concluded(could_not_run(broken, target))

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from gate.commands.action.measure import SECRET as HIDDEN
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import inside
 from tests.support.runner_log import commands
 from tests.support.workflow_job import (
     BENCH,
-    HIDDEN,
     Job,
     changed,
     folder_of,
