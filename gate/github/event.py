@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from msgspec import UNSET, Raw
 
 from gate.github.payload import (
@@ -33,6 +35,9 @@ from gate.model import UserError
 
 LABELS = ("labeled", "unlabeled")
 """Actions of a pull request's event after which there is nothing new to measure."""
+# what people call it in the inputs of a dispatch, such as "pr", "PR-number", "pullRequest"
+_PULL_KEY = re.compile(r"(?:pr|pull(?:[-_ ]?request)?)(?:[-_ ]?(?:number|num|no|id))?", re.IGNORECASE)
+_PULL_NUMBER = re.compile(r"#?([1-9][0-9]{0,17})")
 MEASURED = (
     "pull_request", "pull_request_review", "pull_request_review_comment", "merge_group", "push", "schedule",
     "workflow_dispatch",
@@ -99,7 +104,7 @@ class Event:
     hosted: bool
     """On a machine of GitHub's own, thrown away after the job."""
     number: int | None = None
-    """The pull request of a comment."""
+    """The pull request of a comment, or one that a dispatch names."""
 
 
 def read_event(environment: Mapping[str, str]) -> Event:
@@ -159,11 +164,14 @@ def _pull(payload: Payload, repository: str) -> Pull:
 
 
 def _number(payload: Payload, name: str) -> int | None:
-    """Return the pull request of a comment; None: it is of an issue, or the event is another one."""
-    if name != "issue_comment" or not payload.issue:
-        return None
-    issue = decode(payload.issue, IssuePayload, "issue")
-    return checked_id(issue.number, "issue.number") if issue.pull_request is not None else None
+    """Return the pull request of a comment, or the one that a dispatch names; None: there is none."""
+    if name == "issue_comment" and payload.issue:
+        issue = decode(payload.issue, IssuePayload, "issue")
+        return checked_id(issue.number, "issue.number") if issue.pull_request is not None else None
+    given = msgspec.json.decode(payload.inputs) if name == "workflow_dispatch" and payload.inputs else None
+    pairs = given.items() if isinstance(given, dict) else ()
+    found = {int(n[1]) for k, v in pairs if _PULL_KEY.fullmatch(k) and (n := _PULL_NUMBER.fullmatch(str(v).strip()))}
+    return found.pop() if len(found) == 1 else None
 
 
 def _is_fork(pull: PullPayload, own: str) -> bool:
@@ -266,6 +274,8 @@ def on_default_branch(event: Event) -> bool:
 def may_write_history(event: Event) -> bool:
     """Return whether a run may add to what is remembered of a host: a push, schedule or dispatch on the default branch.
 
-    A pull request and a merge queue only read it: their code is not yet the project's.
+    A pull request and a merge queue only read it, also where a dispatch names the pull request: their code is not yet
+    the project's.
     """
-    return event.name in ("push", "schedule", "workflow_dispatch") and on_default_branch(event)
+    own = event.name in ("push", "schedule", "workflow_dispatch") and event.number is None
+    return own and on_default_branch(event)

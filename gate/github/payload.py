@@ -89,6 +89,7 @@ class Payload(msgspec.Struct):
     action: str | None = None
     repository: RepositoryPayload | None = None
     issue: Raw = Raw()
+    inputs: Raw = Raw()
     pull_request: Raw = Raw()
     merge_group: Raw = Raw()
     workflow_run: Raw = Raw()

@@ -64,7 +64,7 @@ def given_inputs(stream: TextIO) -> dict[str, str]:
     """Read the inputs of the action as JSON, with the token: scripts/step keeps them out of the environment."""
     try:
         found = json.loads("" if stream.isatty() else stream.read())
-    except ValueError:
+    except (OSError, ValueError):
         return {}
     return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -196,7 +197,8 @@ def test_a_push_says_it_in_the_summary_alone(tmp_path: Path, forge: FakeGitHub) 
     assert forge.requests == []
 
 
-def test_outside_a_workflow_it_is_one_line(tmp_path: Path) -> None:
+def test_outside_a_workflow_it_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
     for step in ("prepare", "measure", "decide", "publish"):
         done = inside(("action", step), tmp_path, environment())
         assert done.returncode == 2
