@@ -59,7 +59,7 @@ class Publication:
     """None: there is none, and the outcome says why."""
     links: Links
     comment: Occasion
-    """When to write a comment; of a creep check its issue, unless never."""
+    """When to write a comment."""
     status: bool
     stamp: Stamp
     """Of this state of the gate."""
@@ -67,6 +67,8 @@ class Publication:
     """For the summary alone, in Markdown that is safe already."""
     asked: Asked | None = None
     """The request that this answers."""
+    issue: bool = False
+    """Whether a creep check has its issue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +250,7 @@ def _issue(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
     """Open, update or close the issue; only from the default branch, and only where all nights were judged."""
     report, event = publication.report, publication.event
     creep = report.creep if report is not None else None
-    if publication.comment == "never" or report is None or creep is None or not may_write_history(event):
+    if not publication.issue or report is None or creep is None or not may_write_history(event):
         return Delivery()
     if report.verdict == "error":
         return Delivery(warnings=("the issue of the creep check stays as it is: this night failed",))

@@ -182,7 +182,7 @@ def test_a_machine_that_another_program_holds_is_an_error_that_names_it(tmp_path
     lock = Path(job.environment({})["PERFGATE_LOCK"])
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        done = job.run(wait="0")
+        done = job.run(budget="1s")
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     report = json.loads(Path(done.outputs["json"]).read_text())
     assert [failure["kind"] for failure in report["failures"]] == ["lock"]
