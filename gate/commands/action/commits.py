@@ -117,7 +117,7 @@ def fetch_missing(
     tip = _given(clone, head, "head") if head else clone.git.line("rev-parse", "--verify", "HEAD^{commit}")
     if tip is not None and event.pull is not None and (head is None or base is None):
         _refuse_elsewhere(clone, event.pull, tip)
-    elif head is None and tip is not None and judged and event.name not in _KNOWN:
+    elif head is None and base is None and tip is not None and judged and event.name not in _KNOWN:
         _refuse_unknown(clone, event, tip)
     if base is not None:
         choice = _Choice(base, _given(clone, base, "base"))
@@ -271,17 +271,18 @@ def _refuse_elsewhere(clone: Clone, pull: Pull, tip: str) -> None:
 
 
 def _refuse_unknown(clone: Clone, event: Event, tip: str) -> None:
-    """Refuse to judge what a workflow checked out of its own accord: only its author knows what it is.
+    """Refuse to choose a base for what a workflow checked out of its own accord: only its author knows what it is.
 
     Raises:
-        ElsewhereError: HEAD is neither the commit of the event nor a commit of its branch.
+        SourceError: HEAD is neither the commit of the event nor a commit of its branch.
     """
     own = [event.sha, clone.find(f"refs/remotes/{REMOTE}/{event.ref.removeprefix('refs/heads/')}")]
     if tip in own or any(sha and clone.git.attempt("merge-base", "--is-ancestor", tip, sha).status == 0 for sha in own):
         return
-    raise ElsewhereError(
-        f"HEAD ({tip[:12]}) is not what {event.name} runs on ({event.sha[:12]}): name both commits in the inputs base "
-        "and head; for a pull request, let members ask for it (perfgate init --workflow comment)"
+    raise SourceError(
+        f"is needed: HEAD ({tip[:12]}) is not what {event.name} runs on ({event.sha[:12]}); for a pull request, let "
+        "members ask (perfgate init --workflow comment)",
+        option="base",
     )
 
 
