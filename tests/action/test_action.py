@@ -61,7 +61,7 @@ def test_one_line_of_shell_without_expressions(run: dict[str, Any]) -> None:
 
 def test_perfgate_is_started_by_one_script_isolated_by_its_absolute_path() -> None:
     for run in RUN[1:]:
-        assert run["run"] == f'/bin/sh "$GITHUB_ACTION_PATH/scripts/step" {run["id"]}'
+        assert run["run"] == f'exec /bin/sh "$GITHUB_ACTION_PATH/scripts/step" {run["id"]}'
         assert run["env"]["INPUT_PYTHON"] == "${{ steps.install.outputs.python }}"
     assert 'exec "$INPUT_PYTHON" -I -m gate action "$1" <<' in STEP.read_text(encoding="utf-8")
 

@@ -34,7 +34,7 @@ def test_one_comment_is_created_updated_accepted_and_edited_to_pass(
     assert re.search(r"\+(29|30)", opened["body"]) and f"head={change.head} " in opened["body"].splitlines()[0]
     assert [(one.level, bool(re.search("29|30", one.message))) for one in first.annotations] == [("error", True)]
     assert len(first.summaries) == 1 and "❌ **perfgate: Regression**: " in first.summaries[0]
-    assert first.steps["gate.measure"] == first.steps["gate.publish"] == "success"
+    assert (first.steps["gate.measure"], first.steps["gate.publish"]) == ("success", "failure")
     assert "\nhello\n" not in first.log
     page, data = github.artifacts
     assert page.data.startswith(b"<!doctype html>") or page.data.startswith(b"<!DOCTYPE html>")
