@@ -70,7 +70,8 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Put a report on a pull request."""
     from gate.commands.publish.publish import run
 
-    return run(options, out)
+    told = (options.comment, options.status)
+    return run(options.runs, told, out, id=options.id, directory=options.directory, pull=options.pull)
 
 
 COMMAND = Command(

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
@@ -27,23 +27,34 @@ from gate.github.publishing.conclusion import (
 from gate.github.publishing.forge import forge_of
 from gate.github.publishing.outcome import Target, could_not_run, nothing
 from gate.github.publishing.publish import Publication, publish
-from gate.github.publishing.request import gate_name
+from gate.github.publishing.request import Occasion, gate_name
 from gate.github.runner import error_line, fenced, warning_line, write_outputs
 from gate.model import UserError
 from gate.report.links import Links
 from gate.report.outputs import links_of, show
 
-if TYPE_CHECKING:
-    from gate.commands.publish.command import Options
-
 # who calls it twice in one job wants the second to count
 _USE = "command"
 
 
-def run(options: Options, out: TextIO) -> int:
+def run(
+    runs: Sequence[str],
+    told: tuple[Occasion, bool],
+    out: TextIO,
+    *,
+    id: str,  # noqa: A002  # as the option
+    directory: str,
+    pull: int | None,
+) -> int:
     """Decide over measurements, publish the outcome from within a workflow, and return its exit code.
 
-    out takes everything, since the runner reads its commands there in order.
+    Args:
+        runs: what is decided; none: .perfgate, or the artifact of the run that this workflow follows.
+        told: when by a comment, and whether by a commit status.
+        out: takes everything, since the runner reads its commands there in order.
+        id: the name of this gate.
+        directory: that of the project in the repository, for an artifact.
+        pull: the number of the pull request; None: that of the event.
 
     Raises:
         UserError: this is no workflow, runs are named where they may be anybody's, or the pull request cannot be
@@ -51,17 +62,16 @@ def run(options: Options, out: TextIO) -> int:
     """
     event = read_event(os.environ)
     if event.source is not None:
-        if options.runs:
+        if runs:
             raise UserError(
-                f"{options.runs[0]}: a workflow_run workflow takes its artifact itself, since anybody may have made "
+                f"{runs[0]}: a workflow_run workflow takes its artifact itself, since anybody may have made "
                 "it: name no runs"
             )
         folder = Path(tempfile.mkdtemp(prefix="perfgate-", dir=os.environ.get("RUNNER_TEMP") or None))
-        concluded = conclude_foreign(event, ForeignRun(folder, options.id, options.directory, ()), os.environ)
+        concluded = conclude_foreign(event, ForeignRun(folder, id, directory, ()), os.environ)
     else:
-        target = _target(options.pull, event, os.environ)
-        runs = options.runs or (DEFAULT_FOLDER,)
-        concluded = _concluded(runs, event, target, comments=options.comment != "never")
+        target = _target(pull, event, os.environ)
+        concluded = _concluded(runs or (DEFAULT_FOLDER,), event, target, comments=told[0] != "never")
     outcome = concluded.outcome
     with fenced(out) as log:
         if concluded.decided is not None:
@@ -70,13 +80,13 @@ def run(options: Options, out: TextIO) -> int:
             log.write(f"{headline(outcome.notices) if outcome.notices else outcome.note}\n")
     out.writelines(warning_line(warning, "perfgate") for warning in concluded.warnings)
     publication = Publication(
-        id=options.id,
+        id=id,
         event=event,
         outcome=outcome,
         report=concluded.decided.report if concluded.decided is not None else None,
-        links=Links(run=links_of(os.environ).run, gate=gate_name(options.id), pull=outcome.target.pull is not None),
-        comment=options.comment,
-        status=options.status,
+        links=Links(run=links_of(os.environ).run, gate=gate_name(id), pull=outcome.target.pull is not None),
+        comment=told[0],
+        status=told[1],
         stamp=stamp_of(event, outcome.target, job_name(event, os.environ), _USE),
     )
     _write_outputs({"exit-code": str(outcome.code), "verdict": outcome.verdict or ""})

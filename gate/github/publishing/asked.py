@@ -6,6 +6,7 @@ import datetime
 import re
 import shlex
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -180,8 +181,6 @@ def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> 
         UserError: the event is another one, or its file is not what it must be.
         Problem: the forge cannot be asked.
     """
-    from gate.github.publishing.request import digest_of
-
     payload = decode(content(Path(environment.get("GITHUB_EVENT_PATH", ""))), _Payload)
     comment, pull = payload.comment, payload.pull_request
     if event.name == "issue_comment" and comment is not None and payload.issue is not None:
@@ -210,7 +209,7 @@ def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> 
         base_ref=facts.base_ref,
         fork=(facts.head_repository or "").casefold() != event.repository.casefold(),
     )
-    return Asked(words, found, digest_of(f"{number} {facts.head_sha} {words.said}".encode()))
+    return Asked(words, found, sha256(f"{number} {facts.head_sha} {words.said}".encode()).hexdigest()[:12])
 
 
 def _commented(payload: _Payload, comment: _Comment, issue: _Issue) -> Words:
