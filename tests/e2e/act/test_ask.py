@@ -35,7 +35,7 @@ def test_a_member_asks_and_is_answered(act: Act, consumer: Consumer, github: Fak
     again = act.run(consumer.top, event, template("comment"), hosted=True)
     assert again.exit == 0 and "refused: the same was asked before" in again.log and again.outputs == {}
     assert [one["id"] for one in github.comments] == [told["id"]]
-    assert github.statuses == github.violations == []
+    assert (github.statuses, github.violations) == ([], [])
 
 
 @pytest.mark.nightly
@@ -62,4 +62,4 @@ def test_hostile_comments_run_nothing(act: Act, consumer: Consumer, github: Fake
         skipped = "does not begin" in why or changes.get("issue__pull_request", "") is None
         assert ran.exit == 0 and (skipped or why in ran.log), (changes, ran.log)
         assert ran.outputs == {} and len(github.comments) - before == int(answered), changes
-    assert github.artifacts == github.statuses == github.violations == []
+    assert (github.artifacts, github.statuses, github.violations) == ([], [], [])

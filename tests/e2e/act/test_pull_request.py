@@ -105,4 +105,4 @@ def test_events_with_the_rights_of_the_repository_measure_nothing(
     assert "gate.measure" not in ran.steps
     [error] = [one.message for one in ran.annotations if one.level == "error"]
     assert f"not measured: {name} runs with the repository's secrets and write token" in error
-    assert github.comments == github.violations == []
+    assert (github.comments, github.violations) == ([], [])
