@@ -235,7 +235,8 @@ def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
         )
         create = calls_for_comment(occasion, outcome, publication.report)
         shown = body(publication)
-        posted = publish_comment(forge(), number, marker, shown, create=create, result=publication.report is not None)
+        result = publication.report is not None or outcome.text is not None
+        posted = publish_comment(forge(), number, marker, shown, create=create, result=result)
         if posted.did == "taken":
             return Delivery(refused=_refused(publication, f"the comment on #{number}", posted.by))
         return Delivery(posted.url)

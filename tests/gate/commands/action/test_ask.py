@@ -249,6 +249,7 @@ def test_a_search_is_answered_with_its_text(
     [told] = forge.comments
     assert "### perfgate bisect" in told["body"] and "c0ffee is the first slow commit" in told["body"]
     assert "`/perfgate bisect v1.2 --benchmark bench` of" in told["body"]
+    assert "no-result" not in told["body"]
 
 
 def test_a_measuring_job_that_fails_is_told_in_the_answer(comment: Comment, forge: FakeGitHub) -> None:
@@ -269,3 +270,12 @@ def test_a_request_has_one_form() -> None:
         assert read_words(f"/perfgate check --set {key}=5").sets == (f"{key}=5",)
     with pytest.raises(RefusedError):
         read_words("/perfgate check " + "--benchmark a " * 21)
+
+
+def test_an_explanation_is_answered_with_its_text(comment: Comment, forge: FakeGitHub) -> None:
+    _, measured, answer = comment.whole(comment.payload("/perfgate explain --set plan.executions=1"))
+    [told] = forge.comments
+    assert "`/perfgate explain --set plan.executions=1` of" in told["body"]
+    # of a program without a profiler it says why there is none
+    assert "### perfgate explain" in told["body"] or "### perfgate could not run" in told["body"], measured.log
+    assert answer.outputs["comment-url"]
