@@ -28,6 +28,7 @@ _NO_COMMIT = (404, 409, 422)
 
 class _Repository(msgspec.Struct):
     full_name: str
+    pushed_at: str | None = None
 
 
 class _Side(msgspec.Struct):
@@ -84,6 +85,9 @@ class PullFacts:
     merge_sha: str | None
     """The commit that GitHub tries the merge with, or the one that was merged."""
     labels: tuple[str, ...]
+    base_repository: str | None
+    pushed: str
+    """When the head's repository was last pushed to, by the forge's clock (ISO 8601), "" where it does not say."""
 
 
 class Forge:
@@ -212,6 +216,8 @@ def _pull_facts(said: _Pull) -> PullFacts:
         base_sha=said.base.sha,
         merge_sha=said.merge_commit_sha,
         labels=tuple(label.name for label in said.labels),
+        base_repository=said.base.repo.full_name if said.base.repo else None,
+        pushed=(said.head.repo.pushed_at if said.head.repo else None) or "",
     )
 
 

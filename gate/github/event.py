@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -15,7 +14,6 @@ from gate.github.payload import (
     EVENT,
     REPOSITORY,
     SHA,
-    CheckedPayload,
     IssuePayload,
     MergeGroup,
     Payload,
@@ -39,8 +37,12 @@ LABELS = ("labeled", "unlabeled")
 """Actions of a pull request's event after which there is nothing new to measure."""
 # what people call it in the inputs of a dispatch, such as "pr", "PR-number", "pullRequest"
 _PULL_KEY = re.compile(r"(?:pr|pull(?:[-_ ]?request)?)(?:[-_ ]?(?:number|num|no|id))?", re.IGNORECASE)
-PRIVILEGED = ("pull_request_target", "workflow_run")
-"""They run with the secrets and the write token of the repository, and tell of somebody else's commits."""
+_PULL_NUMBER = re.compile(r"#?([1-9][0-9]{0,17})")
+MEASURED = (
+    "pull_request", "pull_request_review", "pull_request_review_comment", "merge_group", "push", "schedule",
+    "workflow_dispatch",
+)  # fmt: skip
+"""What starts these is the project's own, or a pull request whose token can write nothing if it is a fork's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class Event:
     server_url: str
     api_url: str
     pull: Pull | None
-    """Of events named pull_request*; of those with a number, once the forge was asked."""
+    """Of events named pull_request*; of a request, as it was when it was read."""
     merge_base: str | None
     merge_head: str | None
     """merge_base and merge_head: of a merge_group."""
@@ -102,7 +104,7 @@ class Event:
     hosted: bool
     """On a machine of GitHub's own, thrown away after the job."""
     number: int | None = None
-    """The pull request of an event that tells no more of it: of a comment, a check, a dispatch."""
+    """The pull request of a comment, or one that a dispatch names."""
 
 
 def read_event(environment: Mapping[str, str]) -> Event:
@@ -162,32 +164,14 @@ def _pull(payload: Payload, repository: str) -> Pull:
 
 
 def _number(payload: Payload, name: str) -> int | None:
-    """Return the one pull request that an event names which is not about pull requests; None: it names none.
-
-    In a dispatch that is what people call it; a value that is no number names nothing.
-    """
+    """Return the pull request of a comment, or the one that a dispatch names; None: there is none."""
     if name == "issue_comment" and payload.issue:
         issue = decode(payload.issue, IssuePayload, "issue")
         return checked_id(issue.number, "issue.number") if issue.pull_request is not None else None
-    if name in ("check_run", "check_suite"):
-        content = payload.check_run if name == "check_run" else payload.check_suite
-        checked = decode(content, CheckedPayload, name) if content else CheckedPayload()
-        found = {checked_id(pull.number, f"{name}.pull_requests") for pull in checked.pull_requests}
-    elif name in ("workflow_dispatch", "repository_dispatch"):
-        content = payload.inputs if name == "workflow_dispatch" else payload.client_payload
-        given = msgspec.json.decode(content) if content else None
-        found = set(_named_pulls(given)) if isinstance(given, dict) else set()
-    else:
-        return None
+    given = msgspec.json.decode(payload.inputs) if name == "workflow_dispatch" and payload.inputs else None
+    pairs = given.items() if isinstance(given, dict) else ()
+    found = {int(n[1]) for k, v in pairs if _PULL_KEY.fullmatch(k) and (n := _PULL_NUMBER.fullmatch(str(v).strip()))}
     return found.pop() if len(found) == 1 else None
-
-
-def _named_pulls(given: dict[str, Any]) -> Iterator[int]:
-    for key, value in given.items():
-        number = value.get("number") if isinstance(value, dict) else value
-        written = re.fullmatch(r"#?([1-9][0-9]{0,17})", str(number).strip())
-        if written and _PULL_KEY.fullmatch(key):
-            yield int(written[1])
 
 
 def _is_fork(pull: PullPayload, own: str) -> bool:
@@ -247,34 +231,28 @@ def _source(payload: Payload) -> SourceRun:
     )
 
 
-def refusal(event: Event, *, forks: bool) -> str | None:
-    """Say in one sentence why nothing is measured for an event, and the two safe ways; None: it may be measured.
+def refusal(event: Event, *, forks: bool, asked: bool = False) -> str | None:
+    """Say in one sentence why nothing is measured for an event, and the safe way; None: it may be measured.
 
     On a machine of GitHub's own a fork's code finds nothing of anybody's.
 
-    Other events with the repository's rights (issue_comment, repository_dispatch, workflow_dispatch) measure what the
-    workflow checked out, by default the default branch. Whose pull request it is, the action has asked by then.
-
     Args:
         forks: the maintainer takes the risk of a fork's code here (`forks: measure`); no input allows measuring under
-            pull_request_target and workflow_run.
+            the events that run with the repository's rights and tell of somebody else's commits.
+        asked: a member asked for it, which a job of its own has read (command ask).
     """
-    if event.name in PRIVILEGED:
-        return (
-            f"not measured: {event.name} runs with the repository's secrets and write token; measure in a pull_request "
-            "workflow, and publish by workflow_run (perfgate init --workflow forks)"
+    if event.name not in MEASURED and not asked:
+        other = (
+            "let members ask for it (perfgate init --workflow comment)"
+            if event.name == "issue_comment"
+            else "measure in a pull_request workflow, and publish by workflow_run (perfgate init --workflow forks)"
         )
+        return f"not measured: {event.name} runs with the repository's secrets and write token; {other}"
     if event.pull is not None and event.pull.fork and not event.hosted and not forks:
         return (
             "not measured: fork on a self-hosted runner; measure forks on a GitHub-hosted runner and publish by "
             "workflow_run (perfgate init --workflow forks), or on an ephemeral runner behind a protected environment "
             "with `forks: measure`"
-        )
-    if event.pull is not None and event.pull.fork and event.number is not None and not forks:
-        return (
-            f"not measured: #{event.number} is of a fork, and {event.name} runs with the repository's secrets and "
-            "write token; measure forks in a pull_request workflow and publish by workflow_run (perfgate init "
-            "--workflow forks), or set `forks: measure` in a job whose token can only read"
         )
     return None
 

@@ -76,23 +76,11 @@ class SourcePayload(msgspec.Struct):
     path: str | None = None
 
 
-class NamedPull(msgspec.Struct):
-    """A pull request of which only the number is used: all else about it is asked."""
-
-    number: int
-
-
 class IssuePayload(msgspec.Struct):
     """The issue of a comment; it has this key if it is a pull request."""
 
     number: int
     pull_request: Any = None
-
-
-class CheckedPayload(msgspec.Struct):
-    """What a check run or suite is about: none for a fork's commit, several where a commit is the head of several."""
-
-    pull_requests: list[NamedPull] = []
 
 
 class Payload(msgspec.Struct):
@@ -101,10 +89,7 @@ class Payload(msgspec.Struct):
     action: str | None = None
     repository: RepositoryPayload | None = None
     issue: Raw = Raw()
-    check_run: Raw = Raw()
-    check_suite: Raw = Raw()
     inputs: Raw = Raw()
-    client_payload: Raw = Raw()
     pull_request: Raw = Raw()
     merge_group: Raw = Raw()
     workflow_run: Raw = Raw()

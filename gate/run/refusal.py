@@ -6,11 +6,12 @@ import os
 from collections.abc import Mapping
 
 from gate.codes import Exit
-from gate.github.event import PRIVILEGED, Event, read_event, refusal
+from gate.github.event import MEASURED, Event, read_event, refusal
 from gate.model import UserError
 from harness.host.facts import unsupported_platform
 
 FORKS = "PERFGATE_FORKS"
+ASKED = "asked"
 
 
 class RefusedError(UserError):
@@ -22,7 +23,8 @@ class RefusedError(UserError):
 def refuse_unsafe(environment: Mapping[str, str] | None = None) -> None:
     """Refuse to run code of the project where the event of the workflow forbids it; outside of one nothing is asked.
 
-    PERFGATE_FORKS=measure allows a fork's code, as the action's input `forks: measure` does.
+    PERFGATE_FORKS=measure allows a fork's code, as the action's input `forks: measure` does. Where a member asked for
+    it, which the action has read, another word allows the event as well.
 
     Raises:
         RefusedError: one line that says why, and what is safe instead.
@@ -34,13 +36,13 @@ def refuse_unsafe(environment: Mapping[str, str] | None = None) -> None:
     try:
         event = read_event(given)
     except UserError:
-        # of other events: a workflow that somebody tries out at home
-        if name not in PRIVILEGED:
+        # a workflow that somebody tries out at home
+        if name in MEASURED or not name:
             return
         event = _named(name)
-    why = refusal(event, forks=given.get(FORKS) == "measure")
+    why = refusal(event, forks=given.get(FORKS) in ("measure", ASKED), asked=given.get(FORKS) == ASKED)
     if why is not None:
-        own = "" if name in PRIVILEGED else f", which for this command is {FORKS}=measure in its environment"
+        own = f", which for this command is {FORKS}=measure in its environment" if name in MEASURED else ""
         raise RefusedError(f"{why}{own}")
 
 

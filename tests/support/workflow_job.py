@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from unittest import mock
 
 from gate.commands.action import command as action
 from gate.commands.action.command import Options
+from gate.github.publishing.inputs import leg_of
 from tests.support import project as ordinary
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import Project, Step, committed, environment
@@ -23,7 +25,6 @@ from tests.support.runner_log import Command, commands, outputs
 BENCH = ordinary.SHELL_BENCH.replace("0.01", "0.001")
 # without a shell, so that a benchmark's parent is perfgate itself
 CONFIG = ordinary.SHELL_CONFIG.replace('"sh bench.sh {output}"', '["sh", "bench.sh", "{output}"]')
-HIDDEN = ("GITHUB_TOKEN", "GH_TOKEN", "INPUT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 
 
 @dataclass
@@ -60,7 +61,7 @@ class Ended:
     def code(self) -> int:
         """What the last step of the action exits with."""
         found = self.steps.get("publish")
-        return int((found.outputs.get("exit-code") if found else "") or 4)
+        return found.code if found else 4
 
     def said(self, level: str) -> list[str]:
         """Return the messages of one level, of all steps."""
@@ -88,6 +89,19 @@ class Job:
     workflow: str = "perfgate.yml"
     job: str = "bench"
     count: int = 0
+    forge: FakeGitHub | None = None
+
+    def uploaded(self, runs: str, inputs: Mapping[str, str]) -> None:
+        """Give the run the artifacts of a measuring job: a folder, or one of parts; one that is not there leaves none."""
+        assert self.forge is not None
+        folder = Path(runs)
+        gate = inputs.get("id") or leg_of(inputs.get("matrix", "")) or "perfgate"
+        parts = [folder] if (folder / "measurements.jsonl").is_file() else sorted(folder.glob("*/"))
+        mine = f"perfgate-{gate}-data"
+        self.forge.artifacts[:] = [one for one in self.forge.artifacts if not one.name.startswith(mine)]
+        for at, part in enumerate(parts):
+            name = f"{mine}-shard{at + 1}of{len(parts)}-session0"
+            self.forge.add_artifact(self.run_id, name, packed(part), self.project.sha())
 
     def environment(self, inputs: Mapping[str, str]) -> dict[str, str]:
         """Give what a runner sets for each step."""
@@ -123,17 +137,25 @@ class Job:
         }
         for name in ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_STEP_SUMMARY"):
             Path(given[name]).touch()
-        named = {f"INPUT_{name.upper().replace('-', '_')}": value for name, value in inputs.items()}
+        named = {f"INPUT_{name.upper()}": value for name, value in inputs.items()}
         return {**environment(), **given, **named, **self.more}
 
     def step(self, step: str, *, token: str | None = None, **inputs: str) -> Done:
         """Run one step; inputs: of the environment, beside what every step has."""
-        given = self.environment(inputs)
-        given |= dict.fromkeys(HIDDEN, "") if step == "measure" else {"GITHUB_TOKEN": self.token}
-        if token is not None:
-            given["GITHUB_TOKEN"] = token
-        out, err = io.StringIO(), io.StringIO()
-        with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(self.project.top):
+        if "runs" in inputs:
+            self.uploaded(inputs.pop("runs"), inputs)
+            inputs.setdefault("measuring", "success")
+        # the inputs of the action are JSON on standard input
+        variables = ("matrix",) if step == "prepare" else ("request", "report_url", "uploads")
+        given = self.environment({name: value for name, value in inputs.items() if name in variables})
+        told = {name.replace("_", "-"): value for name, value in inputs.items() if name not in variables}
+        told = {} if step == "measure" else {"token": self.token if token is None else token, **told}
+        out, err, given_in = io.StringIO(), io.StringIO(), io.StringIO(json.dumps(told))
+        with (
+            mock.patch.dict(os.environ, given, clear=True),
+            mock.patch("sys.stdin", given_in),
+            contextlib.chdir(self.project.top),
+        ):
             code = action.run(Options(step), out, err)
         assert err.getvalue() == "", "the runner reads both streams side by side: one only"
         return Done(code, out.getvalue(), outputs(Path(given["GITHUB_OUTPUT"]).read_text()))
@@ -144,12 +166,21 @@ class Job:
         request = steps["prepare"].outputs.get("request", "")
         if steps["prepare"].outputs.get("measure") == "true":
             steps["measure"] = self.step("measure", request=request)
-        if request:
+        # a step that fails ends the action
+        if request and not any(done.code for done in steps.values()):
             steps["decide"] = self.step("decide", request=request)
-            steps["publish"] = self.step(
-                "publish", request=request, report_url="https://github.example/report", uploads="success success"
-            )
+            told = {"report_url": "https://github.example/report", "uploads": "success success"}
+            steps["publish"] = self.step("publish", request=request, **told)
         return Ended(steps, (self.directory / "summary.md").read_text())
+
+
+def packed(folder: Path) -> bytes:
+    """Pack a folder as an artifact."""
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(folder.iterdir()):
+            archive.write(file, file.name)
+    return into.getvalue()
 
 
 def pull_payload(
@@ -187,7 +218,8 @@ def pull_job(
     base, head = project.sha("main"), project.sha()
     forge.add_pull(7, head_sha=head, base_sha=base, labels=labels, head_repository="someone/widget" if fork else "")
     payload = pull_payload(project, base, fork=fork)
-    return Job(project, tmp_path / "job", "pull_request", payload, api=forge.url, token=forge.token)
+    directory = tmp_path / "job"
+    return Job(project, directory, "pull_request", payload, api=forge.url, token=forge.token, forge=forge)
 
 
 def measured(*names: str, head: float = 1.0) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from contextlib import suppress
@@ -33,15 +34,20 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     from gate.model import UserError
     from gate.writing.plain import visible
 
-    if options.step != "measure" and sys.platform == "linux":
-        from harness.sandbox.enter import hide
+    environment = dict(os.environ)
+    inputs: dict[str, str] = {}
+    if options.step != "measure":
+        if sys.platform == "linux":
+            from harness.sandbox.enter import hide
 
-        # a program that git starts for a checkout finds the token neither in /proc nor in memory, unless it is root's
-        with suppress(OSError):
-            hide()
+            # what other programs of the user find neither in /proc nor in memory, unless they are root's
+            with suppress(OSError):
+                hide()
+        inputs = given_inputs(sys.stdin)
+        environment["GITHUB_TOKEN"] = inputs.pop("token", "")
     step = import_module(f"gate.commands.action.{options.step}")
     try:
-        code: int = step.run(out)
+        code: int = step.run(out, environment, inputs)
     except UserError as error:
         out.writelines(error_line(f"perfgate: {visible(str(each))}", "perfgate") for each in error.errors)
         return Exit.USAGE
@@ -52,6 +58,15 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         out.write(error_line(f"{text}; please report it", "perfgate"))
         return Exit.ERROR
     return code
+
+
+def given_inputs(stream: TextIO) -> dict[str, str]:
+    """Read the inputs of the action as JSON, with the token: scripts/step keeps them out of the environment."""
+    try:
+        found = json.loads("" if stream.isatty() else stream.read())
+    except (OSError, ValueError):
+        return {}
+    return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
 
 COMMAND = Command(

@@ -115,19 +115,15 @@ def fetch_missing(
     if branch and event.pull is None:
         _name_default(clone, branch)
     tip = _given(clone, head, "head") if head else clone.git.line("rev-parse", "--verify", "HEAD^{commit}")
+    if tip is not None and event.pull is not None and (head is None or base is None):
+        _refuse_elsewhere(clone, event.pull, tip)
+    elif head is None and base is None and tip is not None and judged and event.name not in _KNOWN:
+        _refuse_unknown(clone, event, tip)
     if base is not None:
-        if head is None and event.pull is not None and tip is not None:
-            _refuse_elsewhere(clone, event, event.pull, tip)
-        if head is None and event.pull is None and event.number and tip == event.sha and on_default_branch(event):
-            raise ElsewhereError(
-                f"HEAD ({tip[:12]}) is of the default branch and not of #{event.number}: {_how(event, event.number)}"
-            )
         choice = _Choice(base, _given(clone, base, "base"))
     elif tip is None:
         choice = _Choice(None, None)
     else:
-        if head is None and judged and event.pull is None and event.name not in _KNOWN:
-            _refuse_unknown(clone, event, tip)
         choice = _by_event(clone, event, tip, branch, given=head is not None)
     needed = tuple(sha for sha in (tip, choice.compared) if sha)
     clone.bring_files(*needed)
@@ -236,7 +232,7 @@ def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given
         given: whether the tip was asked for.
     """
     if event.pull is not None:
-        return _of_pull(clone, event, event.pull, tip)
+        return _of_pull(clone, event.pull, tip)
     if event.merge_base is not None:
         base = clone.need(event.merge_base, "base of the merge group")
         return _Choice(base, base, QueueBase())
@@ -248,8 +244,7 @@ def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given
     return _of_branch(clone, branch, tip)
 
 
-def _of_pull(clone: Clone, event: Event, pull: Pull, tip: str) -> _Choice:
-    _refuse_elsewhere(clone, event, pull, tip)
+def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
     if tip != pull.head_sha:
         base = clone.need(clone.parents(tip)[0], "the first parent of the pull request's merge commit")
         return _Choice(base, base, FirstParent())
@@ -260,7 +255,7 @@ def _of_pull(clone: Clone, event: Event, pull: Pull, tip: str) -> _Choice:
     return _Choice(found, found, MergeBase(pull.base_ref))
 
 
-def _refuse_elsewhere(clone: Clone, event: Event, pull: Pull, tip: str) -> None:
+def _refuse_elsewhere(clone: Clone, pull: Pull, tip: str) -> None:
     """Refuse to judge a pull request by another commit than its head and its merge with the target.
 
     Raises:
@@ -270,14 +265,9 @@ def _refuse_elsewhere(clone: Clone, event: Event, pull: Pull, tip: str) -> None:
     if tip != pull.head_sha and (len(parents) != 2 or parents[1] != pull.head_sha):
         raise ElsewhereError(
             f"HEAD ({tip[:12]}) is neither the pull request's head ({pull.head_sha[:12]}) nor its merge with the "
-            f"target: {_how(event, pull.number)}"
+            "target: check out the pull request (actions/checkout without `ref:`), or name both commits in the inputs "
+            "base and head"
         )
-
-
-def _how(event: Event, number: int) -> str:
-    # what a comment or a dispatch checks out by itself is the default branch
-    how = "without `ref:`" if event.number is None else f"with `ref: refs/pull/{number}/merge`"
-    return f"check out the pull request (actions/checkout {how}), or name both commits in the inputs base and head"
 
 
 def _refuse_unknown(clone: Clone, event: Event, tip: str) -> None:
@@ -290,8 +280,8 @@ def _refuse_unknown(clone: Clone, event: Event, tip: str) -> None:
     if tip in own or any(sha and clone.git.attempt("merge-base", "--is-ancestor", tip, sha).status == 0 for sha in own):
         return
     raise SourceError(
-        f"is needed: HEAD ({tip[:12]}) is not what {event.name} runs on ({event.sha[:12]}), and the event names no "
-        "pull request whose base could be asked",
+        f"is needed: HEAD ({tip[:12]}) is not what {event.name} runs on ({event.sha[:12]}); for a pull request, let "
+        "members ask (perfgate init --workflow comment)",
         option="base",
     )
 

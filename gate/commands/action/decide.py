@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -17,20 +16,19 @@ from gate.evidence.records import Located
 from gate.github.command_files import is_regular, put, read_regular, remove
 from gate.github.notice import Notice
 from gate.github.payload import SHA
-from gate.github.publishing.collected_measurements import NothingError, broken_off, find_runs, join, require_readable
+from gate.github.publishing.collected_measurements import NothingError, join, require_readable
 from gate.github.publishing.conclusion import Concluded, ForeignRun, conclude_foreign, conclude_on, target_of
 from gate.github.publishing.outcome import (
     Left,
-    Outcome,
     Status,
     Target,
     could_not_run,
     keep,
+    nothing,
     read_status,
-    untrusted,
     write_outcome,
 )
-from gate.github.publishing.request import CALIBRATION, DATA, RUN, STATUS, Request, request_of
+from gate.github.publishing.request import DATA, RUN, STATUS, TEXT, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
 from gate.model import Execution, Failure, ReportVerdict, Run, Same, UserError
 from gate.model.choice import AnyHow, AsMeasured, CheckedOut, Choice, Given, WorkingAncestor
@@ -42,18 +40,18 @@ from gate.writing.plain import visible
 _SHOWN = OutputOptions()
 
 
-def run(out: TextIO) -> int:
+def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> int:
     """Decide over what the request names, fill the folder, and say in outputs what to upload; always 0.
 
     Raises:
         UserError: there is no request, or its folder cannot be written.
     """
-    request = request_of()
+    request = request_of(environment)
     folder = Path(request.folder)
     _clear(request)
     # names of benchmarks and what programs wrote come from the project
     with fenced(out) as log:
-        concluded = conclude(request, os.environ)
+        concluded = conclude(request, environment)
         written = _written(request, concluded)
         if concluded.decided is not None:
             show(concluded.decided, _SHOWN, log)
@@ -63,7 +61,7 @@ def run(out: TextIO) -> int:
             log.write(f"perfgate: {visible(concluded.outcome.note)}\n")
     out.writelines(warning_line(warning, "perfgate") for warning in concluded.warnings)
     write_outcome(folder, concluded.outcome)
-    write_outputs(Path(os.environ["GITHUB_OUTPUT"]), written)
+    write_outputs(Path(environment["GITHUB_OUTPUT"]), written)
     return 0
 
 
@@ -81,7 +79,7 @@ def _clear(request: Request) -> None:
         if folder.is_symlink():
             raise UserError(f"{folder}: was replaced by a link, which perfgate does not follow")
         folder.chmod(0o700)
-        _keep_only(folder, (STATUS, CALIBRATION), RUN)
+        _keep_only(folder, (STATUS, TEXT), RUN)
         if run.exists():
             run.chmod(0o700)
             _keep_only(run, (MEASUREMENTS,))
@@ -105,24 +103,19 @@ def _is_folder(path: Path) -> bool:
 def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
     """Come to the outcome of a request; whatever is wrong with measurements becomes a notice."""
     target = target_of(request.event, request.again)
-    why = untrusted(environment)
-    if why is not None:
-        return Concluded(could_not_run([*request.notices, Notice(Exit.ERROR, why)], target))
     if request.notices:
         return Concluded(could_not_run(request.notices, target))
-    if request.idle:
-        return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=target, note=request.idle))
-    if request.command == "plan":
-        return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=target))
+    if request.idle or request.command in ("plan", "ask"):
+        return Concluded(nothing(target, request.idle))
     try:
         if request.foreign:
             run = ForeignRun(request.run_folder, request.id, request.place, request.sets)
             return conclude_foreign(request.event, run, environment)
+        text = Path(request.folder, TEXT)
+        if request.command == "publish" and request.asked is not None and is_regular(text):
+            return Concluded(nothing(target, text=str(text), of=request.asked.words.verb))
         if request.again is not None:
-            return _decided(request, environment, [request.run_folder / MEASUREMENTS], [])
-        if request.command == "publish":
-            files = find_runs(request.runs)
-            return _decided(request, environment, files, broken_off(files))
+            return _decided(request, environment, [request.run_folder / MEASUREMENTS])
         return _own(request, environment, read_status(Path(request.folder)))
     except NothingError as error:
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], target))
@@ -141,34 +134,32 @@ def _own(request: Request, environment: Mapping[str, str], status: Status) -> Co
         lines = status.lines or [f"measuring ended with exit code {status.code}"]
         return Concluded(could_not_run([Notice(status.code, line) for line in lines], target), files=files)
     if request.command in ("check", "creep"):
-        return _decided(request, environment, files, [])
+        return _decided(request, environment, files)
     if request.command == "measure":
+        if request.asked is not None and request.asked.words.verb != "check":
+            return Concluded(nothing(target))
         return _measured(files, target)
     return _calibrated(request, status, target)
 
 
 def _calibrated(request: Request, status: Status, target: Target) -> Concluded:
-    text = str(Path(request.folder, CALIBRATION))
+    text = str(Path(request.folder, TEXT))
     lines = status.lines if not is_regular(Path(text)) else ["the calibration failed, as the job summary shows"]
     notices = [Notice(status.code, line) for line in lines] if status.code else []
+    outcome = nothing(target, text=text, of="calibrate")
     verdict: ReportVerdict | None = "error" if status.code else None
-    outcome = Outcome(code=status.code, verdict=verdict, notices=notices, report=False, target=target, text=text)
-    return Concluded(outcome)
+    return Concluded(msgspec.structs.replace(outcome, code=status.code, verdict=verdict, notices=notices))
 
 
-def _decided(
-    request: Request, environment: Mapping[str, str], files: Sequence[Path], broken: list[Notice]
-) -> Concluded:
+def _decided(request: Request, environment: Mapping[str, str], files: Sequence[Path]) -> Concluded:
     target = target_of(request.event, request.again)
-    if broken:
-        return Concluded(could_not_run(broken, target), files=tuple(files))
     if not files:
         raise NothingError("nothing was measured: the measuring step left no measurements")
     require_readable(files)
     read = read_inputs([str(file) for file in files])
     records = [_explained(located, request) for located in read.records]
     inputs = Inputs(records, [*typed(request.warnings), *read.warnings], read.files)
-    return conclude_on(inputs, request.event, target, environment, comment=request.wanted.comment != "never")
+    return conclude_on(inputs, request.event, target, environment, comment=request.comment != "never")
 
 
 def _explained(located: Located, request: Request) -> Located:
@@ -213,7 +204,8 @@ def _measured(files: tuple[Path, ...], target: Target) -> Concluded:
         notices = [Notice(Exit.ERROR, "nothing was measured")]
     verdict: ReportVerdict | None = "error" if notices else None
     code = Exit.ERROR if notices else 0
-    return Concluded(Outcome(code=code, verdict=verdict, notices=notices, report=False, target=target), files=files)
+    outcome = nothing(target)
+    return Concluded(msgspec.structs.replace(outcome, code=code, verdict=verdict, notices=notices), files=files)
 
 
 # --- the files --------------------------------------------------------------------------------------------------------
@@ -235,6 +227,9 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
         outputs |= {"data": str(data), "artifact": request.artifact}
     if request.measures or (request.command == "measure" and not request.idle):
         keep(data / STATUS, _left(request))
+    text = Path(request.folder, TEXT)
+    if request.command == "measure" and is_regular(text):
+        _copy(text, data / TEXT)
     page = page_of(request)
     if page is not None:
         _copy(run / ANALYSIS, data / ANALYSIS)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gate.cli.groups import RulesOptions
 from gate.evidence.records import Located
 from gate.github.event import Event, Pull
 from gate.github.publishing.forks import fetch_records, part_of, write_records
@@ -43,10 +42,11 @@ class WantedRun:
     base: str | None
     head: str | None
     """base and head: the inputs."""
-    options: RulesOptions | None
-    """Whose rules, and what over them; None: another job measures, and settles that."""
     job: str | None
     """Which job this is; another one's measurements under the same id are not its own. None: another job measures."""
+    sets: tuple[str, ...] = ()
+    """What the rules have over base's, where this job measures."""
+    config: str | None = None
 
 
 def workflow_path(reference: str, repository: str) -> str:
@@ -178,7 +178,7 @@ def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, as
     claims = claims_of(records)
     wrong = (
         (_other_job(records, asked.job) if asked.job is not None else "")
-        or (_other_rules(records, asked.options) if asked.options is not None else "")
+        or (_other_rules(records, asked) if asked.job is not None else "")
         or _other_head(history, claims, pull, asked)
         or _other_base(history, claims, pull, asked)
     )
@@ -195,22 +195,14 @@ def _other_job(records: Iterable[Located], job: str) -> str:
     return ""
 
 
-def _other_rules(records: Iterable[Located], options: RulesOptions) -> str:
-    wanted = _whose(options)
+def _other_rules(records: Iterable[Located], asked: WantedRun) -> str:
+    wanted = Whose("named" if asked.config else "base", asked.config or "", asked.sets)
     for located in records:
         run = located.record
         if isinstance(run, Run) and run.whose != wanted:
             own = f"the rules {clip(visible(str(run.whose)), 200)!r}" if run.whose else "rules that it does not name"
             return f"measured by {own}, and this one asks for {str(wanted)!r:.300}"
     return ""
-
-
-def _whose(options: RulesOptions) -> Whose:
-    """Say whose rules count, as the run line of a check in CI does."""
-    sets = tuple(options.sets)
-    if options.config is None and options.rules in ("base", "head", None):
-        return Whose("head" if options.rules == "head" else "base", sets=sets)
-    return Whose("named", str(options.config or options.rules), sets)
 
 
 def _other_head(history: _History, claims: Claims, pull: Pull, asked: WantedRun) -> str:

@@ -10,18 +10,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import msgspec
 
-from gate.cli.command import command_of
+from gate.cli.command import Command, command_of
 from gate.cli.groups import MeasureOptions
-from gate.cli.values import Shard, wait
+from gate.cli.values import Shard
 from gate.codes import Exit, is_of_signal
 from gate.commands.action.study import measure_study
 from gate.github.command_files import NAMES, FileGuard, put
 from gate.github.publishing.outcome import Status, write_status
-from gate.github.publishing.request import CALIBRATION, Request, as_inputs, request_of, rules_of
+from gate.github.publishing.request import TEXT, Request, as_inputs, request_of, rules_of
 from gate.github.runner import error_line, fenced, warning_line
 from gate.model import UserError
 from gate.run.failure_line import Heard, say_why
@@ -36,19 +36,19 @@ _PUBLIC = "GPG_KEY"
 _SHOWN = 5
 
 
-def run(out: TextIO) -> int:
+def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> int:
     """Measure what the request asks for, and keep how that ended in the folder.
 
     Returns 0, since the steps after it report; 128 + signal after an interruption, and 4 when the runner's files are
-    not as they were: action.yml gives the steps after it the token only where this one succeeded.
+    not as they were: then no step after it runs.
 
     Raises:
         UserError: there is no request, or its folder cannot be written.
     """
     _leave_tokens_behind(out)
-    request = request_of()
-    guard = FileGuard(os.environ)
-    out.writelines(warning_line(warning, "perfgate") for warning in secret_warnings(os.environ))
+    request = request_of(environment)
+    guard = FileGuard(environment)
+    out.writelines(warning_line(warning, "perfgate") for warning in secret_warnings(environment))
     restored = False
     try:
         with _one_stream(out), fenced(out) as inside:
@@ -63,14 +63,9 @@ def run(out: TextIO) -> int:
     return code if is_of_signal(code) else 0
 
 
-def tokens_in(environment: Mapping[str, str]) -> list[str]:
-    """Name the variables that hold one of GitHub's tokens, by whatever name."""
-    return sorted(name for name, value in environment.items() if _TOKEN.search(value))
-
-
 def _leave_tokens_behind(out: TextIO) -> None:
     """Begin again without GitHub's tokens in the environment, which stands in /proc as long as this process does."""
-    held = [name for name in tokens_in(os.environ) if name not in SECRET]
+    held = sorted(name for name, value in os.environ.items() if _TOKEN.search(value) and name not in SECRET)
     # what calls this in process is not to be replaced
     if not held or sys.argv[1:3] != ["action", "measure"]:
         return
@@ -155,6 +150,9 @@ def _measured(request: Request, out: TextIO) -> int:
         return _calibrated(request, out)
     if request.command == "study":
         return measure_study(request, out)
+    verb = request.asked.words.verb if request.asked is not None else "check"
+    if verb == "bisect":
+        return _bisected(request, out)
     from gate.decide.measurements import looking
     from gate.evidence.inputs import DEFAULT_FOLDER
     from gate.run.folder import records_of
@@ -177,6 +175,8 @@ def _measured(request: Request, out: TextIO) -> int:
 
             warnings += append_night(options.history, job.project, job.run, records, allowed=request.remember)
         out.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
+    if verb == "explain":
+        return _explained(request, out)
     return 0
 
 
@@ -190,9 +190,9 @@ def measuring_options(request: Request) -> MeasureOptions:
         dry_run=False,
         keep=False,
         resume=False,
-        history=Path(request.history) if request.history else None,
+        history=None,
         strict=False,
-        wait=_wait(request),
+        wait=None,
         shard=Shard.parse(request.shard) if request.shard else None,
         session=request.session,
         sessions=request.sessions,
@@ -200,8 +200,25 @@ def measuring_options(request: Request) -> MeasureOptions:
     )
 
 
-def _wait(request: Request) -> float | None:
-    return None if request.wait is None else wait(request.wait)
+def _bisected(request: Request, out: TextIO) -> int:
+    from gate.run.refusal import ASKED, FORKS
+
+    # what is not to be measured never comes here
+    os.environ[FORKS] = ASKED
+    command = command_of("bisect")
+    options = command.options(rules=rules_of(request))
+    good = request.asked.words.good if request.asked is not None else None
+    measuring = replace(options.measuring, good=good, bad=request.head, out=request.run_folder)
+    code = _kept(command, replace(options, measuring=measuring), request, out)
+    # several commits remain, which is an answer
+    return 0 if code == Exit.INCONCLUSIVE else code
+
+
+def _explained(request: Request, out: TextIO) -> int:
+    command = command_of("explain")
+    options = command.options()
+    explain = replace(options.explain, run=str(request.run_folder), benchmarks=request.benchmarks)
+    return _kept(command, replace(options, explain=explain), request, out)
 
 
 def _calibrated(request: Request, out: TextIO) -> int:
@@ -209,16 +226,15 @@ def _calibrated(request: Request, out: TextIO) -> int:
 
     command = command_of("calibrate")
     options = command.options(rules=rules_of(request))
-    measuring = replace(
-        options.measuring,
-        head=request.head,
-        budget=Duration.parse(request.budget) if request.budget else None,
-        out=request.run_folder,
-        wait=_wait(request),
-        history=Path(request.history) if request.history else None,
-    )
+    budget = Duration.parse(request.budget) if request.budget else None
+    measuring = replace(options.measuring, head=request.head, budget=budget, out=request.run_folder)
+    return _kept(command, replace(options, measuring=measuring), request, out)
+
+
+def _kept(command: Command, options: Any, request: Request, out: TextIO) -> int:
+    """Run a command, and keep what it says for the steps after it."""
     text = io.StringIO()
-    code = command.run(replace(options, measuring=measuring), text, out)
+    code = command.run(options, text, out)
     out.write(text.getvalue())
-    put(Path(request.folder, CALIBRATION), text.getvalue().encode("utf-8", "backslashreplace"))
+    put(Path(request.folder, TEXT), text.getvalue().encode("utf-8", "backslashreplace"))
     return code

@@ -6,18 +6,20 @@ After a label nothing is measured: the measurements of an earlier run of the sam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
 from gate.codes import Exit
 from gate.commands.action.earlier_runs import WantedRun, fetch_measured, oldest_run, workflow_path
 from gate.evidence.records import Located
+from gate.github.command_files import put
 from gate.github.event import LABELS
 from gate.github.notice import Notice, What
 from gate.github.problems import Problem
 from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.forks import Fetched, fetch, part_of, write_records
-from gate.github.publishing.request import Before, Request, Result, folded
+from gate.github.publishing.request import TEXT, Before, Request, Result, folded
 from gate.model import Execution, Failure, Same, UserError
 
 _CODES = (Exit.USAGE, Exit.ERROR, Exit.UNFIT)
@@ -57,8 +59,7 @@ def collected(request: Request, result: Result, environment: Mapping[str, str]) 
             return _of_earlier(request, environment)
         if result in ("cancelled", "skipped"):
             return _unmeasured(request, result, environment)
-        # downloaded by a step before
-        return request if request.runs else _of_this(request, result, environment)
+        return _of_this(request, result, environment)
     except UserError as error:
         return _with(request, [Notice(Exit.ERROR, str(error))])
     except Problem as problem:
@@ -71,15 +72,24 @@ def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -
     left = [one for one in forge.artifacts_of_run(event.run_id) if part_of(one, request.id) and not one.expired]
     if not left:
         return _unmeasured(request, result, environment)
-    found = fetch(forge, left, request.run_folder, request.id)
+    found = fetch(
+        forge,
+        left,
+        request.run_folder,
+        request.id,
+        measures=request.asked is None or request.asked.words.verb == "check",
+    )
     if result == "failure" and all(0 < job.attempt < event.run_attempt for job in found.jobs):
         # measured by an earlier attempt, and this one came to nothing
         return _unmeasured(request, result, environment)
     if found.broken:
         return _with(request, _notices(found))
-    if result == "failure" and _ended_well(found.records):
+    if result == "failure" and (found.text is not None or _ended_well(found.records)):
         return _with(request, [Notice(Exit.ERROR, _FAILED_OTHERWISE)])
-    write_records(found.records, request.run_folder)
+    if found.text is not None:
+        put(Path(request.folder, TEXT), found.text)
+    if found.records:
+        write_records(found.records, request.run_folder)
     return msgspec.structs.replace(
         request,
         again=Before(run=event.run_id, attempt=event.run_attempt),
@@ -106,7 +116,7 @@ def _of_earlier(request: Request, environment: Mapping[str, str]) -> Request:
     event, forge = request.event, forge_of(request.event, environment)
     workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
     # which job that was, and by whose rules, is settled by the workflow
-    asked = WantedRun(workflow, request.base, request.head, None, None)
+    asked = WantedRun(workflow, request.base, request.head, None)
     why = "no measurements, or they have expired"
     try:
         found = fetch_measured(forge, None, event, request.run_folder, request.id, asked)
@@ -130,7 +140,7 @@ def _unmeasured(request: Request, result: Result, environment: Mapping[str, str]
     message = _WHY[result].format(_head(request))
     if _moved_on(request, environment):
         # the run of the newer commit has the comment
-        request = msgspec.structs.replace(request, wanted=msgspec.structs.replace(request.wanted, comment="never"))
+        request = msgspec.structs.replace(request, comment="never")
         message = f"{message}; the pull request has a newer commit by now, whose own run comments on it"
     return _with(request, [Notice(Exit.ERROR, message, what)])
 
@@ -138,7 +148,7 @@ def _unmeasured(request: Request, result: Result, environment: Mapping[str, str]
 def _moved_on(request: Request, environment: Mapping[str, str]) -> bool:
     """Return whether the pull request has another head by now; in doubt the order of runs decides who comments."""
     pull = request.event.pull
-    if pull is None or request.wanted.comment == "never":
+    if pull is None or request.comment == "never" or request.asked is not None:
         return False
     try:
         return forge_of(request.event, environment).pull(pull.number).head_sha != pull.head_sha

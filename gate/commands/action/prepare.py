@@ -9,26 +9,24 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
 from gate.codes import Exit
+from gate.commands.action.ask import asking
 from gate.commands.action.study import study_refusal
-from gate.github.event import LABELS, Event, Pull, may_write_history, nothing_to_do, read_event, refusal
+from gate.github.event import LABELS, Event, may_write_history, nothing_to_do, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
-from gate.github.publishing.commit import open_check
-from gate.github.publishing.conclusion import job_name, stamp_of, target_of
+from gate.github.publishing.conclusion import job_name
 from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.inputs import read_inputs
-from gate.github.publishing.publish import refusal_line, run_address
 from gate.github.publishing.request import (
     Before,
     Command,
     Inputs,
     Request,
-    Wanted,
     as_inputs,
     bounded,
     encode,
@@ -46,7 +44,6 @@ from gate.writing.plain import visible
 if TYPE_CHECKING:
     from harness.source.fetching import Clone
 
-_READS = "pull-requests: read"
 # seconds that this step waits for GitHub: what it asks for only saves measuring or shows that it has begun
 _PATIENCE = 120.0
 # GitHub refuses a matrix without a job: this one finds nothing to do
@@ -61,44 +58,46 @@ _NO_CHECKOUT = (
 )
 
 
-def run(out: TextIO) -> int:
+def run(out: TextIO, environment: Mapping[str, str], given: Mapping[str, str]) -> int:
     """Write the request and the outputs of the step; 0, also for what is refused: later steps report that.
+
+    Args:
+        environment: that of the step, with the token.
+        given: the inputs by name, without it.
 
     Raises:
         UserError: this is no step of a workflow.
     """
-    environment = dict(os.environ)
-    from gate.commands.action.measure import SECRET, tokens_in
-
-    # git starts programs that the repository names, such as filters: only the one that fetches gets a token
-    for name in (*SECRET, *tokens_in(environment)):
-        os.environ.pop(name, None)
     event = read_event(environment)
-    found = read_inputs(environment)
+    found = read_inputs(given, environment.get("INPUT_MATRIX", ""), event.name)
+    out.writelines(warning_line(line, "perfgate") for line in found.left)
+    if found.inputs.asked is not None:
+        # the job that decides may write on a fork's pull request: it is started from the default branch
+        pull = found.inputs.asked.pull
+        publishes = found.inputs.command == "publish"
+        event = dataclasses.replace(event, pull=dataclasses.replace(pull, fork=pull.fork and not publishes))
     workspace = Path(environment.get("GITHUB_WORKSPACE") or os.curdir).resolve()
     problems = [Notice(Exit.USAGE, problem) for problem in found.problems]
     request = _first(found.inputs, event, workspace, problems, environment)
-    matrix = ""
-    if not request.notices and not request.idle:
-        settled = _prepared(request, workspace, workspace / found.inputs.directory, environment)
-        request = settled.request
-        out.writelines(warning_line(warning.sentence(), "perfgate") for warning in folded(settled.warnings))
+    matrix = asked = ""
+    if request.command == "ask" and not request.notices:
+        settled = asking(request, environment)
+        request, asked = settled.request, settled.asked
+    elif not request.notices and not request.idle:
+        prepared = _prepared(request, workspace, workspace / found.inputs.directory, environment)
+        request = prepared.request
+        out.writelines(warning_line(warning.sentence(), "perfgate") for warning in folded(prepared.warnings))
     if request.idle and request.command == "plan":
         matrix = _IDLE_MATRIX
     elif request.command == "plan" and not request.notices:
         planned = _planned(request)
         request, matrix = planned.request, planned.matrix
-    if request.wanted.check and not request.notices and not request.idle and not request.foreign:
-        opened = _opened(request, environment)
-        request = opened.request
-        out.writelines(warning_line(warning.sentence(), "perfgate") for warning in opened.warnings)
     request = bounded(request)
     # annotated by the steps that report; here for whoever looks into the step that refused
     out.writelines(f"perfgate: {visible(notice.message)}\n" for notice in request.notices)
-    write_outputs(
-        Path(environment["GITHUB_OUTPUT"]),
-        {"request": encode(request), "measure": "true" if request.measures else "false", "matrix": matrix},
-    )
+    measure = "true" if request.measures else "false"
+    outputs = {"request": encode(request), "measure": measure, "matrix": matrix, "asked": asked}
+    write_outputs(Path(environment["GITHUB_OUTPUT"]), outputs)
     return 0
 
 
@@ -113,56 +112,36 @@ def _first(
     except UserError as error:
         problems.append(Notice(Exit.USAGE, str(error)))
     command, idle = inputs.command or _command_of(event), nothing_to_do(event)
-    # what a fork's run measured is published without a checkout
-    foreign = command == "publish" and event.source is not None and not inputs.runs
-    checked_out = not idle and not foreign and command != "publish"
-    if checked_out and not directory.is_dir():
-        problems.append(
-            Notice(
-                Exit.USAGE,
-                f"input working-directory: {inputs.directory!r:.200} is no folder here: check out the repository first",
-            )
-        )
-    elif checked_out and not _is_in_checkout(directory):
-        problems.append(Notice(Exit.USAGE, _NO_CHECKOUT.format(workspace)))
-    settled = {
-        "command": command,
-        "id": gate,
-        "directory": str(directory),
-        "history": str(directory / inputs.history)
-        if inputs.history and not inputs.history.startswith(("~", "refs/"))
-        else inputs.history,
-        "runs": tuple(str(workspace / each) for each in inputs.runs),
-        "wanted": _wanted(inputs.wanted, command),
-    }
+    if not idle and command not in ("publish", "ask"):
+        if not directory.is_dir():
+            what = f"{inputs.directory!r:.200} is no folder here: check out the repository first"
+            problems.append(Notice(Exit.USAGE, f"input working-directory: {what}"))
+        elif not any((folder / ".git").exists() for folder in (directory, *directory.parents)):
+            problems.append(Notice(Exit.USAGE, _NO_CHECKOUT.format(workspace)))
+    asked = inputs.asked
+    settled: dict[str, Any] = {"command": command, "id": gate, "directory": str(directory)}
+    if asked is not None:
+        words = asked.words
+        settled |= {"sets": (*inputs.sets, *words.sets), "benchmarks": words.benchmarks or inputs.benchmarks}
+        settled |= {"head": asked.pull.head_sha, "comment": "always", "status": False}
+    if command not in ("check", "publish"):
+        # comment and status are of the job that decides; of a creep check the comment is an issue
+        settled |= {"comment": inputs.comment if command == "creep" else "never", "status": False}
     return Request(
         **(msgspec.structs.asdict(inputs) | settled),
         job=job_name(event, environment, inputs.leg),
         event=event,
-        folder=tempfile.mkdtemp(prefix="perfgate-", dir=os.environ.get("RUNNER_TEMP") or None),
+        folder=tempfile.mkdtemp(prefix="perfgate-", dir=environment.get("RUNNER_TEMP") or None),
         place=Path(os.path.relpath(directory, workspace)).as_posix(),
         how=None,
         remember=may_write_history(event),
         again=None,
-        foreign=foreign,
+        # what a fork's run measured is published without a checkout
+        foreign=command == "publish" and event.source is not None,
         idle=idle,
         notices=problems,
         warnings=[],
     )
-
-
-def _is_in_checkout(directory: Path) -> bool:
-    return any((folder / ".git").exists() for folder in (directory, *directory.parents))
-
-
-def _wanted(wanted: Wanted, command: Command) -> Wanted:
-    """Leave comment, status and check to the job that decides."""
-    if command in ("check", "publish"):
-        return wanted
-    if command == "creep":
-        # there is no pull request to comment on
-        return msgspec.structs.replace(wanted, comment="never")
-    return msgspec.structs.replace(wanted, comment="never", status=False, check=False)
 
 
 def _command_of(event: Event) -> Command:
@@ -182,11 +161,6 @@ def _prepared(request: Request, workspace: Path, given: Path, environment: Mappi
     from gate.commands.action.commits import refuse_another_checkout
 
     warnings: list[AnyWarning] = []
-    if request.event.number is not None and request.command not in ("calibrate", "creep", "study"):
-        told = _asked(request, request.event.number, environment)
-        request, warnings = told.request, told.warnings
-        if request.notices:
-            return told
     event = request.event
     try:
         refuse_another_checkout(given, workspace, request.base, request.head)
@@ -198,7 +172,7 @@ def _prepared(request: Request, workspace: Path, given: Path, environment: Mappi
         if found.request.again is not None:
             return _Prepared(found.request, warnings)
     if request.command == "publish":
-        if request.measuring is None or request.foreign:
+        if request.measuring is None:
             return _Prepared(request, warnings)
         from gate.commands.action.measuring_job import collected
 
@@ -212,36 +186,9 @@ def _prepared(request: Request, workspace: Path, given: Path, environment: Mappi
     return _Prepared(fetched.request, warnings + fetched.warnings)
 
 
-def _asked(request: Request, number: int, environment: Mapping[str, str]) -> _Prepared:
-    """Ask the forge for the pull request of an event that tells only its number.
-
-    Where that cannot be had, the input base is needed, and nothing is published: the event's own commit is another one.
-    """
-    event, reads = request.event, request.command in ("measure", "plan")
-    try:
-        forge = forge_of(event, environment, _PATIENCE)
-        found = forge.pull(number, _READS) if reads else forge.pull(number)
-    except Problem as problem:
-        silent = msgspec.structs.replace(request.wanted, comment="never", status=False, check=False)
-        request = msgspec.structs.replace(request, wanted=silent)
-        if request.base is None and request.command != "publish":
-            what = f"input base is needed: {event.name} does not say which branch pull request #{number} goes into"
-            why = problem_line(what, problem)
-            return _Prepared(_refused(request, Exit.USAGE, why), [])
-        return _Prepared(request, [Said(problem_line(f"nothing is published on #{number}", problem))])
-    pull = Pull(
-        number=number,
-        head_sha=found.head_sha,
-        head_ref=found.head_ref,
-        base_sha=found.base_sha,
-        base_ref=found.base_ref,
-        fork=(found.head_repository or "").casefold() != event.repository.casefold(),
-    )
-    return _Prepared(msgspec.structs.replace(request, event=dataclasses.replace(event, pull=pull)), [])
-
-
 def _refusal(request: Request, *, forks: bool) -> str | None:
-    why = refusal(request.event, forks=forks) if request.command != "plan" else None
+    asked = request.asked is not None
+    why = refusal(request.event, forks=forks, asked=asked) if request.command != "plan" else None
     if why is None and request.command == "study":
         return study_refusal(request.event)
     if why is None and request.command == "creep" and not request.remember:
@@ -263,7 +210,7 @@ def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepa
 
     event = request.event
     workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
-    asked = WantedRun(workflow, request.base, request.head, rules_of(request), request.job)
+    asked = WantedRun(workflow, request.base, request.head, request.job, rules_of(request).sets, request.config)
     try:
         forge, clone = forge_of(event, environment, _PATIENCE), _clone(Path(request.directory))
         found = fetch_measured(forge, clone, event, request.run_folder, request.id, asked)
@@ -273,28 +220,6 @@ def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepa
         return _Prepared(request, [Said(problem_line("measured again", problem))])
     again = Before(run=found.run, attempt=found.attempt) if found is not None else None
     return _Prepared(msgspec.structs.replace(request, again=again), [])
-
-
-def _opened(request: Request, environment: Mapping[str, str]) -> _Prepared:
-    """Open the check run; one that another job has is refused here, before anything is measured."""
-    target = target_of(request.event, request.again)
-    if target.fork:
-        return _Prepared(request, [])
-    stamp = stamp_of(request.event, target, request.job, request.use)
-    try:
-        forge = forge_of(request.event, environment, _PATIENCE)
-        placed = open_check(forge, request.id, stamp, target, run_address(request.event))
-    except Problem as problem:
-        # what is denied now is denied later: once is enough
-        wanted = msgspec.structs.replace(request.wanted, check=problem.permission is None)
-        line = problem_line("no check run is shown", problem)
-        return _Prepared(msgspec.structs.replace(request, wanted=wanted), [Said(line)])
-    if placed.did == "taken":
-        why = refusal_line(request.id, f"the check of {target.sha[:10]}", stamp, placed.by)
-        # its comment and status would be the other job's as well
-        silent = msgspec.structs.replace(request.wanted, comment="never", status=False, check=False)
-        return _Prepared(msgspec.structs.replace(_refused(request, Exit.USAGE, why), wanted=silent), [])
-    return _Prepared(request, [])
 
 
 def _clone(directory: Path) -> Clone | None:

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
-import msgspec
-
 from gate.codes import Exit
 from gate.commands.action.study import page_of
 from gate.evidence.inputs import REPORT
@@ -17,9 +15,9 @@ from gate.github.notice import Notice
 from gate.github.problems import Problem
 from gate.github.publishing.conclusion import stamp_of, target_of
 from gate.github.publishing.forge import forge_of
-from gate.github.publishing.outcome import BROKEN_OFF, Outcome, could_not_run, read_outcome, untrusted
+from gate.github.publishing.outcome import Outcome, could_not_run, read_outcome
 from gate.github.publishing.publish import Publication, publish
-from gate.github.publishing.request import Request, Wanted, gate_name, request_of
+from gate.github.publishing.request import Request, gate_name, request_of
 from gate.github.runner import error_line, warning_line, write_outputs
 from gate.model import Report, UserError
 from gate.report.links import Links
@@ -32,64 +30,60 @@ _OF_A_FORK = (
 )
 
 _ITS_OWN = "if two jobs have the same `id`, set it to give each job, and each leg of a matrix, a name of its own"
-_UNTRUSTED = (
-    "No comment was made and no commit status set, and a check stays in progress: the measuring step failed, so no "
-    "later step has the token (docs/github.md)."
-)
 
 
-def run(out: TextIO) -> int:
-    """Write the outputs of the action and publish its outcome; always 0, the last step fails with the exit code.
+def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> int:
+    """Write the outputs of the action, publish its outcome, and return the exit code of that.
 
     Raises:
         UserError: there is no request, or the outputs cannot be written.
     """
-    request = request_of()
-    outcome = _outcome(request, os.environ)
+    request = request_of(environment)
+    outcome = read_outcome(Path(request.folder), target_of(request.event, request.again))
     report: Report | None = None
     if outcome.report:
         try:
             report = _read(request.run_folder / REPORT)
         except UserError as error:
             outcome = could_not_run([Notice(Exit.ERROR, f"the report cannot be read again: {error}")], outcome.target)
-    code = _write_outcome(request, outcome, report)
+    code = _write_outcome(request, outcome, report, environment)
+    is_told = request.comment != "never" and outcome.target.fork
     publication = Publication(
         id=request.id,
         event=request.event,
         outcome=outcome,
         report=report,
-        links=_links(request, outcome, os.environ),
-        wanted=_wanted(request, os.environ),
+        links=_links(request, outcome, environment),
+        comment="never" if request.command == "creep" else request.comment,
+        issue=request.command == "creep" and request.comment != "never",
+        status=request.status,
         stamp=stamp_of(request.event, outcome.target, request.job, request.use),
-        notes=_notes(request, outcome, os.environ),
+        notes=(_OF_A_FORK,) if is_told else (),
+        asked=request.asked,
     )
-    out.writelines(warning_line(text, "perfgate") for text in _upload_warnings(os.environ))
+    if "failure" in environment.get("INPUT_UPLOADS", ""):
+        why = (
+            "the step before says why; `artifact: false` switches uploads off (GitHub Enterprise Server has no such "
+            "action)"
+        )
+        out.write(warning_line(f"an artifact was not uploaded: {why}", "perfgate"))
     try:
-        published = publish(publication, os.environ, out)
+        published = publish(publication, environment, out)
     except Exception as error:  # the exit code is written: what is told of it changes nothing
         if os.environ.get("PERFGATE_TRACEBACK"):
             raise
         out.write(error_line(f"perfgate: not everything was published: {type(error).__name__}: {visible(str(error))}"))
-        return 0
+        return code
     later = {"comment-url": published.url or "", "issue-url": published.issue or ""}
-    lost = published.refused or _lost(request, os.environ)
+    lost = published.refused or _lost(request, environment)
     if lost:
         # another job's result stands where this one's belongs: nobody would see it
         out.write(error_line(lost, "perfgate"))
         later |= {"exit-code": str(code or Exit.USAGE), "verdict": (code and outcome.verdict) or "error"}
-    write_outputs(Path(os.environ["GITHUB_OUTPUT"]), later)
-    return 0
-
-
-def _outcome(request: Request, environment: Mapping[str, str]) -> Outcome:
-    """Read what was decided; it counts only where the steps before ended well, as the runner saw them."""
-    target = target_of(request.event, request.again)
-    why = untrusted(environment)
-    if why is not None:
-        return could_not_run([*request.notices, Notice(Exit.ERROR, why)], target)
-    if environment.get("INPUT_DECIDED", "") not in ("", "success"):
-        return could_not_run([*request.notices, Notice(Exit.ERROR, BROKEN_OFF)], target)
-    return read_outcome(Path(request.folder), target)
+        code = code or Exit.USAGE
+    write_outputs(Path(environment["GITHUB_OUTPUT"]), later)
+    # a request that is answered is no failure of the default branch, whose job this is
+    return 0 if request.asked is not None and request.command == "publish" and published.url else code
 
 
 def _links(request: Request, outcome: Outcome, environment: Mapping[str, str]) -> Links:
@@ -104,19 +98,6 @@ def _links(request: Request, outcome: Outcome, environment: Mapping[str, str]) -
     )
 
 
-def _wanted(request: Request, environment: Mapping[str, str]) -> Wanted:
-    """Leave out what takes the token, where this step has none for good reason."""
-    if untrusted(environment) is None:
-        return request.wanted
-    return msgspec.structs.replace(request.wanted, comment="never", status=False, check=False, issue=False)
-
-
-def _notes(request: Request, outcome: Outcome, environment: Mapping[str, str]) -> tuple[str, ...]:
-    if untrusted(environment) is not None:
-        return (_UNTRUSTED,)
-    return (_OF_A_FORK,) if request.wanted.comment != "never" and outcome.target.fork else ()
-
-
 def _read(file: Path) -> Report:
     from gate.report import json
 
@@ -129,12 +110,12 @@ def _read(file: Path) -> Report:
         raise UserError(f"{file}: {error}") from None
 
 
-def _write_outcome(request: Request, outcome: Outcome, report: Report | None) -> int:
+def _write_outcome(request: Request, outcome: Outcome, report: Report | None, environment: Mapping[str, str]) -> int:
     """Write what later steps go by, and return the exit code, which is not 0 where the report's is not."""
     code = outcome.code or (report.exit_code if report is not None else 0)
     page = page_of(request) if report is None else request.run_folder / "report.html"
     write_outputs(
-        Path(os.environ["GITHUB_OUTPUT"]),
+        Path(environment["GITHUB_OUTPUT"]),
         {
             "exit-code": str(code),
             "verdict": outcome.verdict or "",
@@ -161,13 +142,3 @@ def _lost(request: Request, environment: Mapping[str, str]) -> str | None:
     if all(each.name != request.artifact for each in left):
         return None
     return f"the artifact {request.artifact} of another job was left as it is; {_ITS_OWN}"
-
-
-def _upload_warnings(environment: Mapping[str, str]) -> list[str]:
-    """Say that an upload failed; INPUT_UPLOADS holds the outcomes of both, in words."""
-    if "failure" not in environment.get("INPUT_UPLOADS", ""):
-        return []
-    why = (
-        "the step before says why; `artifact: false` switches uploads off (GitHub Enterprise Server has no such action)"
-    )
-    return [f"an artifact was not uploaded: {why}"]

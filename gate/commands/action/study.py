@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli.command import command_of
-from gate.cli.values import wait
 from gate.codes import Exit
 from gate.evidence.inputs import read_inputs
 from gate.github.command_files import is_regular, put
@@ -19,7 +18,7 @@ from gate.github.notice import Notice
 from gate.github.publishing.collected_measurements import require_readable
 from gate.github.publishing.conclusion import Concluded
 from gate.github.publishing.outcome import Outcome, Status, Target, could_not_run
-from gate.github.publishing.request import STUDY, Request, rules_of
+from gate.github.publishing.request import TEXT, Request, rules_of
 from gate.model import Failure, ReportVerdict
 from gate.run.refusal import FORKS
 from gate.words import failures
@@ -28,8 +27,6 @@ PAGE = "study.html"
 ANALYSIS = "study.json"
 """Both are written into the folder of the run."""
 _MOST = 5
-_RULES = "head"
-"""Nothing is judged: the study is that of the commit which is studied."""
 
 
 def study_refusal(event: Event) -> str | None:
@@ -58,12 +55,12 @@ def measure_study(request: Request, out: TextIO) -> int:
                 base=request.base if request.how is None else None,
                 head=request.head,
                 out=request.run_folder,
-                wait=None if request.wait is None else wait(request.wait),
             ),
             rules=replace(
                 options.rules,
                 config=rules.config,
-                rules=rules.rules or _RULES,
+                # nothing is judged: the study is that of the commit which is studied
+                rules="head",
                 sets=rules.sets,
                 benchmarks=rules.benchmarks,
             ),
@@ -92,10 +89,16 @@ def conclude_study(request: Request, status: Status, target: Target, files: Sequ
     if code and not notices:
         notices = [Notice(code, "the analysis of the study failed, as the job summary shows")]
     verdict: ReportVerdict | None = "error" if notices else None
-    shown = Path(request.folder, STUDY)
+    shown = Path(request.folder, TEXT)
     put(shown, text.getvalue().encode("utf-8", "backslashreplace"))
     outcome = Outcome(
-        code=status.code or code, verdict=verdict, notices=notices, report=False, target=target, text=str(shown)
+        code=status.code or code,
+        verdict=verdict,
+        notices=notices,
+        report=False,
+        target=target,
+        text=str(shown),
+        of="study",
     )
     return Concluded(outcome, files=tuple(files))
 

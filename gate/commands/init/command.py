@@ -15,7 +15,7 @@ KINDS = (
     *("python", "generic"),
 )
 """Of projects; gate/commands/init/choose.py looks for them."""
-WORKFLOWS = ("pull-request", "trusted", "forks", "matrix", "calibrate", "history", "creep", "study")
+WORKFLOWS = ("pull-request", "trusted", "forks", "comment", "matrix", "calibrate", "history", "creep", "study")
 """Written by gate/commands/init/workflow.py."""
 
 

@@ -97,6 +97,16 @@ KINDS: Mapping[str, Kind] = {
             _LABEL,
         ),
     ),
+    "comment": Kind(
+        "measures when a member asks for it by a comment or a label, also for forks",
+        {"comment.yml": "perfgate-comment.yml"},
+        (
+            _RUNNER,
+            "the hosted runner of forks (ubuntu-latest) needs the same: add steps that set up what it lacks",
+            _MERGE,
+            "a label perfgate, for maintainers; or comment `/perfgate check` on a pull request",
+        ),
+    ),
     "matrix": Kind(
         "the benchmarks divided over several runners",
         {"matrix.yml": "perfgate.yml"},

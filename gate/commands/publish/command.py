@@ -63,26 +63,15 @@ class Options:
         "false; one that is there is always updated (default: changed)",
         metavar="WHEN", parse=_occasion, default="changed", known=("changed", "regression", "always", "false"),
     )  # fmt: skip
-    summary: bool = switch("write no job summary", flag="--no-summary", off=True)
-    annotations: bool = switch("write no annotations", flag="--no-annotations", off=True)
     status: bool = switch("also set a commit status")
-    check: bool = switch("also set a check run")
 
 
 def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Put a report on a pull request."""
     from gate.commands.publish.publish import run
-    from gate.github.publishing.request import Wanted
 
-    wanted = Wanted(
-        comment=options.comment,
-        summary=options.summary,
-        annotations=options.annotations,
-        status=options.status,
-        check=options.check,
-        issue=False,
-    )
-    return run(options.runs, wanted, out, id=options.id, directory=options.directory, pull=options.pull)
+    told = (options.comment, options.status)
+    return run(options.runs, told, out, id=options.id, directory=options.directory, pull=options.pull)
 
 
 COMMAND = Command(

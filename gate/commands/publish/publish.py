@@ -14,7 +14,7 @@ from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.github.event import Event, nothing_to_do, read_event
 from gate.github.notice import Notice, headline
 from gate.github.problems import Problem
-from gate.github.publishing.collected_measurements import NothingError, broken_off, find_runs
+from gate.github.publishing.collected_measurements import broken_off
 from gate.github.publishing.conclusion import (
     Concluded,
     ForeignRun,
@@ -25,23 +25,21 @@ from gate.github.publishing.conclusion import (
     target_of,
 )
 from gate.github.publishing.forge import forge_of
-from gate.github.publishing.inputs import OWN_ARTIFACT
-from gate.github.publishing.outcome import Outcome, Target, could_not_run
+from gate.github.publishing.outcome import Target, could_not_run, nothing
 from gate.github.publishing.publish import Publication, publish
-from gate.github.publishing.request import Wanted, gate_name
+from gate.github.publishing.request import Occasion, gate_name
 from gate.github.runner import error_line, fenced, warning_line, write_outputs
 from gate.model import UserError
 from gate.report.links import Links
 from gate.report.outputs import links_of, show
 
-_SHOWN = OutputOptions()
 # who calls it twice in one job wants the second to count
 _USE = "command"
 
 
 def run(
     runs: Sequence[str],
-    wanted: Wanted,
+    told: tuple[Occasion, bool],
     out: TextIO,
     *,
     id: str,  # noqa: A002  # as the option
@@ -52,7 +50,7 @@ def run(
 
     Args:
         runs: what is decided; none: .perfgate, or the artifact of the run that this workflow follows.
-        wanted: where the outcome appears.
+        told: when by a comment, and whether by a commit status.
         out: takes everything, since the runner reads its commands there in order.
         id: the name of this gate.
         directory: that of the project in the repository, for an artifact.
@@ -65,37 +63,39 @@ def run(
     event = read_event(os.environ)
     if event.source is not None:
         if runs:
-            raise UserError(f"{runs[0]}: {OWN_ARTIFACT}")
+            raise UserError(
+                f"{runs[0]}: a workflow_run workflow takes its artifact itself, since anybody may have made "
+                "it: name no runs"
+            )
         folder = Path(tempfile.mkdtemp(prefix="perfgate-", dir=os.environ.get("RUNNER_TEMP") or None))
         concluded = conclude_foreign(event, ForeignRun(folder, id, directory, ()), os.environ)
     else:
         target = _target(pull, event, os.environ)
-        concluded = _concluded(runs or (DEFAULT_FOLDER,), event, target, comments=wanted.comment != "never")
+        concluded = _concluded(runs or (DEFAULT_FOLDER,), event, target, comments=told[0] != "never")
     outcome = concluded.outcome
     with fenced(out) as log:
         if concluded.decided is not None:
-            show(concluded.decided, _SHOWN, log)
+            show(concluded.decided, OutputOptions(), log)
         else:
             log.write(f"{headline(outcome.notices) if outcome.notices else outcome.note}\n")
     out.writelines(warning_line(warning, "perfgate") for warning in concluded.warnings)
-    _write_outputs({"exit-code": str(outcome.code), "verdict": outcome.verdict or ""})
     publication = Publication(
         id=id,
         event=event,
         outcome=outcome,
         report=concluded.decided.report if concluded.decided is not None else None,
         links=Links(run=links_of(os.environ).run, gate=gate_name(id), pull=outcome.target.pull is not None),
-        wanted=wanted,
+        comment=told[0],
+        status=told[1],
         stamp=stamp_of(event, outcome.target, job_name(event, os.environ), _USE),
     )
+    _write_outputs({"exit-code": str(outcome.code), "verdict": outcome.verdict or ""})
     published = publish(publication, os.environ, out)
+    code, verdict = outcome.code, outcome.verdict or ""
     if published.refused:
         out.write(error_line(published.refused, "perfgate"))
-    code = outcome.code or (Exit.USAGE if published.refused else 0)
-    refused = (
-        {"exit-code": str(code), "verdict": (outcome.code and outcome.verdict) or "error"} if published.refused else {}
-    )
-    _write_outputs({"comment-url": published.url or "", **refused})
+        code, verdict = code or Exit.USAGE, verdict if code else "error"
+    _write_outputs({"exit-code": str(code), "verdict": verdict, "comment-url": published.url or ""})
     return code
 
 
@@ -108,17 +108,14 @@ def _write_outputs(outputs: Mapping[str, str]) -> None:
 def _concluded(runs: Sequence[str], event: Event, target: Target, *, comments: bool) -> Concluded:
     idle = nothing_to_do(event)
     if idle:
-        return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=target, note=idle))
-    try:
-        files = find_runs(runs)
-    except NothingError as error:
-        return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], target))
-    broken = broken_off(files)
+        return Concluded(nothing(target, idle))
+    if not any(map(os.path.lexists, runs)):
+        return Concluded(could_not_run([Notice(Exit.ERROR, f"no measurements in {', '.join(runs)}")], target))
+    broken = broken_off(runs)
     if broken:
         return Concluded(could_not_run(broken, target))
     try:
-        inputs = read_inputs([str(file) for file in files])
-        return conclude_on(inputs, event, target, os.environ, comment=comments)
+        return conclude_on(read_inputs(runs), event, target, os.environ, comment=comments)
     except UserError as error:
         return Concluded(could_not_run([Notice(Exit.USAGE, str(error))], target))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import gzip
 import os
 import zlib
@@ -10,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from gate.evidence.inputs import MEASUREMENTS
-from gate.github.command_files import is_regular, open_regular
+from gate.github.command_files import open_regular
 from gate.github.notice import Notice
 from gate.github.publishing.outcome import read_status
 from gate.github.publishing.request import STATUS
@@ -26,48 +24,19 @@ class NothingError(UserError):
     """There are no measurements."""
 
 
-def find_runs(patterns: Sequence[str]) -> list[Path]:
-    """Find the measurement files of folders, of the folders in them, and of globs; each once, by name.
+def broken_off(runs: Iterable[str]) -> list[Notice]:
+    """Return a notice for each part whose measuring did not come to its end, as far as it has a status.
 
-    A job that did not come to measuring left a status alone, which is found in their place.
-
-    Raises:
-        NothingError: there are none.
+    Args:
+        runs: folders, or folders of such folders; a job that did not come to measuring left a status alone.
     """
-    found: list[Path] = []
-    for pattern in patterns:
-        # Path.glob takes no absolute patterns
-        for path in sorted(map(Path, glob.glob(pattern, recursive=True))) or [Path(pattern)]:  # noqa: PTH207
-            found += _in(path)
-    if not found:
-        named = ", ".join(patterns) or "the folder"
-        raise NothingError(
-            f"no measurements in {named}: the measuring jobs failed or their artifacts were not downloaded"
-        )
-    return list(dict.fromkeys(found))
-
-
-def _in(path: Path) -> list[Path]:
-    if is_regular(path):
-        return [path] if path.name in (MEASUREMENTS, f"{MEASUREMENTS}.gz") else []
-    return _of_folder(path) or [file for folder in sorted(path.glob("*/")) for file in _of_folder(folder)]
-
-
-def _of_folder(folder: Path) -> list[Path]:
-    files = [folder / MEASUREMENTS, folder / f"{MEASUREMENTS}.gz", folder / STATUS]
-    return next(([file] for file in files if is_regular(file)), [])
-
-
-def broken_off(files: Iterable[Path]) -> list[Notice]:
-    """Return a notice for each run whose measuring did not come to its end, as far as it has a status."""
     notices = []
-    for file in files:
-        if not os.path.lexists(file.parent / STATUS):
-            continue
-        status = read_status(file.parent)
-        if status.code:
-            why = "; ".join(status.lines) or f"exit code {status.code}"
-            notices.append(Notice(status.code, f"measuring in {file.parent.name} did not end well: {why}"))
+    for folder in (part for run in map(Path, runs) for part in (run, *sorted(run.glob("*/")))):
+        if os.path.lexists(folder / STATUS):
+            status = read_status(folder)
+            if status.code:
+                why = "; ".join(status.lines) or f"exit code {status.code}"
+                notices.append(Notice(status.code, f"measuring in {folder.name} did not end well: {why}"))
     return notices
 
 

@@ -17,7 +17,7 @@ from gate.github.notice import Notice, What
 from gate.github.problems import Problem
 from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.labels import accepting_label, queued
-from gate.github.publishing.outcome import Outcome, Target, could_not_run
+from gate.github.publishing.outcome import Outcome, Target, could_not_run, nothing
 from gate.github.publishing.request import Before
 from gate.github.stamp import Stamp, any_job_of, job_of
 from gate.model import Report, UserError
@@ -129,7 +129,7 @@ def conclude_foreign(event: Event, run: ForeignRun, environment: Mapping[str, st
             forge_of(event, environment), event, run.folder, run.id, directory=run.place, sets=run.sets
         )
     except MovedOnError as error:
-        return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=own, note=str(error)))
+        return Concluded(nothing(own, str(error)))
     except UnmeasuredError as error:
         ended = source.conclusion if source is not None else None
         what: What = "cancelled" if ended in _STOPPED else "nothing-measured"

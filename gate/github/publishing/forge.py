@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gate.github.publishing.request import token_of
-from gate.units import Duration
 
 if TYPE_CHECKING:
     from gate.github.client import Forge
@@ -15,12 +13,12 @@ if TYPE_CHECKING:
     from gate.github.problems import Problem
 
 
-PATIENCE = "10m"
-"""Longer than GitHub usually asks to wait after too many requests, which is a minute."""
+PATIENCE = 600.0
+"""Seconds that a step waits for GitHub in all: longer than it usually asks to wait after too many requests."""
 
 
-def forge_of(event: Event, environment: Mapping[str, str], longest: float = math.inf) -> Forge:
-    """Return the event's forge, which is waited for as long as the input `patience` says.
+def forge_of(event: Event, environment: Mapping[str, str], longest: float = PATIENCE) -> Forge:
+    """Return the event's forge, which is waited for so many seconds.
 
     Raises:
         Problem: this step has no token, or the forge has no address.
@@ -31,17 +29,7 @@ def forge_of(event: Event, environment: Mapping[str, str], longest: float = math
     token = token_of(environment)
     if token is None:
         raise Problem("this step has no token: GITHUB_TOKEN is not set (the action's input token)")
-    return Forge(
-        api_url=event.api_url, token=token, repository=event.repository, patience=min(patience_of(environment), longest)
-    )
-
-
-def patience_of(environment: Mapping[str, str]) -> float:
-    """Read the input `patience`; what is wrong with it, the first step of the action says."""
-    try:
-        return Duration.parse(environment.get("INPUT_PATIENCE") or PATIENCE)
-    except ValueError:
-        return Duration.parse(PATIENCE)
+    return Forge(api_url=event.api_url, token=token, repository=event.repository, patience=longest)
 
 
 def problem_line(what: str, problem: Problem) -> str:

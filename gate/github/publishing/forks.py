@@ -24,7 +24,7 @@ from gate.evidence.records import Located
 from gate.github.event import Event, SourceRun
 from gate.github.publishing.labels import accepted_by
 from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left
-from gate.github.publishing.request import STATUS
+from gate.github.publishing.request import STATUS, TEXT
 from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Claims, Known, claims_of, refuse_unfinished, sanitise
 from gate.github.untrusted.unpack import LARGEST_ZIP, small_member, unpack
@@ -188,6 +188,8 @@ class Fetched:
     records: list[Located]
     """Empty where a job did not measure to its end."""
     jobs: list[Left]
+    text: bytes | None = None
+    """What a job answers in place of measurements."""
 
     @property
     def broken(self) -> list[Left]:
@@ -209,11 +211,14 @@ def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path
     return found.records
 
 
-def fetch(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: str) -> Fetched:
+def fetch(
+    forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: str, *, measures: bool = True
+) -> Fetched:
     """Read the measurements of a gate, whole where they are merged already and no part is newer, else of all parts.
 
     Args:
         artifacts: of one run, the newest first.
+        measures: whether measurements are wanted, or a text.
 
     Raises:
         UserError: there are none, or they are not taken.
@@ -233,21 +238,26 @@ def fetch(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: 
     chosen = {part: one for part, one in sorted(parts.items()) if (part == "") == merged}
     if len(chosen) > MOST_PARTS:
         raise UserError(f"the artifact: comes in {len(chosen)} parts, and at most {MOST_PARTS} are merged here")
-    seen, found = Seen(), Fetched([], [])
+    seen, jobs, text = Seen(), list[Left](), None
+    records: list[Located] = []
     folder.mkdir(parents=True, exist_ok=True)
     for part, artifact in chosen.items():
         with tempfile.TemporaryDirectory(prefix="artifact-", dir=folder) as scratch:
             packed = Path(scratch, "data.zip")
             forge.download(artifact.id, packed, LARGEST_ZIP)
-            found.jobs.append(parse_left(small_member(packed, STATUS, LARGEST_STATUS)))
-            if found.broken:
+            jobs.append(parse_left(small_member(packed, STATUS, LARGEST_STATUS)))
+            if jobs[-1].code:
+                continue
+            if not measures:
+                text = small_member(packed, TEXT, LARGEST_STATUS) or b""
                 continue
             file = unpack(packed, Path(scratch, "data"))
-            found.records.extend(read_untrusted(file, LIMITS, seen, f"{ARTIFACT} {part}" if part else ARTIFACT))
-    if found.broken:
-        return Fetched([], found.jobs)
-    refuse_unfinished(found.records)
-    return found
+            records.extend(read_untrusted(file, LIMITS, seen, f"{ARTIFACT} {part}" if part else ARTIFACT))
+    if any(job.code for job in jobs):
+        return Fetched([], jobs)
+    if measures:
+        refuse_unfinished(records)
+    return Fetched(records, jobs, text)
 
 
 def _checked(forge: Forge, claims: Claims, pull: PullFacts) -> Claims:

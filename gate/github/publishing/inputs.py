@@ -1,33 +1,36 @@
-"""The inputs of the action: environment variables INPUT_<NAME>, typed; what is wrong with each in one line."""
+"""The inputs of the action, typed; what is wrong with each in one line, and what to write for one that left."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from gate.cli.values import Shard
-from gate.github.publishing.request import (
-    COMMANDS,
-    LONGEST_ID,
-    OCCASIONS,
-    RESULTS,
-    ROOT,
-    Command,
-    Inputs,
-    Occasion,
-    Result,
-    Wanted,
-    digest_of,
-)
+from gate.github.publishing.asked import Asked
+from gate.github.publishing.request import LONGEST_ID, OCCASIONS, ROOT, Command, Inputs, Occasion, Result, digest_of
 from gate.units import Duration
 
 T = TypeVar("T")
 
-OWN_ARTIFACT = "a workflow_run workflow takes its artifact itself, since anybody may have made it: name no runs"
+LEFT = {
+    "annotations": "findings that fail are always annotated",
+    "check": "write `status: true`: the job is a check run itself",
+    "history": "set PERFGATE_HISTORY in the job's `env:`",
+    "issue": "command creep writes its issue; `comment: false` writes none",
+    "matrix": "the legs of a matrix are told apart without it",
+    "patience": "GitHub is waited for 10 minutes at most",
+    "rules": "base's rules count; to take a file of head for both sides, name it in the input config",
+    "runs": "command publish takes what the jobs of its run uploaded, with `actions: read`",
+    "session": "write it behind the shard: `shard: 1/2@0/3` is the first repetition of three",
+    "sessions": "write it behind the shard, as in `shard: 1/2@0/3`; for plan, set plan.sessions",
+    "summary": "the job summary is always written",
+    "wait": "another perfgate on the machine is waited for as long as the budget",
+}
+"""What to do instead, by the name of an input that earlier versions had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +39,24 @@ class ReadInputs:
 
     inputs: Inputs
     problems: tuple[str, ...]
+    left: tuple[str, ...]
+    """A line for each that this version does not take."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    environment: Mapping[str, str]
+    given: Mapping[str, str]
     problems: list[str] = field(default_factory=list)
 
-    def text(self, name: str) -> str:
-        return self.environment.get(f"INPUT_{name.upper().replace('-', '_')}", "").strip()
-
     def line(self, name: str) -> str | None:
-        found = self.text(name)
+        found = self.given.get(name, "").strip()
         if "\n" in found or "\0" in found:
             self.problems.append(f"input {name}: must be one line")
             return None
         return found or None
 
     def lines(self, name: str) -> tuple[str, ...]:
-        return tuple(stripped for line in self.text(name).splitlines() if (stripped := line.strip()))
+        return tuple(stripped for line in self.given.get(name, "").splitlines() if (stripped := line.strip()))
 
     def parsed(self, name: str, parse: Callable[[str], T], default: T) -> T:
         text = self.line(name)
@@ -67,95 +69,73 @@ class _Reader:
             return default
 
 
-def read_inputs(environment: Mapping[str, str]) -> ReadInputs:
-    """Read the inputs of the action; every one that is wrong is named."""
-    reader = _Reader(environment)
-    command = reader.parsed("command", _command, None)
-    parts = {reader.text(name) for name in ("shard", "session", "sessions")} if command == "measure" else set()
+def read_inputs(given: Mapping[str, str], matrix: str = "", event: str = "") -> ReadInputs:
+    """Read the inputs of the action; every one that is wrong is named.
+
+    Args:
+        given: by name, as the caller wrote them.
+        matrix: the context `matrix` as JSON.
+        event: its name.
+    """
+    reader = _Reader(given)
+    command: Command | None = reader.parsed("command", _one_of(get_args(Command)), None)
+    nothing: tuple[str | None, int | None, int | None] = (None, None, None)
+    shard, session, sessions = reader.parsed("shard", _part, nothing)
     inputs = Inputs(
         command=command,
         config=reader.line("config"),
         base=reader.line("base"),
         head=reader.line("head"),
-        rules=reader.line("rules"),
         sets=tuple(pair for pair in reader.lines("set") if _is_setting(reader, pair)),
         budget=reader.parsed("budget", _budget, None),
-        wait=reader.parsed("wait", _wait, None),
         benchmarks=reader.lines("benchmark"),
         directory=reader.line("working-directory") or ".",
-        history=reader.line("history"),
         id=reader.line("id") or "",
-        leg=leg_of(environment.get("INPUT_MATRIX", ""), parts - {""}),
-        forks=reader.parsed("forks", _forks, False),
-        shard=reader.parsed("shard", _shard, None),
-        session=reader.parsed("session", _whole(0), None),
-        sessions=reader.parsed("sessions", _whole(1), None),
-        runs=reader.lines("runs"),
+        leg=leg_of(matrix, {reader.line("shard"), shard, str(session), str(sessions)} if shard else ()),
+        forks=reader.parsed("forks", _one_of(("refuse", "measure")), "refuse") == "measure",
+        shard=shard,
+        session=session,
+        sessions=sessions,
+        asked=reader.parsed("request", Asked.parse, None),
         measuring=reader.parsed("measuring", _result, None),
-        wanted=Wanted(
-            comment=reader.parsed("comment", occasion, "changed"),
-            summary=reader.parsed("summary", _boolean, True),
-            annotations=reader.parsed("annotations", _boolean, True),
-            status=reader.parsed("status", _boolean, False),
-            check=reader.parsed("check", _boolean, False),
-            issue=reader.parsed("issue", _boolean, False),
-        ),
+        comment=reader.parsed("comment", occasion, "changed"),
+        status=reader.parsed("status", _boolean, False),
     )
-    # read by the steps that ask GitHub
-    reader.parsed("patience", Duration.parse, Duration(0))
-    # read by the workflow file itself, so that nothing else would say that it is wrong
+    # read by action.yml itself, so that nothing else would say that it is wrong
     reader.parsed("artifact", _boolean, True)
-    if inputs.command == "publish":
-        reader.problems.extend(_runs_problems(inputs, environment.get("GITHUB_EVENT_NAME")))
-    elif inputs.measuring is not None:
-        reader.problems.append(f"input measuring: goes with command publish, not with {inputs.command or 'check'}")
-    reader.problems.extend(_parts_problems(inputs))
-    reader.problems.extend(_creep_problems(inputs))
-    return ReadInputs(inputs, tuple(reader.problems))
+    used = command or "check"
+    wrong = {
+        "measuring": inputs.measuring is not None and command != "publish" and "goes with command publish",
+        "request": inputs.asked is not None and command not in ("measure", "publish")
+        and "goes with command measure or publish",
+        # what a part leaves out would be missed by nobody
+        "shard": shard is not None and command not in ("plan", "measure") and "goes with command plan or measure",
+    }  # fmt: skip
+    problems = [f"input {name}: {why}, not with {used}" for name, why in wrong.items() if why]
+    if command == "publish" and event != "workflow_run" and inputs.measuring is None:
+        need = "command publish decides over the measurements of another job of this run"
+        give = 'give its result, such as "measuring: ${{ needs.measure.result }}"'
+        problems.append(f"input measuring: is empty: {need}; {give}")
+    if command == "creep" and inputs.base is not None:
+        problems.append("input base: does not go with command creep, whose base is the pin: set creep.against=REF")
+    left = (f"input {name} left: {instead}" for name, instead in LEFT.items() if name in given)
+    return ReadInputs(inputs, (*reader.problems, *problems), tuple(left))
 
 
-def _parts_problems(inputs: Inputs) -> list[str]:
-    """Refuse a part of a gate where all of it is measured: what it leaves out would be missed by nobody."""
-    where = {"shard": ("plan", "measure"), "session": ("measure",), "sessions": ("plan", "measure", "publish")}
-    return [
-        f"input {name}: goes with command {' or '.join(commands)}, not with {inputs.command or 'check'}"
-        for name, commands in where.items()
-        if getattr(inputs, name) is not None and inputs.command not in commands
-    ]
+def _one_of(known: tuple[Any, ...]) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        if text not in known:
+            raise ValueError(f"{text!r:.80} is not one of {', '.join(known)}")
+        return text
 
-
-def _creep_problems(inputs: Inputs) -> list[str]:
-    """Refuse what a creep check chooses itself, and an issue of anything else."""
-    found = []
-    if inputs.wanted.issue and inputs.command != "creep":
-        found.append(f"input issue: goes with command creep, not with {inputs.command or 'check'}")
-    if inputs.command == "creep" and inputs.base is not None:
-        found.append("input base: does not go with command creep, whose base is the pin: set creep.against=REF")
-    if inputs.command == "creep" and inputs.rules in ("base", "head"):
-        found.append("input rules: with command creep the rules are those of the default branch, or a file")
-    return found
-
-
-def _runs_problems(inputs: Inputs, event: str | None) -> list[str]:
-    if event == "workflow_run":
-        return [f"input runs: {OWN_ARTIFACT}"] if inputs.runs else []
-    if inputs.runs or inputs.measuring is not None:
-        return []
-    need = "command publish decides over the measurements of another job of this run"
-    return [f'input measuring: is empty: {need}; give its result, such as "measuring: ${{{{ needs.measure.result }}}}"']
+    return read
 
 
 def _result(text: str) -> Result:
-    found = next((result for result in RESULTS if result == text), None)
-    if found is None:
-        raise ValueError(f"{text!r:.80} is not one of {', '.join(RESULTS)}: write ${{{{ needs.JOB.result }}}}")
-    return found
-
-
-def _command(text: str) -> Command:
-    found = next((command for command in COMMANDS if command == text), None)
-    if found is None:
-        raise ValueError(f"{text!r:.80} is not one of {', '.join(COMMANDS)}")
+    try:
+        found: Result = _one_of(get_args(Result))(text)
+    except ValueError as error:
+        raise ValueError(f"{error}: write ${{{{ needs.JOB.result }}}}") from None
     return found
 
 
@@ -177,35 +157,19 @@ def occasion(text: str) -> Occasion:
     return found
 
 
-def _forks(text: str) -> bool:
-    if text in ("refuse", "measure"):
-        return text == "measure"
-    raise ValueError(f"{text!r:.80} is neither refuse nor measure")
-
-
 def _budget(text: str) -> str:
     Duration.parse(text)
     return text
 
 
-def _wait(text: str) -> str:
-    if text != "0":
-        Duration.parse(text)
-    return text
-
-
-def _shard(text: str) -> str:
-    # for plan it is a number of parts, which all of them have at their end
-    return str(Shard.parse(f"{text}/{text}" if text.isdecimal() else text))
-
-
-def _whole(least: int) -> Callable[[str], int | None]:
-    def read(text: str) -> int | None:
-        if not re.fullmatch(r"\d{1,4}", text) or int(text) < least:
-            raise ValueError(f"{text!r:.80} is not a whole number from {least} to 9999")
-        return int(text)
-
-    return read
+def _part(text: str) -> tuple[str | None, int | None, int | None]:
+    """Read "1/2", "1/2@0/3", or for plan "2"; for plan it is a number of parts, which all of them have at their end."""
+    shard, at, repetition = text.partition("@")
+    found = re.fullmatch(r"(\d{1,4})/(\d{1,4})", repetition, re.ASCII)
+    if at and (found is None or int(found[1]) >= int(found[2])):
+        raise ValueError(f"{text!r:.80}: write 1/2@0/3 for the first repetition of three of the first part of two")
+    part = str(Shard.parse(f"{shard}/{shard}" if shard.isdecimal() else shard))
+    return part, *((int(found[1]), int(found[2])) if found else (None, None))
 
 
 def _is_setting(reader: _Reader, pair: str) -> bool:
@@ -216,19 +180,18 @@ def _is_setting(reader: _Reader, pair: str) -> bool:
     return False
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9.-]+")
-# what `plan` gives each job, beside its name
-_OF_A_PLAN = {"shard", "session", "sessions"}
+# what `plan` gives each job: parts of one gate
+_OF_A_PLAN = {"shard", "session", "sessions", "name"}
 
 
-def leg_of(matrix: str, parts: Collection[str] = ()) -> str:
-    """Name a leg by its values: "ubuntu-24.04_3.12"; "" where there is no matrix.
+def leg_of(matrix: str, parts: Collection[str | None] = ()) -> str:
+    """Name a leg by its values: "ubuntu-24.04_3.12"; "" where there is no matrix, or one of `plan`.
 
     A name that does not say the values exactly, or could be another leg's, ends in a hash of them.
 
     Args:
         matrix: the context `matrix` as JSON. GITHUB_JOB is the same for all legs.
-        parts: the inputs that say which part of one gate is measured: values that say the same make no other gate.
+        parts: what says which part of one gate is measured: values that say the same make no other gate.
     """
     try:
         values = msgspec.json.decode(matrix or "null")
@@ -236,21 +199,13 @@ def leg_of(matrix: str, parts: Collection[str] = ()) -> str:
         return ""
     if not isinstance(values, dict):
         return ""
-    planned = bool(parts) and values.keys() >= _OF_A_PLAN
-    kept = {
-        name: text
-        for name, value in values.items()
-        if (text := _text(value)) not in parts and not (planned and name == "name")
-    }
-    if not kept:
-        return ""
+    if parts and values.keys() >= _OF_A_PLAN:
+        values = {name: value for name, value in values.items() if name not in _OF_A_PLAN}
+    texts = {k: v if isinstance(v, str) else msgspec.json.encode(v).decode() for k, v in values.items()}
+    kept = {name: text for name, text in texts.items() if text not in parts}
     slug = "_".join(re.sub(r"[^A-Za-z0-9._-]", "-", text) for text in kept.values())
-    exact = all(_PLAIN.fullmatch(text) for text in kept.values())
+    exact = all(re.fullmatch(r"[A-Za-z0-9.-]+", text) for text in kept.values())
     if exact and len(slug) <= LONGEST_ID and slug != ROOT:
         return slug
     digest = digest_of(msgspec.json.encode(kept))
     return f"{slug[: LONGEST_ID - len(digest) - 1]}-{digest}"
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -83,19 +82,6 @@ def parse_left(data: bytes | None) -> Left:
     return msgspec.structs.replace(found, lines=lines, warnings=[*folded(found.warnings)])
 
 
-def untrusted(environment: Mapping[str, str]) -> str | None:
-    """Say why what the measuring step left counts for nothing; None: it counts, or nothing was to be measured.
-
-    INPUT_MEASURED holds the outcome that the runner saw: measured code could write a status, and then kill the step.
-    """
-    if environment.get("INPUT_MEASURED", "") in ("", "success", "skipped"):
-        return None
-    return (
-        "the measuring step failed: it was killed, the runner ran out of memory, or what benchmark code wrote to the "
-        "runner's files could not be undone; its results are ignored"
-    )
-
-
 OUTCOME = "outcome.json"
 BROKEN_OFF = "the deciding step ended without a verdict: see its log"
 _LARGEST = 10_000_000
@@ -124,10 +110,17 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     target: Target
     text: str | None = None
     """A file whose text is shown as it is."""
+    of: str = ""
+    """The command whose text it is."""
     note: str | None = None
     """Why there was nothing to do."""
     unverified: bool = False
     """A fork's machine made the values, and no maintainer has confirmed them."""
+
+
+def nothing(target: Target, note: str | None = None, *, text: str | None = None, of: str = "") -> Outcome:
+    """Make the outcome of what has no verdict and is no error."""
+    return Outcome(code=0, verdict=None, notices=[], report=False, target=target, note=note, text=text, of=of)
 
 
 def could_not_run(notices: list[Notice], target: Target) -> Outcome:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, TextIO
 from urllib.parse import unquote
 
 from gate.decide.importance import ordered
-from gate.document.markdown import block, escape, link
+from gate.document.markdown import block, code, escape, link
 from gate.github import notice
 from gate.github.command_files import read_regular
 from gate.github.event import Event, may_write_history
 from gate.github.publishing import commit
 from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.outcome import Outcome
-from gate.github.publishing.request import CALIBRATION, STUDY, Occasion, Wanted
+from gate.github.publishing.request import Occasion
 from gate.github.runner import append_summary, error_line, warning_line
 from gate.model import Finding, Report, UserError
 from gate.model.outcomes import NothingToCompare
@@ -36,12 +36,14 @@ from gate.writing.plain import clip, visible
 
 if TYPE_CHECKING:
     from gate.github.client import Forge
+    from gate.github.comment import Marker
+    from gate.github.publishing.asked import Asked
     from gate.github.stamp import Stamp
 
 _PLAIN = ("unchanged", "identical", "no-sign")
 _LONGEST_TEXT = 500_000
-_SHOWN = {CALIBRATION: "calibrate", STUDY: "study"}
-"""By the file of a text: the command whose it is."""
+LONGEST_ANSWER = 30_000
+"""Bytes of a text in a comment."""
 _NO_ROOM = "the job summary is full: the report has everything"
 
 
@@ -56,11 +58,17 @@ class Publication:
     report: Report | None
     """None: there is none, and the outcome says why."""
     links: Links
-    wanted: Wanted
+    comment: Occasion
+    """When to write a comment."""
+    status: bool
     stamp: Stamp
     """Of this state of the gate."""
     notes: tuple[str, ...] = ()
     """For the summary alone, in Markdown that is safe already."""
+    asked: Asked | None = None
+    """The request that this answers."""
+    issue: bool = False
+    """Whether a creep check has its issue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +86,16 @@ def publish(publication: Publication, environment: Mapping[str, str], out: TextI
 
     out takes workflow commands: annotations, and a warning for each thing that could not be told.
     """
-    deliveries: list[Delivery] = []
-    wanted = publication.wanted
-    if wanted.summary:
-        deliveries.append(_attempted("the job summary was not written", lambda: _summarise(publication, environment)))
-    if wanted.annotations:
-        out.writelines(_annotations(publication))
+    out.writelines(_annotations(publication))
     # one forge for all, so that what they wait for it adds up
     forge = functools.cache(lambda: forge_of(publication.event, environment))
-    # first what a rule of the branch may wait for
-    for what, asked in (("status", wanted.status), ("check", wanted.check)):
-        if asked:
-            deliveries.append(_on_commit(publication, forge, what))
-    commented = _comment(publication, forge)
-    deliveries.append(commented)
-    issue = _issue(publication, forge)
-    deliveries.append(issue)
+    deliveries = [
+        _attempted("the job summary was not written", lambda: _summarise(publication, environment)),
+        # first what a rule of the branch may wait for
+        _status(publication, forge),
+        commented := _comment(publication, forge),
+        issue := _issue(publication, forge),
+    ]
     refused = next((each.refused for each in deliveries if each.refused), None)
     out.writelines(warning_line(text, "perfgate") for each in deliveries for text in each.warnings)
     out.flush()
@@ -148,16 +150,17 @@ def _summary(publication: Publication) -> str:
     return shown
 
 
-def _text(outcome: Outcome, links: Links) -> str:
-    """Return the text of a calibration or study as a block of code; nothing where there is none."""
+def _text(outcome: Outcome, links: Links, most: int = _LONGEST_TEXT) -> str:
+    """Return the text of a command other than check as a block of code; nothing where there is none."""
     # measured code may have written it
-    data = read_regular(Path(outcome.text), _LONGEST_TEXT) if outcome.text else None
-    lines = [visible(line) for line in (data or b"").decode("utf-8", "replace").splitlines()]
-    if not lines or not outcome.text:
+    data = (read_regular(Path(outcome.text), _LONGEST_TEXT) if outcome.text else None) or b""
+    shown = data[:most].decode("utf-8", "replace") + ("\n..." if len(data) > most else "")
+    lines = [visible(line) for line in shown.splitlines()]
+    if not lines:
         return ""
-    page = link("tables and pictures", links.report) if Path(outcome.text).name == STUDY else None
+    page = link("tables and pictures", links.report) if outcome.of == "study" else None
     below = f"\n{page}\n" if page else ""
-    return f"### perfgate {_SHOWN[Path(outcome.text).name]}\n\n{block(chr(10).join(lines))}\n{below}"
+    return f"### perfgate {outcome.of}\n\n{block(chr(10).join(lines))}\n{below}"
 
 
 def _annotations(publication: Publication) -> list[str]:
@@ -171,9 +174,32 @@ def _annotations(publication: Publication) -> list[str]:
 
 def body(publication: Publication) -> str:
     """Render the comment, without the marker."""
+    asked = f"{asked_line(publication.asked)}\n\n" if publication.asked is not None else ""
     if publication.report is not None:
-        return comment.render(publication.report, publication.links)
-    return notice.render(publication.outcome.notices, publication.links)
+        return asked + comment.render(publication.report, publication.links)
+    if publication.outcome.notices:
+        return asked + notice.render(publication.outcome.notices, publication.links)
+    return asked + _text(publication.outcome, publication.links, LONGEST_ANSWER)
+
+
+def asked_line(asked: Asked) -> str:
+    """Say what was asked, and of which commit."""
+    return f"{code(asked.words.said, 300)} of {code(asked.pull.head_sha[:10])}"
+
+
+def answering(event: Event) -> Stamp:
+    """Stamp what answers a request: one for all jobs of a run."""
+    from gate.github.stamp import Stamp
+
+    run, attempt = event.run_id, event.run_attempt
+    return Stamp(run=run, attempt=attempt, by_run=run, by_attempt=attempt, job="ask", use="ask")
+
+
+def answer_marker(asked: Asked, event: Event) -> Marker:
+    """Mark the one comment that answers a request."""
+    from gate.github.comment import Marker
+
+    return Marker(f"ask-{asked.key}", asked.pull.head_sha, answering(event))
 
 
 def calls_for_comment(occasion: Occasion, outcome: Outcome, report: Report | None) -> bool:
@@ -192,8 +218,8 @@ def calls_for_comment(occasion: Occasion, outcome: Outcome, report: Report | Non
 
 def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
     outcome = publication.outcome
-    target, occasion = outcome.target, publication.wanted.comment
-    nothing = publication.report is None and not outcome.notices
+    target, occasion = outcome.target, publication.comment
+    nothing = publication.report is None and not outcome.notices and not (publication.asked and outcome.text)
     if occasion == "never" or target.pull is None or target.fork or nothing:
         return Delivery()
     number = target.pull
@@ -201,10 +227,16 @@ def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
     def post() -> Delivery:
         from gate.github.comment import Marker, publish_comment
 
-        marker = Marker(publication.id, target.sha, publication.stamp)
+        asked = publication.asked
+        marker = (
+            answer_marker(asked, publication.event)
+            if asked is not None
+            else Marker(publication.id, target.sha, publication.stamp)
+        )
         create = calls_for_comment(occasion, outcome, publication.report)
         shown = body(publication)
-        posted = publish_comment(forge(), number, marker, shown, create=create, result=publication.report is not None)
+        result = publication.report is not None or outcome.text is not None
+        posted = publish_comment(forge(), number, marker, shown, create=create, result=result)
         if posted.did == "taken":
             return Delivery(refused=_refused(publication, f"the comment on #{number}", posted.by))
         return Delivery(posted.url)
@@ -219,7 +251,7 @@ def _issue(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
     """Open, update or close the issue; only from the default branch, and only where all nights were judged."""
     report, event = publication.report, publication.event
     creep = report.creep if report is not None else None
-    if not publication.wanted.issue or report is None or creep is None or not may_write_history(event):
+    if not publication.issue or report is None or creep is None or not may_write_history(event):
         return Delivery()
     if report.verdict == "error":
         return Delivery(warnings=("the issue of the creep check stays as it is: this night failed",))
@@ -246,27 +278,23 @@ def _issue(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
 # --- what the commit shows --------------------------------------------------------------------------------------------
 
 
-def _on_commit(publication: Publication, forge: Callable[[], Forge], what: str) -> Delivery:
-    """Set the commit status or conclude the check run."""
+def _status(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
+    """Set the commit status."""
     outcome = publication.outcome
-    if outcome.verdict is None or outcome.target.fork:
+    if not publication.status or outcome.verdict is None or outcome.target.fork:
         return Delivery()
 
     def put() -> Delivery:
         said = commit.told(outcome, publication.report, headline(publication))
         address = publication.links.report or run_address(publication.event)
-        given = (forge(), publication.id, publication.stamp, outcome)
-        if what == "status":
-            placed = commit.show_status(*given, said, address)
-        else:
-            placed = commit.conclude_check(*given, publication.report, said, lambda: body(publication), address)
+        placed = commit.show_status(forge(), publication.id, publication.stamp, outcome, said, address)
         if placed.did == "taken":
-            return Delivery(refused=_refused(publication, f"the {what} of {outcome.target.sha[:10]}", placed.by))
+            return Delivery(refused=_refused(publication, f"the status of {outcome.target.sha[:10]}", placed.by))
         if placed.did == "older" and placed.by is not None:
-            return Delivery(warnings=(f"the {what} stays as it is: it is of the newer run {placed.by.run}",))
+            return Delivery(warnings=(f"the status stays as it is: it is of the newer run {placed.by.run}",))
         return Delivery()
 
-    return _attempted(f"no commit {what} was set", put)
+    return _attempted("no commit status was set", put)
 
 
 def run_address(event: Event) -> str:
@@ -275,19 +303,15 @@ def run_address(event: Event) -> str:
 
 
 def _refused(publication: Publication, what: str, by: Stamp | None) -> str:
-    return refusal_line(publication.id, what, publication.stamp, by)
-
-
-def refusal_line(gate: str, what: str, stamp: Stamp, by: Stamp | None) -> str:
     """Say that another job has this gate's name, and how each gets one of its own."""
-    if by is None or by.job == stamp.job:
+    if by is None or by.job == publication.stamp.job:
         whose = "another use of the action in this run"
     else:
         # percent signs are the only thing that a name of a job could hide in
         whose = f"the job {visible(unquote(by.job))} of run {by.run}"
     return (
-        f"{what} was left as it is: it belongs to {whose}, which has the same name, {gate}; set the input `id` to give "
-        "each job, and each leg of a matrix, a name of its own"
+        f"{what} was left as it is: it belongs to {whose}, which has the same name, {publication.id}; set the input "
+        "`id` to give each job, and each leg of a matrix, a name of its own"
     )
 
 

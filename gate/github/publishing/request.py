@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 
@@ -15,6 +15,7 @@ from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.github.event import Event
 from gate.github.notice import Notice
+from gate.github.publishing.asked import Asked
 from gate.model import UserError
 from gate.model.choice import AnyHow
 from gate.model.warnings import AnyWarning, typed
@@ -50,21 +51,19 @@ def gate_name(gate: str) -> str:
     return ROOT if gate == ROOT else f"{ROOT} {gate}"
 
 
-Command = Literal["check", "plan", "measure", "publish", "calibrate", "study", "creep"]
+Command = Literal["check", "measure", "publish", "plan", "ask", "calibrate", "creep", "study"]
 Result = Literal["success", "failure", "cancelled", "skipped"]
 """How a job ended, as `needs` has it."""
-RESULTS: tuple[Result, ...] = get_args(Result)
 _USUAL = ("perfgate.toml", "pyproject.toml")
-COMMANDS: tuple[Command, ...] = get_args(Command)
 RUN = "run"
 DATA = "data"
 STATUS = "status.json"
-CALIBRATION = "calibration.txt"
-STUDY = "study.txt"
+TEXT = "text.txt"
+"""What a command other than check says, as text."""
 LONGEST = 100_000
 """Bytes of an encoded request: Linux gives a variable of the environment 128 KiB."""
 _MOST = 10
-_INPUTS = ("base", "head", "config", "rules", "set", "benchmark", "history", "shard", "session", "sessions")
+_INPUTS = ("base", "head", "config", "set", "benchmark", "shard")
 _WIDTH = 500
 
 
@@ -78,18 +77,6 @@ OCCASIONS: dict[str, Occasion] = {
     "false": "never",
 }
 """By what the input `comment` says."""
-
-
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """Where results are to appear."""
-
-    comment: Occasion
-    summary: bool
-    annotations: bool
-    status: bool
-    check: bool
-    issue: bool
-    """Of a creep check."""
 
 
 class Before(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,15 +94,11 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     base: str | None
     head: str | None
     """base and head: as for check."""
-    rules: str | None
     sets: tuple[str, ...]
     budget: str | None
-    wait: str | None
     benchmarks: tuple[str, ...]
     directory: str
     """Of the project; in a request absolute."""
-    history: str | None
-    """A file; None: as configured."""
     id: str
     leg: str
     """Of a matrix; "" where there is none."""
@@ -124,11 +107,13 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     shard: str | None
     session: int | None
     sessions: int | None
-    runs: tuple[str, ...]
-    """Folders or globs, for publish; in a request absolute."""
+    asked: Asked | None
+    """The request that a comment or a label made."""
     measuring: Result | None
     """Of the job that measured, where this one decides over its measurements."""
-    wanted: Wanted
+    comment: Occasion
+    """When a comment is written; of a creep check its issue, unless never."""
+    status: bool
 
 
 class Request(Inputs, frozen=True, kw_only=True):
@@ -239,16 +224,16 @@ def bounded(request: Request) -> Request:
     if size <= LONGEST:
         return request
     why = (
-        f"the inputs make {size:,} bytes, and one step can give the next {LONGEST:,}: name fewer benchmarks, settings "
-        "or runs, or put them into the configuration"
+        f"the inputs make {size:,} bytes, and one step can give the next {LONGEST:,}: name fewer benchmarks or "
+        "settings, or put them into the configuration"
     )
     notices = [Notice(Exit.USAGE, why), *(Notice(each.code, _short(each.message)) for each in request.notices[:_MOST])]
     return msgspec.structs.replace(
         request,
         directory=_short(request.directory),
         place=_short(request.place),
-        **dict.fromkeys(("base", "head", "config", "rules", "budget", "wait", "history")),
-        **dict.fromkeys(("sets", "benchmarks", "runs"), ()),
+        **dict.fromkeys(("base", "head", "config", "budget")),
+        **dict.fromkeys(("sets", "benchmarks"), ()),
         how=None,
         notices=notices,
         warnings=[*folded(request.warnings)],
@@ -286,7 +271,7 @@ def rules_of(request: Request) -> RulesOptions:
     budget = [f"{key}={request.budget}"] if request.budget and request.command != "calibrate" else []
     return RulesOptions(
         config=Path(request.config) if request.config else None,
-        rules=request.rules,
+        rules=None,
         sets=(*request.sets, *budget),
         benchmarks=request.benchmarks,
     )

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from gate.evidence.records import Located, RecordError, read
-from gate.model import Build, Execution, Failure, HostState, Look, Metric, Record, Run, Same, Turn, UserError
+from gate.model import Execution, HostState, Look, Run, UserError
 from gate.model.case import CaseId, canonical
 from gate.model.profile import DEEPEST, MOST_FRAMES, MOST_STACKS, Profile, Unprofiled
 from gate.writing.plain import clip, visible
@@ -156,23 +158,10 @@ class _Line:
     path: str
     number: int
     limits: Limits
+    seen: Seen
 
     def refuse(self, why: str) -> ArtifactError:
         return ArtifactError(self.number, why, self.path)
-
-    def index(self, name: str, value: int | None, most: int) -> None:
-        if value is not None and not 0 <= value < most:
-            raise self.refuse(f"{name} is not from 0 to {most - 1}")
-
-    def place(self, session: int, build: int | None = None, execution: int | None = None) -> None:
-        self.index("session", session, self.limits.sessions)
-        self.index("build", build, self.limits.builds)
-        self.index("execution", execution, self.limits.executions)
-
-    def seconds(self, value: float | None) -> None:
-        # less than a nanosecond is nothing, and a budget cannot be divided by it
-        if value is not None and value != 0 and not 1e-9 <= value <= self.limits.seconds:
-            raise self.refuse(f"seconds is neither 0 nor from 1e-9 to {self.limits.seconds:g}")
 
     def text(self, name: str, value: str | None, most: int) -> None:
         if value is not None and len(value) > most:
@@ -183,62 +172,73 @@ class _Line:
         if value is not None and not value.strip():
             raise self.refuse(f"{name} is blank")
 
+    def count(self, number: int, most: int, what: str) -> None:
+        if number > most:
+            raise self.refuse(f"there are more than {most:,} {what}")
+
+    def benchmark(self, benchmark: str) -> None:
+        self.name("benchmark", benchmark)
+        self.seen.benchmarks.add(benchmark)
+        self.count(len(self.seen.benchmarks), self.limits.benchmarks, "benchmarks")
+
 
 def _check(located: Located, limits: Limits, seen: Seen) -> None:
-    line, record = _Line(located.path, located.line, limits), located.record
+    line, record = _Line(located.path, located.line, limits, seen), located.record
+    _check_fields(line, record)
     if isinstance(record, Execution):
-        _check_execution(line, record, seen)
-    elif isinstance(record, Build):
-        line.place(record.session, record.build)
-        line.seconds(record.seconds)
-        line.seconds(record.setup)
-        _check_factors(line, record.factors)
-    elif isinstance(record, Failure):
-        line.place(record.session, record.build, record.execution)
-        line.seconds(record.seconds)
-        _check_factors(line, record.factors)
-        _count_benchmark(line, record.benchmark, seen)
-    elif isinstance(record, (Same, Turn)):
-        line.place(record.session)
-        _count_benchmark(line, record.benchmark, seen)
-    else:
-        _check_run(line, record, seen)
-
-
-def _check_run(line: _Line, record: Record, seen: Seen) -> None:
-    """Check what is said of the run as a whole, and what explains it."""
-    limits = line.limits
-    if isinstance(record, Look):
-        line.index("look", record.look, limits.builds + 1)
+        _check_execution(line, record)
+    elif isinstance(record, Look):
         seen.looks.add(record.look)
-        if len(seen.looks) > limits.looks:
-            raise line.refuse(f"there are more than {limits.looks} looks")
+        line.count(len(seen.looks), limits.looks, "looks")
     elif isinstance(record, HostState):
-        _check_state(line, record, seen)
+        for name, why in record.unproved.items():
+            _check_fields(line, why)
+            line.benchmark(name)
+        if record.cut is not None:
+            _check_fields(line, record.cut)
     elif isinstance(record, (Profile, Unprofiled)):
-        _check_profile(line, record, seen)
+        seen.profiles += 1
+        line.count(seen.profiles, limits.profiles, "profiles")
+        if isinstance(record, Profile):
+            _check_profile(line, record)
     elif isinstance(record, Run):
-        line.index("sessions", record.sessions, limits.sessions + 1)
-        line.index("session", record.session, limits.sessions)
         seen.runs += 1
-        if seen.runs > limits.runs:
-            raise line.refuse(f"there are more than {limits.runs:,} run lines")
+        line.count(seen.runs, limits.runs, "run lines")
 
 
-def _check_profile(line: _Line, record: Profile | Unprofiled, seen: Seen) -> None:
+def _check_fields(line: _Line, record: msgspec.Struct) -> None:
+    """Check what is called the same wherever it stands: places, counts, times, names."""
     limits = line.limits
-    line.place(record.session)
-    line.seconds(record.seconds)
-    _count_benchmark(line, record.benchmark, seen)
-    _check_factors(line, record.factors)
-    seen.profiles += 1
-    if seen.profiles > limits.profiles:
-        raise line.refuse(f"there are more than {limits.profiles} profiles")
-    line.text("profiler", record.profiler, limits.unit)
-    if isinstance(record, Unprofiled):
-        line.text("kind", record.kind, limits.unit)
-        return
-    line.text("unit", record.unit, limits.unit)
+    below = {
+        "session": limits.sessions,
+        "sessions": limits.sessions + 1,
+        "build": limits.builds,
+        "look": limits.builds + 1,
+        "rounds": limits.builds + 1,
+        "execution": limits.executions,
+        **dict.fromkeys(("order", "warmup", "lines"), limits.count),
+    }
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        if value is None:
+            continue
+        if name in below and not 0 <= value < below[name]:
+            raise line.refuse(f"{name} is not from 0 to {below[name] - 1}")
+        if name in ("seconds", "setup", "comparing") and value != 0 and not 1e-9 <= value <= limits.seconds:
+            # less than a nanosecond is nothing, and a budget cannot be divided by it
+            raise line.refuse(f"seconds is neither 0 nor from 1e-9 to {limits.seconds:g}")
+        if name == "benchmark":
+            line.benchmark(value)
+        elif name == "factors":
+            _check_factors(line, value)
+        elif name == "suite":
+            line.name(name, value)
+        elif name in ("profiler", "kind", "unit"):
+            line.text(name, value, limits.unit)
+
+
+def _check_profile(line: _Line, record: Profile) -> None:
+    limits = line.limits
     if len(record.stacks) > limits.stacks or len(record.frames) > limits.frames:
         raise line.refuse(f"a profile has more than {limits.stacks:,} stacks or {limits.frames:,} functions")
     if any(len(stack.frames) > limits.depth for stack in record.stacks):
@@ -248,52 +248,15 @@ def _check_profile(line: _Line, record: Profile | Unprofiled, seen: Seen) -> Non
         line.text("the file of a function", frame.file, limits.name)
 
 
-def _check_state(line: _Line, record: HostState, seen: Seen) -> None:
-    line.place(record.session)
-    line.index("rounds", record.rounds, line.limits.builds + 1)
-    for name, why in record.unproved.items():
-        line.seconds(why.seconds)
-        _count_benchmark(line, name, seen)
-    if record.cut is not None:
-        line.place(record.session, record.cut.build, record.cut.execution)
-        line.seconds(record.cut.setup)
-        line.seconds(record.cut.seconds)
-        line.seconds(record.cut.comparing)
-        _count_benchmark(line, record.cut.benchmark, seen)
-
-
-def _check_execution(line: _Line, record: Execution, seen: Seen) -> None:
-    limits = line.limits
-    line.place(record.session, record.build, record.execution)
-    line.seconds(record.seconds)
-    line.index("order", record.order, limits.count)
-    line.index("warmup", record.warmup, limits.count)
-    line.index("lines", record.lines, limits.count)
-    line.name("suite", record.suite)
-    _count_benchmark(line, record.benchmark, seen)
-    _check_factors(line, record.factors)
-    factors = canonical(record.factors)
+def _check_execution(line: _Line, record: Execution) -> None:
+    limits, seen, factors = line.limits, line.seen, canonical(record.factors)
     for name, metric in record.metrics.items():
-        _check_metric(line, name, metric, seen)
+        line.name("the name of a metric", name)
+        line.text(f"the unit of {name}", metric.unit, limits.unit)
+        seen.values += len(metric.values) + len(metric.dropped)
+        line.count(seen.values, limits.values, "values")
         seen.cases.add(CaseId(record.benchmark, name, factors))
-        if len(seen.cases) > limits.cases:
-            raise line.refuse(f"there are more than {limits.cases:,} benchmarks with their metrics and factors")
-
-
-def _count_benchmark(line: _Line, benchmark: str | None, seen: Seen) -> None:
-    line.name("benchmark", benchmark)
-    if benchmark is not None:
-        seen.benchmarks.add(benchmark)
-        if len(seen.benchmarks) > line.limits.benchmarks:
-            raise line.refuse(f"there are more than {line.limits.benchmarks:,} benchmarks")
-
-
-def _check_metric(line: _Line, name: str, metric: Metric, seen: Seen) -> None:
-    line.name("the name of a metric", name)
-    line.text(f"the unit of {name}", metric.unit, line.limits.unit)
-    seen.values += len(metric.values) + len(metric.dropped)
-    if seen.values > line.limits.values:
-        raise line.refuse(f"there are more than {line.limits.values:,} values")
+        line.count(len(seen.cases), limits.cases, "benchmarks with their metrics and factors")
 
 
 def _check_factors(line: _Line, factors: Mapping[str, object]) -> None:

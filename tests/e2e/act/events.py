@@ -82,14 +82,16 @@ def pull_request(
     return Event("pull_request", payload, f"refs/pull/{number}/merge", merge)
 
 
-def comment(number: int, default: str) -> Event:
-    """A member wrote /bench on a pull request; it runs on the default branch, at the commit default."""
-    issue = {"number": number, "pull_request": {"url": f"https://api.github.com/repos/{REPOSITORY}/pulls/{number}"}}
+def comment(number: int, default: str, body: str = "/perfgate check", **more: str) -> Event:
+    """A member wrote on a pull request; it runs on the default branch, at the commit default; more: of the comment."""
+    user = {"login": "maintainer", "type": "User"}
+    said = {"id": 5, "body": body, "created_at": "2026-02-01T00:00:00Z", "author_association": "MEMBER", "user": user}
     payload = {
         "action": "created",
-        "issue": issue,
-        "comment": {"body": "/bench", "author_association": "MEMBER"},
+        "issue": {"number": number, "state": "open", "pull_request": {"url": "https://api.github.com/x"}},
+        "comment": said | more,
         "repository": repository(),
+        "sender": user,
     }
     return Event("issue_comment", payload, "refs/heads/main", default)
 

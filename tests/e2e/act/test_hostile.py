@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -147,35 +146,20 @@ os.kill(pid, signal.SIGKILL)
 """
 
 
-def telling(action: Path, into: Path) -> Path:
-    """Copy the action so that its last steps say whether they have the token."""
-    shutil.copytree(action, into)
-    file = into / "action.yml"
-    text = file.read_text(encoding="utf-8")
-    for step in ("decide", "publish"):
-        run = f'run: exec "$INPUT_PYTHON" -I -m gate action {step}\n'
-        assert text.count(run) == 1
-        text = text.replace(run, f'run: echo "{step} has ${{GITHUB_TOKEN:+a token}}."; {run.removeprefix("run: ")}')
-    file.write_text(text, encoding="utf-8")
-    return into
-
-
 @pytest.mark.nightly
 def test_after_a_killed_measuring_step_the_token_is_nowhere_and_nothing_is_said(
-    act: Act, consumer: Consumer, github: FakeGitHub, tmp_path: Path
+    act: Act, consumer: Consumer, github: FakeGitHub
 ) -> None:
-    act.repositories["acme/perfgate@v1"] = telling(act.repositories["acme/perfgate@v1"], tmp_path / "action")
     consumer.write("perfgate.toml", CONFIG)
     consumer.on_main()
     well = act.run(consumer.top, consumer.change(1.0).event(), workflow(comment="false"))
-    assert "decide has a token." in well.log and "publish has a token." in well.log, well.log
+    assert well.steps["gate.publish"] == "success", well.log
     change = consumer.change(1.0, files={"bench.py": KILLER})
     before = len(github.artifacts)
     ran = act.run(consumer.top, change.event(), workflow())
     assert ran.steps["gate.measure"] == "failure", ran.log
-    assert "decide has ." in ran.log and "publish has ." in ran.log, ran.log
+    assert "gate.decide" not in ran.steps and "gate.publish" not in ran.steps, ran.log
     assert (ran.exit, ran.outputs["gate"]["verdict"], ran.outputs["gate"]["exit-code"]) == (1, "error", "4")
     assert [ran.outputs["gate"][name] for name in ("report", "json", "comment-url")] == ["", "", ""]
     assert (github.comments, len(github.artifacts)) == ([], before)
     assert github.token not in ran.log + "".join(ran.summaries)
-    assert "the measuring step failed" in ran.summaries[-1]

@@ -48,7 +48,8 @@ def test_a_pull_request(github: FakeGitHub) -> None:
     made.merge_sha = MERGE
     assert forge(github).pull(12) == PullFacts(
         number=12, state="open", head_sha=HEAD, head_repository="eve/fork", head_ref="topic", base_ref="next",
-        base_sha=BASE, merge_sha=MERGE, labels=("bug", "perf-accepted"),
+        base_sha=BASE, merge_sha=MERGE, labels=("bug", "perf-accepted"), base_repository="acme/widget",
+        pushed="2026-01-01T00:00:00Z",
     )  # fmt: skip
     made.state, made.head_repository, made.merge_sha, made.labels = "closed", None, None, []
     found = forge(github).pull(12)

@@ -57,10 +57,10 @@ def label(name: str, api: str) -> dict[str, Any]:
     return complete("label", {"id": number, "node_id": f"LA_{number}", "name": name, "url": api, "description": ""})
 
 
-def side(ref: str, sha: str, name: str | None, state: State, api: str) -> dict[str, Any]:
+def side(ref: str, sha: str, name: str | None, state: State, api: str, pushed: str = "") -> dict[str, Any]:
     """Give one side of a pull request; the repository of a deleted fork is null."""
     owner = owner_of(name) if name else "ghost"
-    repo = repository(name, state, api, "repository") if name else None
+    repo = repository(name, state, api, "repository") | {"pushed_at": pushed or None} if name else None
     return {"label": f"{owner}:{ref}", "ref": ref, "sha": sha, "user": user(owner, api), "repo": repo}
 
 
@@ -80,7 +80,7 @@ def pull(one: Pull, state: State, api: str, schema: str = "pull-request-simple")
         "html_url": f"{api}/web/{state.repository}/pull/{one.number}",
         "user": user(owner_of(one.head_repository or "ghost/x"), api),
         "labels": [label(name, api) for name in one.labels],
-        "head": side(one.head_ref, one.head_sha, one.head_repository, state, api),
+        "head": side(one.head_ref, one.head_sha, one.head_repository, state, api, one.pushed),
         "base": side(one.base_ref, one.base_sha, state.repository, state, api),
         "merge_commit_sha": one.merge_sha,
         "author_association": "CONTRIBUTOR",

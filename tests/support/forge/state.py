@@ -41,6 +41,8 @@ class Pull:
     state: str = "open"
     merge_sha: str | None = None
     locked: bool = False
+    pushed: str = "2026-01-01T00:00:00Z"
+    """When its head's repository was pushed to last."""
 
 
 @dataclass

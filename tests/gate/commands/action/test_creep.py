@@ -41,11 +41,11 @@ def nightly(tmp_path: Path, project: Project, forge: FakeGitHub, event: str = "s
 def test_nights_become_one_issue_that_names_the_pin_and_the_search(
     tmp_path: Path, project: Project, forge: FakeGitHub
 ) -> None:
-    first = nightly(tmp_path, project, forge).run(command="creep", issue="true")
+    first = nightly(tmp_path, project, forge).run(command="creep")
     assert (first.code, first.outputs["verdict"], first.outputs["issue-url"]) == (0, "inconclusive", "")
     assert "Creep check against v1.0" in first.summary and forge.issues == {}
     pretend(tmp_path / "job" / "history", 20, change=math.log(1.06))
-    second = nightly(tmp_path, project, forge, run_id=1001).run(command="creep", issue="true")
+    second = nightly(tmp_path, project, forge, run_id=1001).run(command="creep")
     assert (second.code, second.outputs["verdict"]) == (1, "regression")
     [issue] = forge.issues.values()
     assert second.outputs["issue-url"].endswith(f"/issues/{issue['number']}")
@@ -57,10 +57,10 @@ def test_nights_become_one_issue_that_names_the_pin_and_the_search(
 
 
 @pytest.mark.endtoend
-def test_no_issue_is_written_where_none_is_asked_for(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
-    nightly(tmp_path, project, forge).run(command="creep")
+def test_no_issue_is_written_where_none_is_wanted(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
+    nightly(tmp_path, project, forge).run(command="creep", comment="false")
     pretend(tmp_path / "job" / "history", 20, change=math.log(1.06))
-    done = nightly(tmp_path, project, forge).run(command="creep")
+    done = nightly(tmp_path, project, forge).run(command="creep", comment="false")
     assert (done.code, forge.issues, forge.requests) == (1, {}, [])
 
 
@@ -72,14 +72,14 @@ def test_without_the_permission_the_verdict_stands_and_one_line_names_it(
     pretend(tmp_path / "job" / "history", 20, change=math.log(1.06))
     job = nightly(tmp_path, project, forge)
     del forge.permissions["issues"]
-    done = job.run(command="creep", issue="true")
+    done = job.run(command="creep")
     assert done.code == 1
     assert any("issues: write" in warning for warning in done.said("warning"))
 
 
 def test_right_after_a_release_there_is_nothing_to_do(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
     project.git("tag", "v1.1")
-    done = nightly(tmp_path, project, forge).run(command="creep", issue="true")
+    done = nightly(tmp_path, project, forge).run(command="creep")
     assert (done.code, done.outputs["verdict"]) == (0, "")
     assert "v1.1 is head itself" in done.summary and "measure" not in done.steps
 
@@ -88,7 +88,7 @@ def test_right_after_a_release_there_is_nothing_to_do(tmp_path: Path, project: P
 def test_another_branch_is_not_compared(tmp_path: Path, project: Project, forge: FakeGitHub, event: str) -> None:
     job = nightly(tmp_path, project, forge, event)
     job.more = {"GITHUB_REF": "refs/heads/topic"}
-    done = job.run(command="creep", issue="true")
+    done = job.run(command="creep")
     [error] = done.said("error")
     assert done.code == 4 and "command creep compares the default branch" in error
     assert "measure" not in done.steps and forge.issues == {}
@@ -99,16 +99,14 @@ def test_a_pull_request_is_not_compared_and_writes_no_issue(
 ) -> None:
     project.git("checkout", "-q", "-b", "topic")
     project.commit("proposal")
-    done = pull_job(tmp_path, project, forge).run(command="creep", issue="true")
+    done = pull_job(tmp_path, project, forge).run(command="creep")
     assert done.code == 4 and forge.issues == {} and forge.comments == []
 
 
 @pytest.mark.parametrize(
     ("inputs", "line"),
     [
-        ({"command": "check", "issue": "true"}, "input issue: goes with command creep, not with check"),
         ({"command": "creep", "base": "v1.0"}, "input base: does not go with command creep"),
-        ({"command": "creep", "rules": "base"}, "input rules: with command creep the rules are those of the default"),
         ({"command": "creep", "set": "creep.tags=w*"}, "[creep]: no tag w* in the history of head"),
     ],
 )

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from gate.cli.groups import RulesOptions
 from gate.commands.action.earlier_runs import Measured, WantedRun, fetch_measured, workflow_path
 from gate.evidence.records import read
 from gate.github.event import Pull
@@ -24,7 +23,7 @@ from tests.support.workflow_job import Job, changed, pull_payload
 
 PULL = Pull(number=12, head_sha=HEAD, head_ref="topic", base_sha=BASE, base_ref="main", fork=False)
 LABELED = dataclasses.replace(EVENT, name="pull_request", action="labeled", source=None, pull=PULL)
-PLAIN = WantedRun("", None, None, RulesOptions(), "perfgate.yml/bench")
+PLAIN = WantedRun("", None, None, "perfgate.yml/bench")
 FILE = ".github/workflows/perfgate.yml"
 NAME = "perfgate-perfgate-data"
 
@@ -156,14 +155,10 @@ def test_other_rules_are_measured_again(github: FakeGitHub, tmp_path: Path) -> N
     github.add_artifact(60, NAME, packed(lines(whose={"kind": "base", "sets": ["gate.threshold=80%"]})), HEAD)
     why = refused(github, tmp_path)
     assert why == "run 60 measured by the rules 'base with gate.threshold=80%', and this one asks for 'base'"
-    loose = RulesOptions(None, None, ("gate.threshold=80%",), ())
-    assert measured(github, tmp_path / "a", dataclasses.replace(PLAIN, options=loose)) is not None
-    for options in (
-        dataclasses.replace(loose, sets=("gate.threshold=70%",)),
-        dataclasses.replace(loose, rules="head"),
-        dataclasses.replace(loose, config=Path("other.toml")),
-    ):
-        assert "measured by the rules" in refused(github, tmp_path, dataclasses.replace(PLAIN, options=options))
+    loose = dataclasses.replace(PLAIN, sets=("gate.threshold=80%",))
+    assert measured(github, tmp_path / "a", loose) is not None
+    for other in ({"sets": ("gate.threshold=70%",)}, {"config": "other.toml"}):
+        assert "measured by the rules" in refused(github, tmp_path, dataclasses.replace(loose, **other))
 
 
 @pytest.mark.parametrize("head", [OTHER, MERGE])

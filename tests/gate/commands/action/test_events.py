@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -10,7 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
+from gate.github.publishing.inputs import LEFT
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import Project, Step, committed, environment, inside
 from tests.support.runner_log import commands
@@ -29,7 +32,7 @@ ROOT = Path(__file__).parents[4]
 def test_the_plan_is_an_output_and_measures_nothing(tmp_path: Path, forge: FakeGitHub) -> None:
     second = '[[benchmark]]\nname = "other"\ncommand = "sh bench.sh {output}"\ninstrument = "values"\n'
     project = changed(tmp_path / "repository", base=0.1, head=0.1, config=CONFIG + second)
-    done = pull_job(tmp_path, project, forge).run(command="plan", shard="2", sessions="2")
+    done = pull_job(tmp_path, project, forge).run(command="plan", shard="2@0/2")
     matrix = json.loads(done.steps["prepare"].outputs["matrix"])
     assert [(each["shard"], each["session"]) for each in matrix["include"]] == [
         ("1/2", 0), ("2/2", 0), ("1/2", 1), ("2/2", 1),
@@ -40,7 +43,7 @@ def test_the_plan_is_an_output_and_measures_nothing(tmp_path: Path, forge: FakeG
 def test_a_part_is_measured_and_only_its_data_leaves(tmp_path: Path, forge: FakeGitHub) -> None:
     second = '[[benchmark]]\nname = "other"\ncommand = "sh bench.sh {output}"\ninstrument = "values"\n'
     project = changed(tmp_path / "repository", base=0.1, head=0.2, config=CONFIG + second)
-    given = {"command": "measure", "shard": "2/2", "session": "1", "sessions": "2", "set": "plan.executions=1"}
+    given = {"command": "measure", "shard": "2/2@1/2", "set": "plan.executions=1"}
     done = pull_job(tmp_path, project, forge).run(**given)
     decided = done.steps["decide"].outputs
     assert decided["artifact"] == "perfgate-perfgate-data-shard2of2-session1"
@@ -69,113 +72,49 @@ def test_a_commit_does_not_say_which_folder_is_judged(tmp_path: Path, forge: Fak
     assert said in done.log
 
 
-# --- pull requests that an event only names -------------------------------------------------------------------------
+def test_an_input_that_left_is_one_line_that_names_what_to_write(tmp_path: Path, forge: FakeGitHub) -> None:
+    job = pull_job(tmp_path, changed(tmp_path / "repository", base=0.1, head=0.1), forge)
+    old = dict.fromkeys(LEFT, "x")
+    done = job.step("prepare", **{name: value for name, value in old.items() if name not in ("matrix", "runs")})
+    warnings = done.said("warning")
+    assert len(warnings) == len(LEFT) - 2 and done.outputs["measure"] == "true"
+    assert "input rules left: base's rules count; to take a file of head" in "\n".join(warnings)
+    assert not any(name in YAML(typ="safe", pure=True).load(ROOT / "action.yml")["inputs"] for name in LEFT)
 
 
-def commented(tmp_path: Path, forge: FakeGitHub, *, fork: bool = False) -> Job:
-    """A comment on pull request 7, which goes into release: slower than main for long, and not by this change."""
-    first, second = (BENCH.replace("SPEED", str(speed)) for speed in (0.1, 0.3))
-    project = committed(
-        tmp_path / "repository",
-        Step("main", "c1", (("perfgate.toml", CONFIG), ("bench.sh", first))),
-        Step("release", "slower, long in release", (("bench.sh", second),)),
-        Step("fix", "a note", (("note.txt", "x"),)),
-    )
-    forge.add_pull(
-        7, project.sha(), project.sha("release"), "fix", "release", head_repository="someone/widget" if fork else ""
-    )
-    payload = {
-        "action": "created",
-        "issue": {"number": 7, "pull_request": {"url": f"{forge.url}/repos/acme/widget/pulls/7"}},
-        "comment": {"body": "/bench", "author_association": "MEMBER"},
-        "repository": {"full_name": "acme/widget", "default_branch": "main"},
-    }
-    job = Job(project, tmp_path / "job", "issue_comment", payload, api=forge.url, token=forge.token)
-    job.more["GITHUB_SHA"] = project.sha("main")
-    return job
+EVENTS = (
+    *(
+        "issue_comment",
+        "pull_request_target",
+        "workflow_run",
+        "release",
+        "repository_dispatch",
+        "check_run",
+        "deployment",
+    ),
+    *("check_suite", "issues", "discussion", "registry_package", "page_build"),
+)
 
 
-def test_a_comment_on_a_pull_request_is_judged_by_the_branch_it_goes_into(tmp_path: Path, forge: FakeGitHub) -> None:
-    done = (job := commented(tmp_path, forge)).run(comment="always", status="true", set="plan.executions=1")
-    assert (done.code, done.outputs["verdict"]) == (0, "pass"), done.log
-    first = Path(done.steps["decide"].outputs["data"], "measurements.jsonl").read_text().splitlines()[0]
-    run = json.loads(first)
-    assert (run["base"]["sha"], run["head"]["sha"]) == (job.project.sha("release"), job.project.sha("fix"))
-    assert "merge base with release" in done.summary
-    assert [comment["issue"] for comment in forge.comments] == [7]
-    # of the pull request's head, and not of the default branch that a comment runs on
-    assert [status["sha"] for status in forge.statuses] == [job.project.sha("fix")]
-
-
-@pytest.mark.parametrize("asked", ["no token", "denied", "gone"])
-@pytest.mark.parametrize("command", ["check", "measure", "plan"])
-def test_without_an_answer_the_input_base_is_needed(
-    tmp_path: Path, forge: FakeGitHub, asked: str, command: str
+@pytest.mark.parametrize("event", EVENTS)
+def test_events_with_the_rights_of_the_repository_measure_nothing(
+    tmp_path: Path, forge: FakeGitHub, event: str
 ) -> None:
-    job = commented(tmp_path, forge)
-    if asked == "denied":
-        forge.permissions.pop("pull-requests")
-    elif asked == "gone":
-        forge.pulls.clear()
-    done = job.run(command=command, status="true", **({"token": ""} if asked == "no token" else {}))
-    assert (done.code, "measure" in done.steps, forge.statuses, forge.comments) == (2, False, [], [])
-    said = "input base is needed: issue_comment does not say which branch pull request #7 goes into: "
-    assert said in done.log
-    assert ("GITHUB_TOKEN is not set" if asked == "no token" else "cannot read pull request #7") in done.log
-    if asked == "denied":
-        # what a job that measures is told to add lets it read
-        assert ("pull-requests: write" in done.log) is (command == "check")
-
-
-def test_a_given_base_needs_no_answer_and_nothing_is_published(tmp_path: Path, forge: FakeGitHub) -> None:
-    job = commented(tmp_path, forge)
-    forge.pulls.clear()
-    done = job.run(base="release", comment="always", status="true", set="plan.executions=1")
-    assert (done.code, done.outputs["verdict"], forge.comments, forge.statuses) == (0, "pass", [], [])
-    assert "nothing is published on #7: cannot read pull request #7" in done.said("warning")[0]
-
-
-@pytest.mark.parametrize("inputs", [{}, {"base": "release"}])
-@pytest.mark.parametrize("known", [True, False])
-def test_the_default_branch_is_not_judged_for_the_pull_request(
-    tmp_path: Path, forge: FakeGitHub, inputs: dict[str, str], known: bool
-) -> None:
-    job = commented(tmp_path, forge)
-    job.project.git("checkout", "-q", "main")
-    if not known:
-        forge.pulls.clear()
-    done = job.run(**inputs)
-    assert done.code == (4 if known or inputs else 2)
-    if known or inputs:
-        assert f"HEAD ({job.project.sha('main')[:12]}) is" in done.log
-        assert "actions/checkout with `ref: refs/pull/7/merge`" in done.log
-
-
-def test_a_fork_is_not_measured_with_the_rights_of_a_comment(tmp_path: Path, forge: FakeGitHub) -> None:
-    job = commented(tmp_path, forge, fork=True)
-    refused = job.run()
-    assert (refused.code, "measure" in refused.steps) == (4, False)
-    assert "not measured: fork on a self-hosted runner" in refused.log
+    """Neither by the action nor by a command in a step of one's own, whatever the inputs."""
+    project = changed(tmp_path / "repository", base=0.1, head=0.3)
+    payload = pull_payload(project, project.sha("main")) | {"issue": {"number": 7, "pull_request": {}}}
+    if event == "workflow_run":
+        payload["workflow_run"] = {"id": 1, "head_sha": project.sha(), "event": "pull_request"}
+    job = Job(project, tmp_path / "job", event, payload, api=forge.url, token=forge.token)
     job.more["RUNNER_ENVIRONMENT"] = "github-hosted"
-    refused = job.run()
-    assert refused.code == 4
-    assert "#7 is of a fork, and issue_comment runs with the repository's secrets and write token" in refused.log
-    assert job.step("prepare", forks="measure").outputs["measure"] == "true"
-
-
-def test_a_check_in_a_step_of_its_own_does_not_take_the_default_branch(tmp_path: Path, forge: FakeGitHub) -> None:
-    job = commented(tmp_path, forge)
-    given = {**job.environment({}), "GITHUB_REF": "refs/heads/main"}
-    done = inside(("check",), job.project.top, given)
-    assert done.returncode == 2
-    assert done.stderr == (
-        "perfgate: --base is needed: issue_comment does not say which branch pull request #7 goes into\n"
-    )
-    review = {**pull_payload(job.project, job.project.sha("release")), "action": "submitted"}
-    review["pull_request"]["base"]["ref"] = "release"
-    Path(given["GITHUB_EVENT_PATH"]).write_text(json.dumps(review))
-    done = inside(("check", "--dry-run"), job.project.top, {**given, "GITHUB_EVENT_NAME": "pull_request_review"})
-    assert "release" in done.stderr + done.stdout and job.project.sha("release")[:10] in done.stderr + done.stdout
+    both = {"base": project.sha("main"), "head": project.sha(), "forks": "measure"}
+    for command in ("check", "measure"):
+        done = job.run(command=command, **both)
+        assert (done.code, "measure" in done.steps) == (4, False)
+        assert f"not measured: {event} runs with the repository's secrets and write token" in done.log
+    alone = inside(("check",), project.top, {**job.environment({}), "PERFGATE_FORKS": "measure"})
+    assert alone.returncode == 4 and f"not measured: {event} runs with" in alone.stderr
+    assert forge.comments == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="dumpable is Linux's")
@@ -184,7 +123,6 @@ def test_what_git_starts_in_a_step_with_the_token_finds_none(
 ) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     job = pull_job(tmp_path, project, forge)
-    job.more["OTHER_PAT"] = job.more["ACTIONS_ID_TOKEN_REQUEST_TOKEN"] = "ghs_0123456789abcdef"
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").write_text(f'#!/bin/sh\nenv >>{tmp_path}/seen\nexec {shutil.which("git")} "$@"\n')
     (tmp_path / "bin/git").chmod(0o755)
@@ -194,7 +132,6 @@ def test_what_git_starts_in_a_step_with_the_token_finds_none(
     prepared = job.step("prepare")
     seen = (tmp_path / "seen").read_text()
     assert "GIT_DIR=" in seen
-    assert "ghs_0123456789abcdef" not in seen
     assert forge.token not in seen
     for step in ("decide", "publish"):
         job.step(step, request=prepared.outputs["request"])
@@ -256,7 +193,8 @@ def test_a_push_says_it_in_the_summary_alone(tmp_path: Path, forge: FakeGitHub) 
     assert forge.requests == []
 
 
-def test_outside_a_workflow_it_is_one_line(tmp_path: Path) -> None:
+def test_outside_a_workflow_it_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
     for step in ("prepare", "measure", "decide", "publish"):
         done = inside(("action", step), tmp_path, environment())
         assert done.returncode == 2

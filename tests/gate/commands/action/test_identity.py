@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.forge.server import FakeGitHub
-from tests.support.workflow_job import Ended, Job, changed, folder_of, gate_job, measured, pull_job
+from tests.support.workflow_job import Ended, Job, folder_of, gate_job, measured
 
 
 @pytest.fixture
@@ -25,18 +25,13 @@ def decided(job: Job, tmp_path: Path, name: str, head: float = 1.0, **inputs: An
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "measurements.jsonl").write_text(measured("bench", head=head))
     matrix = json.dumps(inputs.pop("matrix", None))
-    given = {"status": "true", "check": "true", "comment": "always", **inputs}
-    return own.run(command="publish", runs=str(folder.parent / "*"), matrix=matrix, **given)
+    given = {"status": "true", "comment": "always", **inputs}
+    return own.run(command="publish", runs=str(folder), matrix=matrix, **given)
 
 
 def shown(forge: FakeGitHub) -> dict[str, str]:
     """What the newest status of each context says."""
     return {each["context"]: each["state"] for each in forge.statuses}
-
-
-def checks(forge: FakeGitHub) -> dict[str, str | None]:
-    """What the newest check run of each name says."""
-    return {each["name"]: each["conclusion"] for each in forge.checks}
 
 
 def first_lines(forge: FakeGitHub) -> list[str]:
@@ -48,7 +43,6 @@ def test_legs_without_an_id_keep_their_results(job: Job, forge: FakeGitHub, tmp_
     green = decided(job, tmp_path, "linux", matrix={"os": "linux", "python": "3.12"})
     assert (red.code, green.code) == (1, 0)
     assert shown(forge) == {"perfgate/mac_3.12": "failure", "perfgate/linux_3.12": "success"}
-    assert checks(forge) == {"perfgate/mac_3.12": "failure", "perfgate/linux_3.12": "success"}
     assert [line.partition(":")[0] for line in first_lines(forge)] == [
         "❌ **perfgate mac_3.12",
         "✅ **perfgate linux_3.12",
@@ -61,29 +55,18 @@ def test_legs_without_an_id_keep_their_results(job: Job, forge: FakeGitHub, tmp_
 
 def test_legs_with_one_id_are_refused_but_for_the_first(job: Job, forge: FakeGitHub, tmp_path: Path) -> None:
     red = decided(job, tmp_path, "mac", head=1.5, matrix={"os": "mac"}, id="mine")
-    before = json.dumps([forge.comments, forge.statuses, forge.checks])
+    before = json.dumps([forge.comments, forge.statuses])
     cases: list[tuple[str, dict[str, Any]]] = [
         ("all", {}),
-        ("no check", {"check": "false"}),
-        ("comment", {"check": "false", "status": "false"}),
+        ("comment", {"status": "false"}),
     ]
     for name, inputs in cases:
         green = decided(job, tmp_path, name, matrix={"os": "linux"}, id="mine", **inputs)
         assert (green.code, green.outputs["verdict"]) == (2, "error"), name
         [error] = green.said("error")
         assert "it belongs to the job perfgate.yml/bench/mac of run 1000" in error and "set the input `id`" in error
-        assert json.dumps([forge.comments, forge.statuses, forge.checks]) == before, name
+        assert json.dumps([forge.comments, forge.statuses]) == before, name
     assert red.code == 1 and shown(forge) == {"perfgate/mine": "failure"}
-
-
-def test_a_job_that_shares_its_name_measures_nothing(tmp_path: Path, forge: FakeGitHub, job: Job) -> None:
-    """Where the check run says so beforehand."""
-    decided(job, tmp_path, "one")
-    other = pull_job(tmp_path, changed(tmp_path / "more", base=0.1, head=0.1), forge)
-    other.payload["pull_request"]["head"]["sha"] = job.payload["pull_request"]["head"]["sha"]
-    other.job = "lint"
-    done = other.run(check="true", base="main", head="HEAD")
-    assert ("measure" in done.steps, done.code) == (False, 2)
 
 
 @pytest.mark.parametrize("second", [{"job": "other"}, {"workflow": "nightly.yml", "run_id": 1007}, {}])
@@ -94,7 +77,7 @@ def test_two_jobs_two_workflows_and_two_steps_under_one_name(
     done = decided(replace(job, **second), tmp_path, "two")
     assert (done.code, len(done.said("error"))) == (2, 1)
     assert "`id`" in done.said("error")[0]
-    assert (shown(forge), checks(forge)) == ({"perfgate": "failure"}, {"perfgate": "failure"})
+    assert shown(forge) == {"perfgate": "failure"}
     [comment] = forge.comments
     assert "❌ **perfgate: Regression**" in comment["body"]
 
@@ -107,11 +90,11 @@ def test_an_older_run_that_ends_late_and_its_next_attempt_replace_nothing(
         late = decided(replace(job, attempt=attempt), tmp_path, f"late-{attempt}")
         assert late.code == 0
         assert "stays as it is: it is of the newer run 1001" in late.said("warning")[0]
-    assert (shown(forge), checks(forge)) == ({"perfgate": "failure"}, {"perfgate": "failure"})
+    assert shown(forge) == {"perfgate": "failure"}
     assert "run=1001 " in forge.comments[0]["body"]
     # a new attempt of the newer run is newer still
     assert decided(replace(job, run_id=1001, attempt=2), tmp_path, "again").code == 0
-    assert (shown(forge), checks(forge)) == ({"perfgate": "success"}, {"perfgate": "success"})
+    assert shown(forge) == {"perfgate": "success"}
     assert len(forge.comments) == 1 and "✅ **perfgate: Pass**" in forge.comments[0]["body"]
 
 
@@ -161,7 +144,7 @@ def test_a_part_that_was_not_kept_fails_its_job(job: Job, forge: FakeGitHub) -> 
 def test_when_a_comment_is_made(
     job: Job, forge: FakeGitHub, tmp_path: Path, comment: str, head: float, made: bool
 ) -> None:
-    done = decided(job, tmp_path, "one", head=head, comment=comment, status="false", check="false")
+    done = decided(job, tmp_path, "one", head=head, comment=comment, status="false")
     assert bool(forge.comments) == made == bool(done.outputs["comment-url"])
 
 
@@ -189,69 +172,6 @@ def test_an_unknown_occasion_is_one_line(job: Job) -> None:
     )
 
 
-# --- the check run ----------------------------------------------------------------------------------------------------
-
-
-def test_a_check_is_in_progress_until_it_is_concluded(tmp_path: Path, forge: FakeGitHub) -> None:
-    job = pull_job(tmp_path, changed(tmp_path / "repository", base=0.1, head=0.1), forge)
-    request = job.step("prepare", check="true", set="plan.executions=1").outputs["request"]
-    [check] = forge.checks
-    assert (check["name"], check["status"], check["conclusion"]) == ("perfgate", "in_progress", None)
-    assert check["head_sha"] == job.payload["pull_request"]["head"]["sha"]
-    # the program under test fails
-    job.step("measure", request=request)
-    job.step("decide", request=request)
-    job.step("publish", request=request)
-    [check] = forge.checks
-    assert (check["status"], check["conclusion"]) == ("completed", "success")
-    assert check["output"]["title"].startswith("Pass")
-    assert "✅ **perfgate: Pass**" in check["output"]["summary"]
-
-
-def test_a_benchmark_that_fails_ends_the_check(tmp_path: Path, forge: FakeGitHub) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    project.write("bench.sh", "exit 3\n")
-    project.commit("broken")
-    assert pull_job(tmp_path, project, forge).run(check="true").code == 4
-    assert checks(forge) == {"perfgate": "failure"}
-
-
-def test_a_measuring_step_that_was_killed_never_ends_in_a_pass(job: Job, forge: FakeGitHub) -> None:
-    """No later step has the token: the check stays in progress, which no rule takes for a pass."""
-    request = job.step("prepare", command="check", check="true").outputs["request"]
-    done = job.step("publish", request=request, token="", measured="failure")
-    assert done.outputs["exit-code"] == "4"
-    assert [each["status"] for each in forge.checks] == ["in_progress"]
-    # the next attempt takes its place
-    later = replace(job, attempt=2)
-    request = later.step("prepare", command="publish", runs="nowhere", check="true").outputs["request"]
-    later.step("decide", request=request)
-    later.step("publish", request=request)
-    assert (forge.checks[-1]["status"], forge.checks[-1]["conclusion"]) == ("completed", "failure")
-
-
-def test_what_is_inconclusive_and_passes_is_neutral(job: Job, forge: FakeGitHub, tmp_path: Path) -> None:
-    folder = tmp_path / "wide" / "one"
-    folder.mkdir(parents=True)
-    lines = measured("bench").splitlines()
-    noisy = [json.loads(line) for line in lines]
-    for number, line in enumerate(noisy):
-        values = line["metrics"]["time"]["values"]
-        line["metrics"]["time"]["values"] = [value * (1 + 0.5 * ((number * 7) % 5)) for value in values]
-    (folder / "measurements.jsonl").write_text("".join(json.dumps(line) + "\n" for line in noisy))
-    done = job.run(command="publish", runs=str(folder), check="true")
-    assert (done.code, done.outputs["verdict"]) == (0, "inconclusive")
-    assert checks(forge) == {"perfgate": "neutral"}
-
-
-def test_without_the_permission_one_warning_names_the_line(job: Job, forge: FakeGitHub, tmp_path: Path) -> None:
-    del forge.permissions["checks"]
-    done = decided(job, tmp_path, "one")
-    assert done.code == 0
-    [warning] = done.said("warning")
-    assert "`checks: write`" in warning
-
-
 # --- closed -----------------------------------------------------------------------------------------------------------
 
 
@@ -260,8 +180,8 @@ def test_a_closed_pull_request_is_left_alone(job: Job, forge: FakeGitHub, tmp_pa
     job.payload["action"] = "closed"
     # nothing has to be checked out for it
     job.more["GITHUB_WORKSPACE"] = str(tmp_path)
-    runs = {"runs": "nowhere"} if command == "publish" else {}
-    done = job.run(command=command, status="true", check="true" if command != "measure" else "false", **runs)
+    runs = {"measuring": "success"} if command == "publish" else {}
+    done = job.run(command=command, status="true", **runs)
     assert "measure" not in done.steps
     assert (done.code, done.outputs["exit-code"], done.outputs["verdict"]) == (0, "0", "")
     assert done.said("error") == done.said("warning") == []

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from gate.commands.action.measure import SECRET as HIDDEN
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import inside
 from tests.support.runner_log import commands
 from tests.support.workflow_job import (
     BENCH,
-    HIDDEN,
     Job,
     changed,
     folder_of,
@@ -191,30 +191,6 @@ def test_a_file_that_cannot_be_restored_fails_the_measuring_step(
     done = job.step("measure", request=request)
     assert done.code == 4
     assert done.said("error") == ["benchmark code wrote to GITHUB_ENV, and it cannot be undone: Permission denied"]
-
-
-@pytest.mark.parametrize("outcome", ["failure", "cancelled"])
-def test_after_a_failed_measuring_step_nothing_that_it_left_counts(
-    tmp_path: Path, forge: FakeGitHub, outcome: str
-) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = pull_job(tmp_path, project, forge)
-    request = job.step("prepare").outputs["request"]
-    folder = folder_of(request)
-    # a pass, if it counted
-    (folder / "run").mkdir()
-    (folder / "run" / "measurements.jsonl").write_text(measured("bench"))
-    (folder / "status.json").write_text('{"code":0,"lines":[]}')
-    decided = job.step("decide", request=request, measured=outcome, token="")
-    assert (decided.outputs["report"], decided.outputs["data"]) == ("", "")
-    (folder / "outcome.json").write_text(
-        '{"code":0,"verdict":"pass","notices":[],"report":false,"target":{"pull":7,"sha":"","run":1,"attempt":1}}'
-    )
-    published = job.step("publish", request=request, measured=outcome, token="")
-    assert (published.outputs["exit-code"], published.outputs["verdict"]) == ("4", "error")
-    assert "the measuring step failed" in published.said("error")[0]
-    assert published.said("warning") == [], "that there is no token is on purpose"
-    assert "the measuring step failed, so no later step has the token" in (job.directory / "summary.md").read_text()
 
 
 @pytest.mark.parametrize("name", ["status.json", "run/measurements.jsonl", "run"])

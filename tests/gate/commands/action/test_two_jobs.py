@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from gate.model import Build, Look
 from tests.support.forge.server import FakeGitHub
 from tests.support.forge.state import Artifact
 from tests.support.project import Project
-from tests.support.workflow_job import BENCH, CONFIG, Ended, Job, changed, pull_job, pull_payload
+from tests.support.workflow_job import BENCH, CONFIG, Ended, Job, changed, packed, pull_job, pull_payload
 
 QUICK = "plan.executions=1"
 
@@ -78,14 +76,6 @@ class Gate:
     def body(self) -> str:
         [comment] = self.forge.comments
         return str(comment["body"])
-
-
-def packed(folder: Path) -> bytes:
-    into = io.BytesIO()
-    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(folder.iterdir()):
-            archive.write(file, file.name)
-    return into.getvalue()
 
 
 def gate_of(tmp_path: Path, forge: FakeGitHub, *, head: float, config: str = CONFIG) -> Gate:

@@ -186,7 +186,7 @@ def test_only_the_default_branch_writes_the_history_and_what_writes_it_runs_no_c
     assert workflow["on"] == {"push": {"branches": ["main"]}}
     measure, record = workflow["jobs"].values()
     assert measure["permissions"] == {"contents": "read"}
-    assert (record["permissions"], record["needs"]) == ({"contents": "write"}, "measure")
+    assert (record["permissions"], record["needs"]) == ({"contents": "write", "actions": "read"}, "measure")
     (decide,) = (step["with"] for step in record["steps"] if step.get("uses", "").startswith("perfgate/"))
     assert decide["command"] == "publish"
     # one step alone has the token, and pushes with it
