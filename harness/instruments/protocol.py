@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import shlex
@@ -12,6 +13,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Protocol
 
+from gate.beneath import open_beneath
 from gate.config.commands import filled, is_simple
 from gate.config.types import Benchmark
 from gate.directions import told_or_known
@@ -242,20 +244,29 @@ def read_regular(path: Path, limit: float) -> bytes | None:
     return data
 
 
-def regular(path: Path, limit: float) -> BufferedReader | None:
+def regular(path: Path, limit: float, root: Path | None = None) -> BufferedReader | None:
     """Open a file that a benchmark made; None when there is none.
+
+    Args:
+        path: what is behind it.
+        limit: of its length.
+        root: the directory that it is in, through no link out of it; None: its own.
 
     Raises:
         OutputError: it is a link, no regular file, or longer than the limit in bytes.
     """
     try:
-        # not blocking: opening a FIFO would wait for a writer
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        if path.is_symlink():
+            raise OutputError("the output is a link, not a file")
+        above = root or path.parent
+        fd = open_beneath(above, os.path.relpath(path, above))
     except FileNotFoundError:
         return None
     except OSError as error:
-        if path.is_symlink():
-            raise OutputError("the output is a link, not a file") from None
+        if error.errno == errno.EXDEV:
+            raise OutputError("the output lies outside the project, by way of a link") from None
+        if error.errno == errno.EINVAL:
+            raise OutputError("the output is not a regular file") from None
         raise OutputError(f"the output cannot be read: {(error.strerror or str(error)).lower()}") from None
     found = os.fstat(fd)
     if stat.S_ISREG(found.st_mode) and found.st_size <= limit:

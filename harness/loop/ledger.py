@@ -157,8 +157,9 @@ class Ledger:
 
     def prove(self, benchmark: str, *, holds: bool = True) -> None:
         """Take a benchmark for the same on both sides, or no longer; nothing is recorded yet."""
-        for found, each in ((self._identical, benchmark), (self._out, Scope(benchmark))):
-            found.add(each) if holds else found.discard(each)
+        names, scopes = {benchmark}, {Scope(benchmark)}
+        self._identical = self._identical | names if holds else self._identical - names
+        self._out = self._out | scopes if holds else self._out - scopes
 
     def settle(self, benchmarks: Iterable[str]) -> None:
         """Take benchmarks of the gate that need no more."""

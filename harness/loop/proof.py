@@ -7,14 +7,14 @@ import os
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from gate.config.types import Benchmark
 from gate.model import Side, Unproved
 from harness.build.conditions import Recipe
 from harness.source.differences import Differences, Facts, differences, listing
-from harness.trace.accesses import Accesses, is_changed
+from harness.trace.accesses import Accesses
 
 _SIDE = "PERFGATE_SIDE"
 _NEUTRAL = ("/proc/", "/sys/", "/dev/")

@@ -48,12 +48,14 @@ class Fact(NamedTuple):
 class Facts:
     """Looks at files, and reads none twice that did not change meanwhile.
 
-    until: the moment, by time.monotonic(), after which nothing more is read.
+    until: the moment, by time.monotonic(), after which nothing more is read. timeless: whether the header of compiled
+    Python, which holds the time of its source, is no matter at all.
     """
 
-    def __init__(self, until: float = math.inf) -> None:
+    def __init__(self, until: float = math.inf, *, timeless: bool = False) -> None:
         """Know nothing yet."""
         self.until = until
+        self._header = (lambda *_: b"") if timeless else _without_time
         self._known: dict[tuple[int, ...], str] = {}
 
     def of(self, path: str, found: os.stat_result, owner: tuple[int, int]) -> Fact:
@@ -82,7 +84,7 @@ class Facts:
         if compiled or key not in self._known:
             try:
                 with open(path, "rb") as file:  # noqa: PTH123  # many
-                    digest = hashlib.sha256(_without_time(Path(path), file.read(16)) if compiled else b"")
+                    digest = hashlib.sha256(self._header(Path(path), file.read(16)) if compiled else b"")
                     while chunk := file.read(_CHUNK):
                         digest.update(chunk)
                         if time.monotonic() > self.until:

@@ -111,5 +111,5 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
         made = Stage(root, USER if request.param == "a user" else None)
         yield made
     finally:
-        for each in (root, made and made.memory):
+        for each in (root, made.memory if made is not None else None):
             remove_tree(each) if each else None
