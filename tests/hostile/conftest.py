@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +63,10 @@ class Stage:
                 self.project.write(name, text)
             self.project.commit()
 
-    def check(self, *arguments: str, seconds: float = 60.0, **more: str) -> None:
-        """Run the check as the user, who owns all that is here."""
+    def check(
+        self, *arguments: str, seconds: float = 60.0, before: Callable[[], None] | None = None, **more: str
+    ) -> None:
+        """Run the check as the user, who owns all that is here; before: what its process does first."""
         own = self.uid if self.uid is not None else os.getuid()
         for parent, folders, files in os.walk(self.root):
             for name in (".", *folders, *files):
@@ -78,7 +80,7 @@ class Stage:
         done = subprocess.run(
             [*self._python, *words], cwd=self.project.top, env=environment(**variables), capture_output=True,
             text=True, check=False, timeout=seconds, user=self.uid, group=self.uid,
-            extra_groups=[] if self.uid is not None else None,
+            extra_groups=[] if self.uid is not None else None, preexec_fn=before,
         )  # fmt: skip
         self.code, self.shown = done.returncode, done.stdout + done.stderr
 

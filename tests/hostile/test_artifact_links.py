@@ -36,7 +36,7 @@ def tried(how: str, tmp_path: Path) -> bytes:
 
 @pytest.mark.parametrize("how", OUT)
 def test_nothing_outside_is_opened(how: str, tmp_path: Path) -> None:
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match=r"\S"):
         tried(how, tmp_path)
 
 
