@@ -244,6 +244,23 @@ def read_regular(path: Path, limit: float) -> bytes | None:
     return data
 
 
+MOST_VALUES = 10_000_000
+"""Of a run: each of them is kept and compared."""
+TOO_MANY = f"more than {MOST_VALUES:,} values in one run: have the program print fewer, such as one for each thousand"
+
+
+def read_values(path: Path, limit: float) -> bytes | None:
+    """Read a file of values that a benchmark made, as read_regular does.
+
+    Raises:
+        OutputError: also where there are more lines or items than values that a run may have.
+    """
+    data = read_regular(path, limit)
+    if data is not None and max(data.count(b"\n"), data.count(b",")) > MOST_VALUES:
+        raise OutputError(TOO_MANY)
+    return data
+
+
 def regular(path: Path, limit: float, root: Path | None = None) -> BufferedReader | None:
     """Open a file that a benchmark made; None when there is none.
 

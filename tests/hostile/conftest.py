@@ -36,10 +36,10 @@ def _python(uid: int | None) -> list[str]:
             subprocess.run([python, "-I", "-c", "import ctypes"], user=uid, group=uid, extra_groups=[], check=True)
         except (OSError, subprocess.SubprocessError):
             continue
-        return [python, "-I", "-c", start]
+        return [python, "-I", "-B", "-c", start]
     if uid is not None:
         pytest.skip("no Python that another user can start")
-    return [sys.executable, "-I", "-m", "gate"]
+    return [sys.executable, "-I", "-B", "-m", "gate"]
 
 
 class Stage:
