@@ -18,12 +18,22 @@ import pytest
 
 from gate.removal import remove_tree
 from harness.sandbox.sandbox import examined
+from tests.harness.sandbox.conftest import arena as arena
+from tests.harness.sandbox.conftest import sandbox as sandbox
 from tests.support.project import Project, environment
 
 ROOT = Path(__file__).parents[2]
 USER = 61234
 """Of nobody in particular: an ordinary user, if root runs the tests."""
 PLAN = "[plan]\nbuilds = 2\nexecutions = 1\niterations = 2\n"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole checks by two users take their time (make endtoend)."""
+    for item in items:
+        if "stage" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.endtoend)
 
 
 def _python(uid: int | None) -> list[str]:
@@ -67,6 +77,16 @@ class Stage:
         self, *arguments: str, seconds: float = 60.0, before: Callable[[], None] | None = None, **more: str
     ) -> None:
         """Run the check as the user, who owns all that is here; before: what its process does first."""
+        with self.started(*arguments, before=before, **more) as process:
+            try:
+                shown, told = process.communicate(timeout=seconds)
+            except BaseException:
+                process.kill()
+                raise
+        self.code, self.shown = process.returncode, shown + told
+
+    def started(self, *arguments: str, before: Callable[[], None] | None = None, **more: str) -> subprocess.Popen[str]:
+        """Start the check, and do not wait for it."""
         own = self.uid if self.uid is not None else os.getuid()
         for parent, folders, files in os.walk(self.root):
             for name in (".", *folders, *files):
@@ -77,12 +97,11 @@ class Stage:
         variables = {
             "HOME": str(self.home), "TMPDIR": str(self.root), "PATH": ":".join(found), **self.project.own(), **more,
         }  # fmt: skip
-        done = subprocess.run(
-            [*self._python, *words], cwd=self.project.top, env=environment(**variables), capture_output=True,
-            text=True, check=False, timeout=seconds, user=self.uid, group=self.uid,
+        return subprocess.Popen(
+            [*self._python, *words], cwd=self.project.top, env=environment(**variables), stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, user=self.uid, group=self.uid,
             extra_groups=[] if self.uid is not None else None, preexec_fn=before,
         )  # fmt: skip
-        self.code, self.shown = done.returncode, done.stdout + done.stderr
 
     def in_memory(self) -> Path:
         """Return a directory in memory, which goes with the stage."""
