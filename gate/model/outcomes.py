@@ -909,6 +909,7 @@ Step = (
     | RunLater
     | KeepTrees
     | BuildInside
+    | MeasureAll
     | FixOutput
     | RepeatJob
     | FixFailure
