@@ -13,8 +13,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from gate.beneath import open_beneath
 from gate.model import UserError
+from gate.walking import open_beneath
 
 _HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 _LONGEST = 40

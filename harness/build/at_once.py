@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from gate.beneath import open_beneath
-from gate.walking import walk
+from gate.walking import open_beneath, walk
 from harness.build.conditions import Recipe
 from harness.process.mounts import mounts_here
 

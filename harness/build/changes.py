@@ -17,11 +17,10 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from gate.beneath import open_beneath
 from gate.config.study import Setting
 from gate.config.types import BuildTable
 from gate.model import Failure, Side
-from gate.walking import descend
+from gate.walking import descend, open_beneath
 from gate.writing.plain import visible
 from harness.build.conditions import Conditions
 from harness.build.work import Tree, variant_name

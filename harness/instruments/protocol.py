@@ -13,7 +13,6 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Protocol
 
-from gate.beneath import open_beneath
 from gate.config.commands import filled, is_simple
 from gate.config.types import Benchmark
 from gate.directions import told_or_known
@@ -21,6 +20,7 @@ from gate.formats.parts.output import OutputError, Series
 from gate.model import Metric, Side
 from gate.model.digits import step_of
 from gate.units import plural
+from gate.walking import open_beneath
 from harness.instruments.steady import steady_from
 from harness.process.execute import PADDING, Command, Outcome, start_error
 from harness.sandbox.sandbox import Confinement

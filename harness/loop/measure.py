@@ -214,8 +214,6 @@ class Loop:
         self._empty: set[tuple[Side, str, str]] = set()
         self._replicates = 0
         self._unproved: dict[str, Unproved] = {}
-        self._proved: set[str] = set()
-        """Whose proof is recorded."""
         self._off = unproved
         begun = begun or time.time_ns()
         self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun)
@@ -331,10 +329,8 @@ class Loop:
             self._unproved[name] = why
             session = self._executions.conditions.session
             self._add(Failure(kind="unproved", benchmark=name, session=session, status=why.sentence()))
-        for name, same in self._probe.proved.items():
-            if name not in self._proved:
-                self._proved.add(name)
-                self._add(same)
+        # each is recorded once
+        self._add(*(each for each in self._probe.proved.values() if each not in self._ledger.records))
 
     def _parts(self, number: int, each: Round) -> Iterator[Sequence[ExecutionStep]]:
         """Divide a round into what is made as a whole: the replicates of an experiment, or all of it.

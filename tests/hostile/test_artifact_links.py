@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.beneath import open_beneath
+from gate.walking import open_beneath
 from tests.hostile.conftest import PLAN, Stage
 
 OUT = [

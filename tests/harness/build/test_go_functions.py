@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.beneath import open_beneath
+from gate.walking import open_beneath
 from harness.build import functions
 from harness.build.functions import layout_of
 
