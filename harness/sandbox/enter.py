@@ -100,11 +100,11 @@ def pace(process: int = 0) -> dict[str, object]:
         return {}
     import resource
 
-    scheduling = _words(*[0] * (_SCHEDULING // 4))
-    _call()(_GET_SCHEDULING[machine], process, scheduling, _SCHEDULING, 0)
+    scheduling, call = _words(*[0] * (_SCHEDULING // 4)), _call()
+    call(_GET_SCHEDULING[machine], process, scheduling, _SCHEDULING, 0)
     return {
         "priority or scheduling policy": scheduling,
-        "I/O priority": _call()(_IOPRIO_GET[machine], _OF_PROCESS, process),
+        "I/O priority": call(_IOPRIO_GET[machine], _OF_PROCESS, process),
         "processors": posix.sched_getaffinity(process),
         "limits": [resource.prlimit(process, number) for number in range(_LIMITS)],
     }
