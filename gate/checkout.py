@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gate.model import UserError
+from gate.walking import open_beneath
 
 _HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 _LONGEST = 40
@@ -74,11 +75,14 @@ def text_of(file: Path) -> str:
     """
     if not os.path.isfile(file):  # noqa: PTH113  # a path may hold what no path can
         raise FileNotFoundError(errno.ENOENT, "no regular file", str(file))
-    if file.is_symlink():
-        top = top_of(Path(os.path.realpath(file.parent)))
-        if top is not None and not Path(os.path.realpath(file)).is_relative_to(top):
-            raise OSError(errno.EXDEV, "a link leads out of the checkout", str(file))
-    with file.open("rb") as opened:
+    place = Path(os.path.realpath(file.parent), file.name)
+    top = top_of(place.parent) or Path("/")
+    try:
+        fd = open_beneath(top, place.relative_to(top))
+    except OSError as error:
+        why = "a link leads out of the checkout" if error.errno == errno.EXDEV else error.strerror
+        raise OSError(error.errno, why, str(file)) from None
+    with os.fdopen(fd, "rb") as opened:
         return opened.read(_MOST_TEXT).decode("utf-8", "replace").removeprefix("\ufeff")
 
 

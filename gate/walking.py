@@ -1,6 +1,8 @@
 """Goes through directories that measured code filled, however deep: nothing here calls itself, as os.walk does.
 
 walk names directories by paths, of which the system bounds the length; descend opens each from the one above it.
+open_beneath does what openat2(2) does with RESOLVE_BENEATH: a link inside a directory is followed, none
+out of it. That is so on every system, and for absolute links that lead back inside, too.
 """
 
 from __future__ import annotations
@@ -8,10 +10,11 @@ from __future__ import annotations
 import errno
 import math
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """Of a directory that is opened from the one above it: no link that is put in its place is followed."""
@@ -150,3 +153,69 @@ def _listed(here: int, names: list[str], failed: Callable[[list[str], OSError], 
             except OSError as error:
                 failed([*names, entry.name], error)
     return stop
+
+
+_MOST_LINKS = 40
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""Not blocking: to open a pipe would wait for who writes it."""
+_ENTER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+
+
+def open_beneath(root: Path, inner: str | PurePath, standing: Path | None = None) -> int:
+    """Open a regular file or a directory for reading, and return its descriptor.
+
+    Args:
+        root: the directory.
+        inner: relative to it.
+        standing: where the directory is when links into it are made, if that is elsewhere.
+
+    Raises:
+        OSError: there is none, it is a device, a pipe or a socket (EINVAL), or a link leads out of the root (EXDEV).
+    """
+    pending, links = os.fspath(inner).split("/")[::-1], 0
+    opened = [os.open(root, _ENTER & ~os.O_NOFOLLOW)]
+    try:
+        while pending:
+            name = pending.pop()
+            if name == "..":
+                if len(opened) == 1:
+                    raise OSError(errno.EXDEV, "leads out of its tree", str(inner))
+                os.close(opened.pop())
+            elif name not in ("", "."):
+                target = _enter(name, opened, last=not any(pending))
+                if target is None:
+                    continue
+                links += 1
+                if target.startswith("/") or links > _MOST_LINKS:
+                    target = _inside(target, [root, standing or root], links)
+                    while len(opened) > 1:
+                        os.close(opened.pop())
+                pending += target.split("/")[::-1]
+        if stat.S_ISDIR(os.fstat(opened[-1]).st_mode):
+            # as yet it may be open only to be passed
+            return os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=opened[-1])
+        return opened.pop()
+    finally:
+        for each in opened:
+            os.close(each)
+
+
+def _enter(name: str, opened: list[int], *, last: bool) -> str | None:
+    """Open a name in the directory that was opened last; of a link, return where it leads."""
+    mode = os.stat(name, dir_fd=opened[-1], follow_symlinks=False).st_mode
+    if stat.S_ISLNK(mode):
+        return os.readlink(name, dir_fd=opened[-1])
+    if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
+        raise OSError(errno.EINVAL, "is no regular file", name)
+    opened.append(os.open(name, _READ if last else _ENTER, dir_fd=opened[-1]))
+    return None
+
+
+def _inside(target: str, roots: list[Path], links: int) -> str:
+    """Return an absolute path relative to one of some roots."""
+    if links > _MOST_LINKS:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), target)
+    for root in map(os.path.normpath, roots):
+        if f"{target}/".startswith(f"{root}/"):
+            return target[len(root) :]
+    raise OSError(errno.EXDEV, "leads out of its tree", target)

@@ -89,6 +89,10 @@ class _Parser(argparse.ArgumentParser):
         self.exit(Exit.USAGE, f"{prefix(self.err, self.prog)} {message}; see {self.prog} --help\n")
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
+"""No fault of the command line: the disk's, whatever was written."""
+
+
 def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     """Run one command line and return its exit code; nothing is raised but KeyboardInterrupt and SystemExit.
 
@@ -134,7 +138,7 @@ def _failed(error: Exception, err: TextIO) -> int:
             # elsewhere an error stays one line, as whoever searches a log expects
             excerpt = getattr(each, "excerpt", "") if is_terminal(err) else ""
             err.write(f"{excerpt}\n" if excerpt else "")
-        return int(code)
+        return Exit.ERROR if _is_of_disk(error) else int(code)
     lacking = lack_of(error)
     if lacking is not None:
         err.write(f"{prefix(err)} {lacking}\n")
@@ -142,7 +146,7 @@ def _failed(error: Exception, err: TextIO) -> int:
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
         err.write(f"{prefix(err)} {name}{error.strerror or error}\n")
-        return Exit.USAGE
+        return Exit.ERROR if _is_of_disk(error) else Exit.USAGE
     # a fault of perfgate itself is one line too
     if os.environ.get("PERFGATE_TRACEBACK"):
         raise error
@@ -151,11 +155,22 @@ def _failed(error: Exception, err: TextIO) -> int:
     return Exit.ERROR
 
 
+def _is_of_disk(error: BaseException | None) -> bool:
+    """Return whether an error, or what it was made of, is of a disk and not of the command line."""
+    while error is not None and not (isinstance(error, OSError) and error.errno in _FULL):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
 def run() -> NoReturn:
     """Run the process's command line and exit."""
     # a stream that the caller closed is none at all in Python
     null = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # open as long as the process
-    out, err = sys.stdout or null, _forgiving() if sys.stderr else null
+    # the action fences in what it shows by itself, and speaks to the runner
+    heard = os.environ.get("GITHUB_ACTIONS") != "true" or sys.argv[1:2] == ["action"]
+    out, err = sys.stdout or null, _forgiving(io.TextIOWrapper if heard else _Unheard) if sys.stderr else null
+    if not heard and isinstance(out, io.TextIOWrapper):
+        out = _Unheard(out.buffer, out.encoding, line_buffering=out.line_buffering)
     if isinstance(out, io.TextIOWrapper):
         # a table without its glyphs is better than none
         out.reconfigure(errors=ASCII_ONLY)
@@ -177,6 +192,18 @@ def run() -> NoReturn:
     sys.exit(code)
 
 
+_COMMAND = re.compile(r"(?:^|(?<=[\r\n]))([^\S\r\n]*:)(?=:)|(##)(?=\[)")
+"""What the runner of a workflow takes for a command: "::" at the beginning of a line, behind blanks; "##[" anywhere."""
+
+
+class _Unheard(io.TextIOWrapper):
+    """A step's log: what measured code wrote stands in it, and commands no workflow."""
+
+    def write(self, text: str, /) -> int:
+        super().write(_COMMAND.sub(lambda found: f"{found[0]} ", text))
+        return len(text)
+
+
 class _Forgiving(io.FileIO):
     """Standard error on a disk that is full, or whose reader has gone: what cannot be said changes no exit code."""
 
@@ -187,9 +214,9 @@ class _Forgiving(io.FileIO):
             return memoryview(data).nbytes
 
 
-def _forgiving() -> TextIO:
+def _forgiving(kind: type[io.TextIOWrapper]) -> TextIO:
     raw = io.BufferedWriter(_Forgiving(sys.stderr.fileno(), "w", closefd=False))
-    return io.TextIOWrapper(raw, sys.stderr.encoding, ASCII_ONLY, line_buffering=True)
+    return kind(raw, sys.stderr.encoding, ASCII_ONLY, line_buffering=True)
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

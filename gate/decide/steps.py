@@ -127,6 +127,8 @@ def _after_failures(report: Report) -> steps.Step:
         return steps.KeepTrees()
     if all(failure.kind == "outside" for failure in report.failures):
         return steps.BuildInside()
+    if all(failure.kind == "unproved" for failure in report.failures):
+        return steps.MeasureAll()
     if all(failure.kind == "lock" and failure.seconds is not None for failure in report.failures):
         return steps.RunLater()
     if any(failure.kind != "missing" for failure in report.failures):

@@ -60,10 +60,12 @@ def _all_plain(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series
     if not read:
         return {}
     if len(set(read)) <= FEW:
-        read = [Digits(line) for line in io.BytesIO(data) if line.strip()]
+        # one for all that are written alike
+        known: dict[bytes, Digits] = {}
+        read = [known.get(line) or known.setdefault(line, Digits(line)) for line in io.BytesIO(data) if line.strip()]
     name, found = plain_metric(units), dict[str, Series]()
     scale = _scale(name, None, units, found)
-    values = [value * scale for value in read]
+    values = read if scale == 1 else [value * scale for value in read]
     return {name: Series(found[name].unit, values)} if usable(values, found[name].unit) else None
 
 

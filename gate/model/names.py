@@ -11,7 +11,7 @@ from gate.units import SUCCESS as SUCCESS
 Side = Literal["base", "head"]
 Better = Literal["lower", "higher"]
 Level = Literal["iteration", "execution", "build", "session"]
-FailureKind = Literal["build", "execution", "tree", "output", "outside", "missing", "repeated", "lock"]
+FailureKind = Literal["build", "execution", "tree", "output", "outside", "unproved", "missing", "repeated", "lock"]
 IntervalKind = Literal["bounded", "complement", "half-line", "line", "withheld"]
 Layouts = Literal["common", "independent"]
 Verdict = Literal["regression", "inconclusive", "accepted", "improvement", "no-sign", "unchanged", "identical"]

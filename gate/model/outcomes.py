@@ -434,6 +434,12 @@ class BuildInside(Doing, frozen=True):
     )
 
 
+class MeasureAll(Doing, frozen=True):
+    """Benchmarks that were proved identical are not, and nothing else failed."""
+
+    says = "Have no benchmark write what another one reads, or measure all: `--set gate.sameness=off`"
+
+
 class FixOutput(Doing, frozen=True):
     """Base and head give different output, and nothing else failed."""
 
@@ -892,6 +898,7 @@ Step = (
     | RunLater
     | KeepTrees
     | BuildInside
+    | MeasureAll
     | FixOutput
     | RepeatJob
     | FixFailure

@@ -352,8 +352,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
 
     kind: FailureKind
     """What failed: a build, an execution, the tree (its files changed), the output (base's differs), what it reads
-    outside its tree (the build of another side or setting wrote it), a benchmark that is missing or repeated, or the
-    lock of the machine."""
+    outside its tree (the build of another side or setting wrote it), the proof that it is the same on both sides (what
+    it reads was written later), a benchmark that is missing or repeated, or the lock of the machine."""
     benchmark: str | None = None
     """Name of the benchmark; None: it concerns all, as a build does."""
     side: Side | None = None

@@ -90,6 +90,8 @@ def _title(failure: Failure, factors: Mapping[str, Any], names: Names | None = N
         return f"files of {failure.side or 'a side'}{settings} changed{status}"
     if failure.kind == "outside":
         return f"{name or 'a benchmark'} does not use what {failure.side or 'its side'} built{status}"
+    if failure.kind == "unproved":
+        return f"{name or 'a benchmark'} is not proved identical, and was not measured{status}"
     if is_difference(failure):
         return f"{name or 'a benchmark'} gave different output on base and head{status}"
     return f"{name or f'a benchmark{settings}'} failed{side}{status}"

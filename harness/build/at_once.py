@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from gate.walking import walk
+from gate.walking import open_beneath, walk
 from harness.build.conditions import Recipe
 from harness.process.mounts import mounts_here
 
@@ -45,7 +45,8 @@ def works_elsewhere(tree: Path) -> bool:
     for parent, folders, names in walk(tree):
         folders[:] = [name for name in folders if not _UNUSED.fullmatch(name)]
         for name in filter(_SCRIPT.fullmatch, names):
-            with suppress(OSError), open(f"{parent}/{name}", "rb") as file:  # noqa: PTH123
+            inner = os.path.relpath(f"{parent}/{name}", tree)
+            with suppress(OSError), os.fdopen(open_beneath(tree, inner), "rb") as file:
                 if _ELSEWHERE_IN_SCRIPTS.search(file.read(_LARGEST)):
                     return True
     return False

@@ -339,14 +339,16 @@ class TreeBuilder:
 
     def _record(self, wanted: Wanted, done: Done) -> Build | Failure:
         recipe, table = wanted.recipe, wanted.recipe.table
-        directory = self.directory(wanted.side, wanted.factors)
+        self.directory(wanted.side, wanted.factors)
+        project, budget = self._watch.project(wanted.tree), self._conditions.budget
         try:
-            hashes = hash_artifacts(directory, table.artifacts)
+            with budget.phase("build"):
+                hashes = hash_artifacts(project, table.artifacts, budget)
         except ArtifactError as error:
             shown = by_hand(table.command, {"seed": str(wanted.seed)}) if table.command is not None else None
             self._works.faults[wanted.tree] = 0
             return self._works.failure(wanted, str(error), command=shown)
-        self._watch.artifacts[wanted.tree] = Artifacts.of(directory, hashes)
+        self._watch.artifacts[wanted.tree] = Artifacts.of(project, hashes)
         return Build(
             side=wanted.side,
             session=self._conditions.session,
@@ -361,7 +363,7 @@ class TreeBuilder:
             checked=done.checked,
             full=done.full,
             ordered=done.ordered,
-            layout=layout_of(directory, table.artifacts),
+            layout=layout_of(project.open, table.artifacts),
         )
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:

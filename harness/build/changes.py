@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import hashlib
 import json
@@ -19,16 +20,34 @@ import msgspec
 from gate.config.study import Setting
 from gate.config.types import BuildTable
 from gate.model import Failure, Side
-from gate.walking import walk
+from gate.walking import descend, open_beneath
 from gate.writing.plain import visible
 from harness.build.conditions import Conditions
 from harness.build.work import Tree, variant_name
+from harness.process.budget import Budget
 from harness.source.pristine import fact
 from harness.source.trees import Trees
 
 
 class ArtifactError(Exception):
     """An artefact that the build did not make, or that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project's directory in a tree, wherever that is; standing: where the tree is when its commands run."""
+
+    tree: Path
+    prefix: PurePosixPath
+    standing: Path
+
+    def open(self, path: str) -> int:
+        """Open a file or directory of the project, through no link out of the tree.
+
+        Raises:
+            OSError: that cannot be.
+        """
+        return open_beneath(self.tree, self.prefix / path, self.standing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,87 +59,112 @@ class Artifacts:
     """By artifact, of each of its files."""
 
     @classmethod
-    def of(cls, project: Path, hashes: Mapping[str, str]) -> Artifacts:
+    def of(cls, project: Project, hashes: Mapping[str, str]) -> Artifacts:
         """Take down what is there."""
-        return cls(hashes, {path: _facts(project / path) for path in hashes})
+        return cls(hashes, {path: _facts(project, path) for path in hashes})
 
-    def changed(self, project: Path) -> list[str]:
+    def changed(self, project: Project) -> list[str]:
         """Name the artifacts that are no longer what the build made; what was added to a directory does not count."""
-        suspects = []
+        found = []
         for path, known in self.facts.items():
-            now = _facts(project / path)
-            if any(now.get(name) != each for name, each in known.items()):
-                suspects.append(path)
-        return [path for path in suspects if not self._is_same(project, path)]
+            now = _facts(project, path)
+            differ = [name for name, each in known.items() if now.get(name) != each]
+            # of another size: nothing must be read, however much it is
+            resized = any(name not in now or now[name][2] != known[name][2] for name in differ)
+            if differ and (resized or not self._is_same(project, path)):
+                found.append(path)
+        return found
 
-    def _is_same(self, project: Path, path: str) -> bool:
+    def _is_same(self, project: Project, path: str) -> bool:
         try:
             return hash_artifacts(project, [path])[path] == self.hashes[path]
         except ArtifactError:
             return False
 
 
-def _facts(place: Path) -> dict[str, tuple[int, ...]]:
-    files = (
-        [place] if not place.is_dir() else [Path(parent, name) for parent, _, names in walk(place) for name in names]
-    )
+def _facts(project: Project, path: str) -> dict[str, tuple[int, ...]]:
     found = {}
-    for path in files:
-        with suppress(OSError):
-            # of a link, what it is and what it leads to
-            found[str(path.relative_to(place))] = fact(path.lstat()) + fact(path.stat())
+    with suppress(OSError):
+        fd = project.open(path)
+        try:
+            if not stat.S_ISDIR(os.fstat(fd).st_mode):
+                return {"": fact(os.fstat(fd))}
+            for stop in descend(".", dir_fd=fd):
+                for name in stop.files:
+                    with suppress(OSError):
+                        known = fact(os.stat(name, dir_fd=stop.fd, follow_symlinks=False))
+                        found["/".join((*stop.names, name))] = known
+        finally:
+            os.close(fd)
     return found
 
 
-def hash_artifacts(project: Path, paths: Sequence[str]) -> dict[str, str]:
+def hash_artifacts(project: Project, paths: Sequence[str], budget: Budget | None = None) -> dict[str, str]:
     """Hash each path of a project: "sha256:...", of a directory over its files in order.
 
     Raises:
-        ArtifactError: a path does not exist, lies outside the project or cannot be read.
+        ArtifactError: a path does not exist, lies outside the project or its tree, or cannot be read.
+        BudgetEndedError: the budget has ended.
     """
-    return {path: f"sha256:{_hash(project, path)}" for path in paths}
+    return {path: f"sha256:{_hash(project, path, budget)}" for path in paths}
 
 
-def _hash(project: Path, path: str) -> str:
+def _hash(project: Project, path: str, budget: Budget | None) -> str:
     inner = posixpath.normpath(path)
     if path.startswith("/") or inner == ".." or inner.startswith("../"):
         raise ArtifactError(f"artifact {path} is not a path inside the project: write one relative to perfgate.toml")
-    place = project / inner
     try:
-        if place.is_dir():
-            return _hash_directory(place)
-        if place.is_file():
-            return _hash_file(place)
+        fd = project.open(inner)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ArtifactError(f"the build did not make {path}, which [build] artifacts names") from None
+    except OSError as error:
+        why = "a link in it leads out of its tree" if error.errno == errno.EXDEV else error.strerror
+        raise ArtifactError(f"artifact {path} cannot be read: {why}") from None
+    try:
+        if not stat.S_ISDIR(os.fstat(fd).st_mode):
+            return _hash_file(fd, budget)
+        return _hash_directory(fd, budget)
     except OSError as error:
         raise ArtifactError(f"artifact {path} cannot be read: {error.strerror}") from None
-    raise ArtifactError(f"the build did not make {path}, which [build] artifacts names")
+    finally:
+        os.close(fd)
 
 
-def _hash_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _hash_file(fd: int, budget: Budget | None) -> str:
+    digest = hashlib.sha256()
+    with open(fd, "rb", closefd=False) as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+            if budget is not None:
+                budget.require()
+    return digest.hexdigest()
 
 
-def _refused(error: OSError) -> None:
+def _refused(_: list[str], error: OSError) -> None:
     raise error
 
 
-def _hash_directory(directory: Path) -> str:
-    digest = hashlib.sha256()
-    for parent, folders, files in walk(directory, _refused):
-        folders.sort()
-        links = [name for name in folders if Path(parent, name).is_symlink()]
-        for name in sorted(files + links):
-            path = Path(parent, name)
-            mode = path.lstat().st_mode
+def _hash_directory(directory: int, budget: Budget | None) -> str:
+    found: dict[bytes, str] = {}
+    for stop in descend(".", dir_fd=directory, failed=_refused):
+        for name in stop.files:
+            mode = os.stat(name, dir_fd=stop.fd, follow_symlinks=False).st_mode
             if stat.S_ISLNK(mode):
-                content = "link " + hashlib.sha256(os.fsencode(os.readlink(path))).hexdigest()  # noqa: PTH115  # bytes of it
+                target = os.fsencode(os.readlink(name, dir_fd=stop.fd))
+                content = f"link {hashlib.sha256(target).hexdigest()}"
             elif stat.S_ISREG(mode):
-                content = _hash_file(path)
+                fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=stop.fd)
+                try:
+                    content = _hash_file(fd, budget)
+                finally:
+                    os.close(fd)
             else:
                 continue  # a socket or a pipe is nothing that was built
-            # NUL ends a name: no file name holds one
-            digest.update(os.fsencode(path.relative_to(directory)) + b"\0" + content.encode() + b"\0")
+            found[os.fsencode("/".join((*stop.names, name)))] = content
+    digest = hashlib.sha256()
+    # by directories; NUL ends a name: no file name holds one
+    for path in sorted(found, key=lambda each: (each.split(b"/")[:-1], each)):
+        digest.update(path + b"\0" + found[path].encode() + b"\0")
     return digest.hexdigest()
 
 
@@ -198,12 +242,17 @@ class Watch:
             if tree[0] == builder:
                 continue
             declared = self.declared[tree[0]]
-            changed = map(declared.inside, artifacts.changed(self._trees.found(*tree)))
+            changed = map(declared.inside, artifacts.changed(self.project(tree)))
             paths = [path for path in changed if builder is not None or not declared.is_change(path)]
             if paths:
                 found[tree] = sorted({*found.get(tree, ()), *paths})
                 del self.artifacts[tree]
         return [self._failure(tree, paths, build, builder, by) for tree, paths in found.items()]
+
+    def project(self, tree: Tree) -> Project:
+        """Return a side's project, wherever its tree is."""
+        trees = self._trees
+        return Project(trees.root(*tree), trees.repository.prefix, trees.place(*tree))
 
     def tree_of(self, failure: Failure) -> Tree:
         """Return the tree of which a failure is."""

@@ -39,7 +39,7 @@ def check(recording: Path, root: Path, seed: int, artifacts: Sequence[str]) -> t
     made = dict(_made(root, began))
     links = _by_output(record.read(str(recording)), root)
     if not made or not links:
-        raise NotSoundError("go" if layout_of(root, [*made]) else "no-link")
+        raise NotSoundError("go" if layout_of(lambda path: os.open(root / path, os.O_RDONLY), [*made]) else "no-link")
     found = _sources(recording, root, made, links, seed, began)
     places = {each for every in found.values() for each in every}
     _weigh_artifacts(root, artifacts, places)

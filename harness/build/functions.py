@@ -11,9 +11,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from harness.build.elf import EXECUTABLE, FLAGS, NAME, content, sections
 from harness.build.order import doubtful, keyed_order, of_system, stable_symbol
@@ -148,15 +148,15 @@ _COUNT, _NAMES, _FUNCTIONS = 0, 3, 7  # places of words in the table's header
 _WORDS = 8
 
 
-def layout_of(project: Path, artifacts: Sequence[str]) -> str | None:
+def layout_of(opened: Callable[[str], int], artifacts: Sequence[str]) -> str | None:
     """Give the digest of the functions of all Go programs among the artifacts, in the order of their addresses.
 
-    None: there are none, or none that can be read.
+    opened: opens an artifact. None: there are none, or none that can be read.
     """
     digest, found = hashlib.sha256(), False
     for path in sorted(artifacts):
         try:
-            for name in _functions(project / path):
+            for name in _functions(opened(path)):
                 digest.update(name + b"\0")
                 found = True
         except (OSError, ValueError, IndexError, OverflowError, struct.error):
@@ -165,11 +165,12 @@ def layout_of(project: Path, artifacts: Sequence[str]) -> str | None:
     return f"sha256:{digest.hexdigest()}" if found else None
 
 
-def _functions(path: Path) -> Iterator[bytes]:
+def _functions(descriptor: int) -> Iterator[bytes]:
     """Give the names of a program's functions by address; of what is no Go program, none."""
-    if not path.is_file():
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         return
-    with path.open("rb") as file:
+    with open(descriptor, "rb") as file:
         headers, names = sections(file, 0)
         for header in headers:
             if names[header[NAME] : names.index(b"\0", header[NAME])].endswith(_TABLE.encode()):

@@ -12,7 +12,7 @@ from gate.formats.parts.output import EmptyError, OutputError, Suite
 from gate.walking import walk
 from gate.writing.plain import visible
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import read_regular
+from harness.instruments.protocol import read_values
 from harness.instruments.suite import Call, SuiteInstrument, at_least
 from harness.process.execute import Outcome
 
@@ -62,8 +62,8 @@ class Criterion:
             raise OutputError("the output is a link or a file, and Criterion's is a directory")
         found, left = {}, call.limit
         for directory in _measured(call.output):
-            benchmark = read_regular(directory / "new" / "benchmark.json", left)
-            sample = read_regular(directory / "new" / "sample.json", left)
+            benchmark = read_values(directory / "new" / "benchmark.json", left)
+            sample = read_values(directory / "new" / "sample.json", left)
             left -= len(benchmark or b"") + len(sample or b"")
             if left < 0:
                 raise OutputError(f"the output is longer than max_output ({call.limit:.0f} bytes)")

@@ -11,7 +11,7 @@ from gate.formats import go_bench
 from gate.formats.parts.output import Suite
 from gate.writing.plain import visible
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import read_regular
+from harness.instruments.protocol import read_values
 from harness.instruments.suite import Call, SuiteInstrument, at_least
 from harness.process.execute import Outcome
 
@@ -66,9 +66,9 @@ class Go:
         return self._read(call, failed=True)
 
     def _read(self, call: Call, *, failed: bool) -> Suite:
-        data = read_regular(call.output, call.limit)
+        data = read_values(call.output, call.limit)
         if data is None:
-            data = read_regular(call.stdout, call.limit) or b""
+            data = read_values(call.stdout, call.limit) or b""
         return go_bench.suite(data, several=any("..." in word for word in call.words), failed=failed)
 
     def explain(self, outcome: Outcome, said: str) -> str:

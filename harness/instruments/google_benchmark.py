@@ -9,7 +9,7 @@ from gate.formats import google_benchmark
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import EmptyError, OutputError, Suite
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import read_regular
+from harness.instruments.protocol import read_values
 from harness.instruments.suite import Call, SuiteInstrument, at_least
 from harness.process.execute import Outcome
 
@@ -44,7 +44,7 @@ class GoogleBenchmark:
         Raises:
             OutputError: there is none, or it is not as expected; empty: the filter matches no benchmark.
         """
-        data = read_regular(call.output, call.limit)
+        data = read_values(call.output, call.limit)
         if data is None:
             raise OutputError(
                 "Google Benchmark wrote nothing: main() does not call benchmark::Initialize(&argc, argv), or the "

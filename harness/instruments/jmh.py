@@ -9,7 +9,7 @@ from gate.formats import jmh
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import OutputError, Suite
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import read_regular
+from harness.instruments.protocol import read_values
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
@@ -45,10 +45,10 @@ class Jmh:
         Raises:
             OutputError: there is none, it is not as expected, or a benchmark failed.
         """
-        name = jmh.failed((read_regular(call.stdout, call.limit) or b"").decode("utf-8", "replace"))
+        name = jmh.failed((read_values(call.stdout, call.limit) or b"").decode("utf-8", "replace"))
         if name is not None:
             raise OutputError(f"JMH reports a failure of {name or 'a benchmark'}")
-        data = read_regular(call.output, call.limit)
+        data = read_values(call.output, call.limit)
         if data:
             return suite(jmh, data)
         if _given(call, "rff"):

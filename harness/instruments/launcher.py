@@ -22,7 +22,8 @@ The result: {"runs": [[ns, user s, system s, ru_maxrss, delay ns, waited ns, ran
 delay: how long the program's first task could have run, and others did. waited: the same of whoever waited for its end.
 ran: for how long that task ran. All three -1: not known. rest: processor seconds of what the program did not wait for.
 outlived: 1 where something that it started went on after its end, and was ended. failed: what is "exit" with a code (a
-signal is negative), "timeout" or "launcher" (the side's process has ended) with 0, else "start", "directory", "stand"
+signal is negative), "timeout" or "launcher" (the side's process has ended) with 0, "pace" (a command changed what this
+one's process inherits) with which of harness.sandbox.enter.pace, else "start", "directory", "stand"
 or "sandbox" with an errno, -1 where there is none.
 
 `python -I -S launcher.py --serve SOCKET` forks for each request one that does the same: to start an interpreter takes
@@ -293,16 +294,21 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
     # Python ignores these; a program expects them as they are by default
     default = (SIGPIPE, SIGXFSZ)
     argv, environment, directory, places, longer, _ = side
-    spawn, clock, read = posix.posix_spawnp, perf_counter_ns, posix.pread
+    spawn, clock, read, pace = posix.posix_spawnp, perf_counter_ns, posix.pread, enter.pace
     if own >= 0:
         wait, one, until = posix.waitid, posix.P_PID, posix.WEXITED | posix.WNOWAIT
     _warm_up(environment)
+    known = pace()
 
     def once(number: int) -> tuple[Failed, list[float]]:
         _, added, other = starts[number]
         words, whole = other or argv, {**environment, **added} if added else environment
         program = words[0]
         delay = waited = ran = -1
+        now = pace()
+        if now != known:
+            # a command of either side that runs as the same user did that
+            return ("pace", next(number for number, name in enumerate(now) if now[name] != known[name])), []
         if places:
             try:
                 # what stands there is not what stood there before
@@ -335,8 +341,7 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
         rest, outlived = _end_rest(orphans)
         code = posix.waitstatus_to_exitcode(status)
         took = [end - begin, used.ru_utime, used.ru_stime, used.ru_maxrss, delay, waited, ran, rest, outlived]
-        if longer:
-            _lengthen(took, longer)
+        _lengthen(took, longer)
         return ("exit", code) if code else None, took
 
     return once
@@ -344,6 +349,8 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
 
 def _lengthen(took: list[Any], share: float) -> None:
     """Spend a share of what a start took on a processor, and count it as the program's own."""
+    if not share:
+        return
     whole, _, _, _, delay, waited, ran, *_ = took
     # what it waited for a processor was no work of it
     wanted = share * (whole - max(0, delay) - max(0, waited))

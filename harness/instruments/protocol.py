@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import shlex
@@ -19,6 +20,7 @@ from gate.formats.parts.output import OutputError, Series
 from gate.model import Metric, Side
 from gate.model.digits import step_of
 from gate.units import plural
+from gate.walking import open_beneath
 from harness.instruments.steady import steady_from
 from harness.process.execute import PADDING, Command, Outcome, start_error
 from harness.sandbox.sandbox import Confinement
@@ -244,20 +246,46 @@ def read_regular(path: Path, limit: float) -> bytes | None:
     return data
 
 
-def regular(path: Path, limit: float) -> BufferedReader | None:
+MOST_VALUES = 10_000_000
+"""Of a run: each of them is kept and compared."""
+TOO_MANY = f"more than {MOST_VALUES:,} values in one run: have the program print fewer, such as one for each thousand"
+
+
+def read_values(path: Path, limit: float) -> bytes | None:
+    """Read a file of values that a benchmark made, as read_regular does.
+
+    Raises:
+        OutputError: also where there are more lines or items than values that a run may have.
+    """
+    data = read_regular(path, limit)
+    if data is not None and max(data.count(b"\n"), data.count(b",")) > MOST_VALUES:
+        raise OutputError(TOO_MANY)
+    return data
+
+
+def regular(path: Path, limit: float, root: Path | None = None) -> BufferedReader | None:
     """Open a file that a benchmark made; None when there is none.
+
+    Args:
+        path: what is behind it.
+        limit: of its length.
+        root: the directory that it is in, through no link out of it; None: its own.
 
     Raises:
         OutputError: it is a link, no regular file, or longer than the limit in bytes.
     """
     try:
-        # not blocking: opening a FIFO would wait for a writer
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        if path.is_symlink():
+            raise OutputError("the output is a link, not a file")
+        above = root or path.parent
+        fd = open_beneath(above, os.path.relpath(path, above))
     except FileNotFoundError:
         return None
     except OSError as error:
-        if path.is_symlink():
-            raise OutputError("the output is a link, not a file") from None
+        if error.errno == errno.EXDEV:
+            raise OutputError("the output lies outside the project, by way of a link") from None
+        if error.errno == errno.EINVAL:
+            raise OutputError("the output is not a regular file") from None
         raise OutputError(f"the output cannot be read: {(error.strerror or str(error)).lower()}") from None
     found = os.fstat(fd)
     if stat.S_ISREG(found.st_mode) and found.st_size <= limit:

@@ -8,7 +8,7 @@ from gate.formats import pyperf
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import EmptyError, OutputError, Suite
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import read_regular
+from harness.instruments.protocol import read_values
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
@@ -38,7 +38,7 @@ class Pyperf:
         Raises:
             OutputError: there is none, or it is not as expected.
         """
-        data = read_regular(call.output, call.limit)
+        data = read_values(call.output, call.limit)
         if data:
             return suite(pyperf, data)
         if "command" in call.words and any("pyperf" in word for word in call.words):

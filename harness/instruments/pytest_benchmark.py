@@ -12,7 +12,7 @@ from gate.formats import pytest_benchmark
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import EmptyError, Suite
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import read_regular
+from harness.instruments.protocol import read_values
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
@@ -69,7 +69,7 @@ class PytestBenchmark:
         Raises:
             OutputError: there is none, as after a call without benchmarks, or it is not as expected.
         """
-        data = read_regular(call.output, call.limit)
+        data = read_values(call.output, call.limit)
         if not data:
             raise EmptyError(
                 "pytest-benchmark wrote nothing: no test that ran uses its fixture, or the options that are added at "

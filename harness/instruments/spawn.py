@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ from harness.instruments.protocol import (
 from harness.process.execute import Command, Outcome
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
 from harness.process.groups import NOT_STARTED, exit_status
+from harness.sandbox.enter import pace
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 _MAX_RESULT = 1 << 30
@@ -84,7 +86,7 @@ class _Run(msgspec.Struct, array_like=True, frozen=True):
 class _Failed(msgspec.Struct, array_like=True, frozen=True):
     side: int
     start: int
-    what: Literal["exit", "start", "timeout", "directory", "stand", "sandbox", "launcher"]
+    what: Literal["exit", "start", "timeout", "directory", "stand", "sandbox", "launcher", "pace"]
     number: int
 
 
@@ -177,12 +179,15 @@ class Spawn:
         Args:
             benchmarks: of each side.
         """
-        if outcome.status:
-            return Starts([], failed("spawn", outcome))
+        result: _Result | None = None
         try:
             result = _read(launch.output)
         except OutputError as error:
-            return Starts([], Unusable(str(error), outcome.stderr))
+            if not outcome.status:
+                return Starts([], Unusable(str(error), outcome.stderr))
+        # who slowed down the other side is known from between the starts only
+        if result is None or (outcome.status and (result.failed is None or result.failed.what != "pace")):
+            return Starts([], failed("spawn", outcome))
         of_sides = [[run for run in result.runs if run.side == side] for side in range(len(launch.sides))]
         memory = [_has_memory(runs, own) for runs, own in zip(of_sides, result.own, strict=True)]
         active = [all(run.delay >= 0 for run in runs) for runs in of_sides]
@@ -201,6 +206,9 @@ class Spawn:
         side, what = result.failed.side, result.failed.what
         program = (launch.starts[result.failed.start].argv or launch.sides[side].argv)[0]
         why = _why(result.failed, program, launch.sides[side], launch.timeout, outcome.stderr)
+        if what == "pace" and made:
+            before = launch.sides[made[-1].side].environment.get("PERFGATE_SIDE", "")
+            why = dataclasses.replace(why, status=f"{why.status}; the last one was {before}'s")
         return Starts(made, why, side, timed_out=what == "timeout")
 
 
@@ -241,6 +249,9 @@ def _why(ended: _Failed, program: str, side: LaunchSide, timeout: float, stderr:
             return Unusable(f"cannot start: {places}: {os.strerror(ended.number).lower()}", stderr, unstarted=True)
         case "sandbox":
             return Unusable("cannot start: the sandbox cannot be entered", stderr, unstarted=True)
+        case "pace":
+            what = list(pace())[ended.number]
+            return Unusable(f"cannot start: a command that ran before it changed the {what} of what starts it", stderr)
         case "launcher":
             return Unusable("spawn: the process that starts the command has ended", stderr)
 

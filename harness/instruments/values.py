@@ -18,7 +18,7 @@ from harness.instruments.protocol import (
     both_outputs,
     environment,
     metrics,
-    read_regular,
+    read_values,
     tail,
     words,
 )
@@ -65,12 +65,12 @@ class Values:
 
     def _output(self, benchmark: Benchmark, scratch: Path) -> bytes:
         limit = benchmark.max_output.value
-        data = read_regular(scratch / OUTPUT, limit)
+        data = read_values(scratch / OUTPUT, limit)
         if mentions(benchmark.command, "output"):
             if data is None:
                 raise OutputError("no values: the program did not write {output}")
         elif not data:
-            data = read_regular(scratch / _STDOUT, limit)
+            data = read_values(scratch / _STDOUT, limit)
         return data or b""
 
 

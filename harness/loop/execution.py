@@ -27,8 +27,10 @@ from gate.units import whole_of
 from harness.build.conditions import Conditions
 from harness.build.perturb import execution_environment
 from harness.instruments.protocol import (
+    MOST_VALUES,
     OUTPUT,
     SHELL,
+    TOO_MANY,
     Collected,
     Context,
     Instrument,
@@ -152,6 +154,8 @@ class Executions:
         self.compared: list[float] = []
         """The seconds of each execution that is not measured."""
         self._instruments = instruments
+        self._values = 0
+        """Of all executions."""
         self._iterations = iterations
         self._treatments = Treatments(conditions.study, planned)
         self.companions = Companions(conditions.executor, conditions.scratch, conditions.budget)
@@ -320,10 +324,19 @@ class Executions:
         """Read the output within what the process left of the time limit, or a little more."""
         try:
             with deadline(max(benchmark.timeout - outcome.seconds, _LEAST_TO_READ)):
-                return self._instruments[benchmark.instrument].collect(benchmark, context, outcome)
+                found = self._instruments[benchmark.instrument].collect(benchmark, context, outcome)
         except DeadlineError:
             why = f"time-out after {benchmark.timeout}: the program had ended, and its output was still being read"
             return Unusable(why, outcome.stderr)
+        every = (
+            found.benchmarks.values()
+            if isinstance(found, Collected)
+            else []
+            if isinstance(found, Unusable)
+            else [found]
+        )
+        self._values += sum(len(each.values) for metrics in every for each in metrics.values())
+        return Unusable(TOO_MANY, outcome.stderr) if self._values > MOST_VALUES else found
 
     def _suite(self, attempt: Attempt, collected: Collected, outcome: Outcome) -> Executed:
         name = attempt.benchmark.name

@@ -91,7 +91,7 @@ class Ledger:
                 self._unbuilt.add((record.side, factors))
             case Failure(empty=True, benchmark=str(), side="base" | "head") if self._is_absent(record):
                 pass
-            case Failure(kind="execution" | "output" | "outside", benchmark=str()):
+            case Failure(kind="execution" | "output" | "outside" | "unproved", benchmark=str()):
                 scope = self._scope(record)
                 self._failed.add(scope)
                 self._out.add(scope)
@@ -154,6 +154,12 @@ class Ledger:
     def _all_in(self, scope: Scope, scopes: set[Scope]) -> bool:
         named = self._named.get(scope)
         return scope in scopes or (named is not None and named <= scopes)
+
+    def prove(self, benchmark: str, *, holds: bool = True) -> None:
+        """Take a benchmark for the same on both sides, or no longer; nothing is recorded yet."""
+        names, scopes = {benchmark}, {Scope(benchmark)}
+        self._identical = self._identical | names if holds else self._identical - names
+        self._out = self._out | scopes if holds else self._out - scopes
 
     def settle(self, benchmarks: Iterable[str]) -> None:
         """Take benchmarks of the gate that need no more."""

@@ -244,12 +244,15 @@ class Loop:
             if stop is not None:
                 ended = self._ledger.ended
                 return self._measured(number, stop, ended.cut if ended else None)
+            if number == 0:
+                self._settle_proofs()
             self._look(number)
         steps = [step for each in self._alike(0) for step in each.executions]
         all_failed = bool(steps) and all(map(self._ledger.is_failed, steps))
         return self._measured(len(self._rounds), "failed" if all_failed else "finished")
 
     def _measured(self, rounds: int, stop: Stop, cut: Cut | None = None) -> Measured:
+        self._settle_proofs()
         replicates = sum(each.replicates for each in self._rounds) if self._design else 0
         return Measured(
             rounds,
@@ -272,7 +275,7 @@ class Loop:
     def _round(self, number: int, each: Round) -> Stop | None:
         built = False
         try:
-            for part in self._parts(number, each):
+            for part in self._all_parts(number, each):
                 stop = self._reason_to_stop(number, part)
                 if stop is not None:
                     return stop
@@ -305,6 +308,28 @@ class Loop:
     def _alike(self, number: int) -> Sequence[Round]:
         """Give the rounds from a number on; of the gate, whose later rounds are alike, two that tell of all."""
         return self._rounds[number:] if self._design else self._rounds[number : number + 2]
+
+    def _all_parts(self, number: int, each: Round) -> Iterator[Sequence[ExecutionStep]]:
+        """Divide a round, and come to its parts again for what seemed to be the same on both sides before they ran."""
+        yield from self._parts(number, each)
+        broken = self._probe.broken() if number == 0 else {}
+        for name, why in broken.items():
+            self._ledger.prove(name, holds=False)
+            self._unproved[name] = why
+        if broken:
+            proved = len(self._probe.proved)
+            self._progress(ProbeFinished(proved, proved + len(broken), self._left(0), broken))
+            yield from self._parts(number, each)
+
+    def _settle_proofs(self) -> None:
+        """Record what is proved, and after the first round fail what is not any more: it has no values."""
+        for name, why in self._probe.broken().items():
+            self._ledger.prove(name, holds=False)
+            self._unproved[name] = why
+            session = self._executions.conditions.session
+            self._add(Failure(kind="unproved", benchmark=name, session=session, status=why.sentence()))
+        # each is recorded once
+        self._add(*(each for each in self._probe.proved.values() if each not in self._ledger.records))
 
     def _parts(self, number: int, each: Round) -> Iterator[Sequence[ExecutionStep]]:
         """Divide a round into what is made as a whole: the replicates of an experiment, or all of it.
@@ -385,7 +410,12 @@ class Loop:
 
     def _examine(self, steps: Sequence[ExecutionStep]) -> None:
         """Compare the sides of what is to be measured, and take out what fails or is the same."""
-        pairs = [each for each in self._first_pairs(steps) if self._is_probed(each["base"])]
+        known = self._unproved
+        pairs = [
+            pair
+            for pair in self._first_pairs(steps)
+            if self._is_probed(pair["base"]) and pair["base"].benchmark not in known
+        ]
         if not pairs:
             return
         self._progress(ProbeStarted(len(pairs), self._probe.seconds))
@@ -394,10 +424,11 @@ class Loop:
             for found in self._probe.examine(pairs, self._begin):
                 if found.unproved is not None:
                     self._unproved[found.benchmark] = found.unproved
-                for record in (found.failure, found.same):
-                    if record is not None:
-                        self._add(record)
-                identical += found.same is not None
+                if found.failure is not None:
+                    self._add(found.failure)
+                if found.same is not None:
+                    self._ledger.prove(found.benchmark)
+                    identical += 1
         self._progress(ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
 
     def _first_pairs(self, steps: Sequence[ExecutionStep]) -> list[Mapping[Side, ExecutionStep]]:

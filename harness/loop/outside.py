@@ -6,7 +6,6 @@ both sides run one program.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shlex
@@ -34,6 +33,7 @@ from harness.loop.execution import Executions
 from harness.loop.proof import changed_above, is_hosts
 from harness.loop.steps import BuildStep, ExecutionStep
 from harness.sandbox.caches import Reach
+from harness.source.differences import Facts
 from harness.trace.accesses import Accesses
 from harness.trace.trace import tracing
 
@@ -41,8 +41,6 @@ SECONDS = 20.0
 """That looking takes of all benchmarks together, beside the probe: a program opens most files as it starts."""
 _SHARE = 0.05
 """Of what is left of the budget, at most."""
-_PYC_HEADER = 16
-"""Bytes of compiled Python that hold the time of its source."""
 
 _CONTAINERS = ("docker", "podman", "nerdctl")
 _NAME = re.compile(r"[a-z0-9][a-zA-Z0-9._/:@-]*")
@@ -102,6 +100,7 @@ class Outside:
         self._benchmarks = benchmarks
         self._begun = begun
         self._met: dict[tuple[str, Tree], list[str]] = {}
+        self._facts = Facts(timeless=True)
         self._known: dict[str, _Known] = {}
         """By absolute path, or by the tool and the name of an image."""
         self._left: dict[Tree, dict[str, str]] = {}
@@ -220,13 +219,16 @@ class Outside:
             self._known[path] = _Known((image,), image)
             return self._known[path]
         facts: tuple[int | str, ...] = ()
-        mode = 0
         with suppress(OSError):
             found = os.lstat(path)
             mode = found.st_mode
             facts = (mode, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-        if facts != self._known[path].facts:
-            self._known[path] = _Known(facts, _content(path, mode))
+            if facts != self._known[path].facts:
+                self._facts.until = time.monotonic() + SECONDS
+                fact = self._facts.of(path, found, (found.st_uid, found.st_gid))
+                self._known[path] = _Known(facts, f"{stat.S_IFMT(mode)} {fact.content}" if fact.content else "")
+            return self._known[path]
+        self._known[path] = _Known(facts)
         return self._known[path]
 
     def _is_suspect(self, path: str, since: int, started: int, passed: set[str]) -> bool:
@@ -305,17 +307,4 @@ def _image(tool: str, name: str) -> str:
     command = [tool, "image", "inspect", "--format", "{{.Id}}", name]
     with suppress(OSError, subprocess.SubprocessError):
         return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True).stdout.strip()
-    return ""
-
-
-def _content(path: str, mode: int) -> str:
-    """Return what a path holds, as a text to be compared."""
-    with suppress(OSError):
-        if stat.S_ISLNK(mode):
-            return f"link {os.readlink(path)}"  # noqa: PTH115  # the text of the link
-        if stat.S_ISREG(mode):
-            with Path(path).open("rb") as file:
-                if path.endswith(".pyc"):
-                    file.seek(_PYC_HEADER)
-                return hashlib.file_digest(file, "sha256").hexdigest()
     return ""

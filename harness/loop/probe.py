@@ -6,6 +6,7 @@ all: what runs the same program on the same data is proved identical, and not me
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -22,14 +23,16 @@ from gate.writing.plain import visible
 from harness.errors import SourceError
 from harness.instruments.protocol import Unusable
 from harness.loop.execution import Attempt, Executions, Unmeasured
-from harness.loop.proof import Ground, apart, disturbed, doubt, program_differs
+from harness.loop.proof import Ground, State, apart, changed_outside, compared, doubt, program_differs, states
 from harness.loop.same_output import Kept, Output, difference
 from harness.loop.steps import ExecutionStep
 from harness.sandbox.sandbox import outputs
-from harness.source.differences import differences
+from harness.source.differences import Facts, differences
 from harness.trace.accesses import Accesses
 from harness.trace.trace import Trace, Tracer, tracing
 
+AGAIN = 20.0
+"""Seconds that comparing again takes at most: what is not known by then is not proved."""
 SHARE = 0.5
 """Of the budget, what all proofs together may take; what compares outputs takes what it takes.
 
@@ -107,6 +110,11 @@ class Probe:
         self._begun = begun
         self.seen: dict[tuple[str, Side], Accesses] = {}
         """What was seen of benchmarks on a side, whole or not."""
+        self.proved: dict[str, Same] = {}
+        """By benchmark, what holds as far as it is known."""
+        self._left: dict[str, Mapping[Side, Mapping[str, State]]] = {}
+        """By benchmark, how each side left what it met."""
+        self._stood: Ground | None = None
 
     @property
     def seconds(self) -> float:
@@ -125,27 +133,62 @@ class Probe:
             BudgetEndedError: the budget has ended.
             OSError: perfgate's own files cannot be written.
         """
-        ground = self._ground()
         budget, seconds = self._executions.conditions.budget, self.seconds
+        ground = self._ground(seconds)
         end = budget.clock() + seconds
         # what waits for a service does not go on beyond that, nor what compares outputs
         budget.allow(max(0.0, budget.used + seconds - budget.limit))
-        found: list[tuple[_One, Probed]] = []
         for pair in pairs:
             one = _One(self._executions, self._standing, self._both(pair), pair, begin, end)
-            found.append((one, one.examined(ground)))
+            found = one.examined(ground)
             self.seen |= {(pair[side].benchmark, side): accesses for side, accesses in one.seen.items()}
-        # in what order they run is drawn in each round
-        written = {path for one, each in found if each.same is None for path in one.written}
-        for one, each in found:
-            known = disturbed(one.read, written, ground) if each.same and isinstance(ground, Ground) else None
-            yield replace(each, same=None, unproved=_shown(known)) if known is not None else each
+            self._stood = ground if isinstance(ground, Ground) else None
+            if found.same is not None:
+                self.proved[found.benchmark] = found.same
+                self._left[found.benchmark] = one.left
+            yield found
+
+    def broken(self) -> dict[str, Unproved]:
+        """Compare again what proved benchmarks met; return which of them are no more proved, and forget these.
+
+        What is measured, and what is built later, may have written there.
+        """
+        ground, found = self._stood, dict[str, Unproved]()
+        if ground is None or not self.proved:
+            return found
+        ground.facts.until = time.monotonic() + AGAIN
+        for name in list(self.proved):
+            try:
+                why = self._broken(name, ground)
+            except KeyError:  # a tree that could not be built again: nothing of the run counts
+                why = None
+            except (OSError, SourceError):
+                why = Unproved(kind="failed")
+            if why is not None:
+                found[name] = _shown(why)
+                del self.proved[name]
+        return found
+
+    def _broken(self, name: str, ground: Ground) -> Unproved | None:
+        roots, homes = self._standing.roots(), self._executions.conditions.sandbox.homes()
+        known = self._left[name]
+        for side in known:
+            accesses = self.seen[name, side]
+            why = compared(accesses, ground.root, roots or {}, ground.facts, known)
+            if why is None and ground.home is not None:
+                why = _of_home(compared(accesses, ground.home, homes, ground.facts, known))
+            why = why or changed_outside(ground, known[side], accesses)
+            if why is not None:
+                return why
+        # where nothing differed, nothing was executed
+        changed = sorted(differences(roots, ground.facts).paths) if roots and not known else []
+        return Unproved(kind="changed", path=changed[0]) if changed else None
 
     def _both(self, pair: Pair) -> Mapping[Side, Benchmark]:
         return {side: self._benchmarks[side][pair[side].benchmark] for side in SIDES}
 
-    def _ground(self) -> Ground | Unproved:
-        """Compare both trees; or say why no proof can stand on them."""
+    def _ground(self, seconds: float) -> Ground | Unproved:
+        """Compare both trees, in half of some seconds at most; or say why no proof can stand on them."""
         if self._off is not None:
             return Unproved(kind=self._off)
         roots = self._standing.roots()
@@ -153,14 +196,24 @@ class Probe:
             return Unproved(kind="not-at-one-path")
         conditions = self._executions.conditions
         own = (conditions.scratch, *([conditions.shims] if conditions.shims is not None else []))
-        with suppress(OSError, SourceError):
+        try:
             since = int(min(self._begun, self._standing.since()))
-            home = conditions.sandbox.environment("base").get("HOME")
-            home_path = Path(home) if home is not None else None
-            found, committed = differences(roots), self._standing.committed()
+            home = conditions.sandbox.environment("base").get("HOME") if conditions.sandbox.homes() else None
+            facts = Facts(time.monotonic() + seconds / 2)
+            found, committed = differences(roots, facts), self._standing.committed()
+            facts.until = time.monotonic() + seconds
             sources = tuple(sorted(found.paths & committed))
-            return Ground(found, sources, self._standing.root(), own, self._begun, since, home_path)
-        return Unproved(kind="failed")
+            home_path = None if home is None else Path(home)
+            return Ground(found, sources, self._standing.root(), own, self._begun, since, facts, home_path)
+        except TimeoutError:
+            return Unproved(kind="too-long", seconds=seconds / 2)
+        except (OSError, SourceError):
+            return Unproved(kind="failed")
+
+
+def _of_home(known: Unproved | None) -> Unproved | None:
+    """Say of a path that it is in the home directory."""
+    return known and msgspec.structs.replace(known, path=f"~/{known.path}")
 
 
 class _One:
@@ -185,8 +238,8 @@ class _One:
         self._asked = benchmarks["base"].same_output is not False
         self._kept: dict[Side, Kept] = {}
         self.read: set[str] = set()
-        self.written: set[str] = set()
         self.seen: dict[Side, Accesses] = {}
+        self.left: dict[Side, Mapping[str, State]] = {}
         self._seconds: dict[Side, float] = {}
 
     def examined(self, ground: Ground | Unproved) -> Probed:
@@ -202,7 +255,20 @@ class _One:
             known = known or found
             if known is not None and not self._asked:
                 break
+        if known is None and isinstance(ground, Ground) and ground.home is not None:
+            known = self._in_homes(ground, ground.home)
         return self._probed(known, ground)
+
+    def _in_homes(self, ground: Ground, home: Path) -> Unproved | None:
+        """Find what was met in the home directories and differs, but for what the benchmark itself made there."""
+        homes = self._executions.conditions.sandbox.homes()
+        made = frozenset.intersection(*(each.absent for each in self.seen.values()))
+        own = {side: {path: left[path] for path in made if path in left} for side, left in self.left.items()}
+        try:
+            found = [compared(each, home, homes, ground.facts, own) for each in self.seen.values()]
+        except OSError:
+            return Unproved(kind="failed")
+        return _of_home(next(filter(None, found), None))
 
     def _doubt_before(self, ground: Ground) -> Unproved | None:
         base, head = (self._benchmarks[side] for side in SIDES)
@@ -234,7 +300,6 @@ class _One:
         if failed and ground is not None and self._asked:
             # the tracer may be why: it is slower, and takes from a program what sets its user
             ran, _ = self._traced(benchmark, step, directory, output, None, "seccomp")
-        self.written |= accesses.written if accesses is not None else set()
         if ran.failure is None or ran.ended:
             self._seconds[side] = ran.seconds
         if output is not None:
@@ -250,6 +315,7 @@ class _One:
         if failed:
             return Unproved(kind="failed")
         self.read |= accesses.read | accesses.listed
+        self.left[side] = states(accesses)
         return doubt(accesses, ground)
 
     def _allowed(self, side: Side) -> float:
@@ -295,7 +361,7 @@ class _One:
 
     def _probed(self, known: Unproved | None, ground: Ground | Unproved) -> Probed:
         if known is not None or isinstance(ground, Unproved):
-            return Probed(self._name, unproved=_shown(known), seconds=self._seconds)
+            return Probed(self._name, unproved=known and _shown(known), seconds=self._seconds)
         found = ground.differences
         same = Same(
             benchmark=self._name,
@@ -309,8 +375,8 @@ class _One:
         return Probed(self._name, same=same, seconds=self._seconds)
 
 
-def _shown(known: Unproved | None) -> Unproved | None:
+def _shown(known: Unproved) -> Unproved:
     """Write a path as text, which a name need not be."""
-    if known is None or known.path is None:
+    if known.path is None:
         return known
     return msgspec.structs.replace(known, path=visible(known.path))

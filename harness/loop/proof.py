@@ -5,15 +5,15 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from gate.config.types import Benchmark
-from gate.model import Unproved
+from gate.model import Side, Unproved
 from harness.build.conditions import Recipe
-from harness.source.differences import Differences
+from harness.source.differences import Differences, Facts, differences, listing
 from harness.trace.accesses import Accesses
 
 _SIDE = "PERFGATE_SIDE"
@@ -30,6 +30,7 @@ class Ground:
     turns. own: directories of perfgate for an execution.
     begun: when the run began, in nanoseconds since the epoch. since: when the first build began whose outputs are used;
     earlier, if one was kept.
+    facts: of files. home: where the sides' own home directories stand by turns; None: they have the user's.
     """
 
     differences: Differences
@@ -38,31 +39,27 @@ class Ground:
     own: tuple[Path, ...]
     begun: int
     since: int
-    home: Path | None = None
-    """A home directory that is each side's own; None: it is the user's."""
-
-    def is_in_home(self, path: str) -> bool:
-        """Return whether a path is in a home directory of the side's own; it was made when the run began."""
-        return self.home is not None and path.startswith(f"{self.home}/")
+    facts: Facts
+    home: Path | None
 
     def inner(self, path: str) -> str | None:
         """Return a path relative to the trees; None: it is outside."""
-        root = str(self.root)
-        if path == root:
-            return ""
-        return path[len(root) + 1 :] if path.startswith(f"{root}/") else None
+        return _below(path, self.root)
 
     def is_foreign(self, path: str) -> bool:
-        """Return whether a path is outside the trees, and neither the host's nor made anew for each execution."""
-        if is_hosts(path):
-            return False
-        own = any(path == str(each) or path.startswith(f"{each}/") for each in self.own)
-        return self.inner(path) is None and not own
+        """Return whether a path is neither a side's own, nor the host's, nor made anew for each execution."""
+        own = (self.root, *self.own, *([self.home] if self.home is not None else []))
+        return not is_hosts(path) and all(_below(path, each) is None for each in own)
+
+
+def _below(path: str, root: Path) -> str | None:
+    """Return a path relative to a root, which is ""; None: it is not below it."""
+    return f"{path}/"[len(f"{root}/") : -1] if f"{path}/".startswith(f"{root}/") else None
 
 
 def is_hosts(path: str) -> bool:
     """Return whether a path is of the host itself, and so the same for both sides."""
-    return path.startswith(_NEUTRAL) and not path.startswith(_SHARED)
+    return path.startswith(_NEUTRAL) and not f"{path}/".startswith(_SHARED)
 
 
 def apart(base: Benchmark, head: Benchmark, recipes: tuple[Recipe, Recipe]) -> Unproved | None:
@@ -121,13 +118,64 @@ def _differing(accesses: Accesses, ground: Ground) -> Unproved | None:
     return None
 
 
-def disturbed(read: Collection[str], written: Collection[str], ground: Ground) -> Unproved | None:
-    """Find what one benchmark reads and another one, which may differ, writes anew."""
-    for path in sorted(set(read) & set(written)):
-        inner = ground.inner(path)
-        if inner is not None:
+State = tuple[int, ...] | None
+"""Of a path: what changes with it, of a directory only where it was listed; None: it is not there."""
+
+
+def states(accesses: Accesses) -> dict[str, State]:
+    """Return the states of what was met, where the side that met it stands now."""
+    every = accesses.read | accesses.listed | accesses.written | accesses.moved
+    return {path: _state(path, listed=path in accesses.listed) for path in every if not is_hosts(path)}
+
+
+def _state(path: str, *, listed: bool) -> State:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    changes = (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    which = (found.st_mode, found.st_dev, found.st_ino)
+    return which if stat.S_ISDIR(found.st_mode) and not listed else which + changes
+
+
+def compared(
+    accesses: Accesses, place: Path, roots: Mapping[Side, Path], facts: Facts, known: Mapping[Side, Mapping[str, State]]
+) -> Unproved | None:
+    """Find what was met below a place where both sides stand by turns, and differs between them now.
+
+    known: by side, states that a benchmark left; what still has them on both sides is its own.
+
+    Raises:
+        OSError: something cannot be looked at, or all of it takes too long.
+    """
+    written = accesses.written - accesses.read
+    for path in sorted(accesses.read | accesses.listed | written | accesses.moved):
+        inner = _below(path, place)
+        listed = path in accesses.listed
+        if inner is None or all(
+            path in known.get(side, ()) and known[side][path] == _state(f"{root}/{inner}", listed=listed)
+            for side, root in roots.items()
+        ):
+            continue
+        if inner and facts.differ(roots, inner, anew=path in written):
             return Unproved(kind="changed", path=inner)
-        if ground.is_foreign(path):
+        if listed and len({tuple(listing(f"{root}/{inner}")) for root in roots.values()}) > 1:
+            return Unproved(kind="listed", path=inner or ".")
+        # what is below it may have been read by another name
+        if path in accesses.moved and differences({side: roots[side] / inner for side in roots}, facts).paths:
+            return Unproved(kind="changed", path=inner)
+    return None
+
+
+def changed_outside(ground: Ground, known: Mapping[str, State], accesses: Accesses) -> Unproved | None:
+    """Find what was met outside both trees and is no longer in the state that it was left in."""
+    stand = [f"{place}/" for place in (ground.root, ground.home) if place is not None]
+    for path in sorted(filter(ground.is_foreign, known)):
+        # perfgate makes directories anew where the sides stand
+        if (
+            not any(place.startswith(f"{path}/") for place in stand)
+            and _state(path, listed=path in accesses.listed) != known[path]
+        ):
             return Unproved(kind="outside-changed", path=path)
     return None
 
@@ -135,12 +183,11 @@ def disturbed(read: Collection[str], written: Collection[str], ground: Ground) -
 def _outside(accesses: Accesses, ground: Ground) -> Unproved | None:
     """Find what was read outside both trees and changed since the builds began: one of them may have done it."""
     for path in sorted(accesses.changed):
-        # folders and links there are perfgate's, files the side's
-        if ground.is_foreign(path) and not (ground.is_in_home(path) and not os.path.isfile(path)):  # noqa: PTH113
+        if ground.is_foreign(path):
             return Unproved(kind="outside-changed", path=path)
     passed: set[str] = set()
     for path in sorted(accesses.read | accesses.listed):
-        looked = ground.is_foreign(path) and not ground.is_in_home(path)
+        looked = ground.is_foreign(path)
         above = changed_above(path, ground.root, ground.begun, passed) if looked else None
         if above is not None:
             return Unproved(kind="outside-changed", path=above)

@@ -202,7 +202,7 @@ class ProcessExecutor:
                 end_group(process, _GRACE)
                 raise
             end_group(process, _GRACE if status else _LEFTOVER_GRACE)
-            status = status or complaint()
+            status = status or complaint() or self._paced(command)
             told = last(errors.fileno())
             if status:
                 return Outcome(status, started, seconds, told, timed_out=ended.timed_out)
@@ -266,25 +266,25 @@ class ProcessExecutor:
         given = environment.get(_CEILINGS)
         return {_CEILINGS: os.pathsep.join(filter(None, (self._ceilings, given)))} if self._ceilings else {}
 
-    def _check_pace(self) -> None:
-        """Make sure that no command has slowed down what starts the next one.
-
-        Raises:
-            StartError: one has.
-        """
-        try:
-            for each in self._paces:
+    def _paced(self, command: Command) -> str:
+        """Say what a command has changed that the next ones inherit of perfgate's own processes; "": nothing."""
+        said = []
+        for each in self._paces if command.confined is not None else ():
+            try:
                 each.check()
-        except PaceError as error:
-            raise StartError(f"cannot start: {error}") from None
+            except PaceError as error:
+                several = command.launch is not None and len(command.launch.sides) > 1
+                said.append(f"{'base or head' if several else 'it'} {error}")
+        return said[0] if said else ""
 
     def _note(self, pid: int) -> None:
         if self._running is not None:
             note(self._running, pid)
 
     def _start(self, command: Command, output: int, errors: int, server: ForkServer | None = None) -> Process:
-        if command.confined is not None:
-            self._check_pace()
+        slowed = self._paced(command)
+        if slowed:
+            raise StartError(f"cannot start: a service, a load or another run's command: {slowed}")
         added = {"PWD": str(command.directory), **self._marks(), **self._without_git(command.environment)}
         launch = command.launch
         if server is not None and launch is not None:

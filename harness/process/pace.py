@@ -5,12 +5,9 @@ Whoever runs as the same user can, and no sandbox of the kernel's stops that: a 
 
 from __future__ import annotations
 
-import os
-import resource
-import sys
 from contextlib import suppress
 
-_LIMITS = 16  # of resource.h
+from harness.sandbox.enter import pace, put_back
 
 
 class PaceError(Exception):
@@ -23,27 +20,18 @@ class Pace:
     def __init__(self, pid: int) -> None:
         """Look at it."""
         self._pid = pid
-        self._known = _of(pid)
+        self._known = pace(pid)
 
     def check(self) -> None:
-        """Make sure that it is still so.
+        """Make sure that it is still so, and put it back where it is not.
 
         Raises:
-            PaceError: it is not.
+            PaceError: it was not.
         """
-        now = _of(self._pid)
-        if now != self._known:
-            what = next(name for name in now if now[name] != self._known.get(name))
-            raise PaceError(f"a command changed the {what} of perfgate's own process {self._pid}")
-
-
-def _of(pid: int) -> dict[str, object]:
-    if sys.platform != "linux":
-        return {}
-    found: dict[str, object] = {}
-    with suppress(OSError):  # it has ended, which others find
-        found["processors"] = os.sched_getaffinity(pid)
-        found["scheduling policy"] = os.sched_getscheduler(pid)
-        found["priority"] = os.getpriority(os.PRIO_PROCESS, pid)
-        found["limits"] = [resource.prlimit(pid, number) for number in range(_LIMITS)]
-    return found
+        now: dict[str, object] = {}
+        with suppress(OSError):  # it has ended, which others find
+            now = pace(self._pid)
+        what = next((name for name in now if now[name] != self._known.get(name)), None)
+        if what is not None:
+            put_back(self._pid, self._known)
+            raise PaceError(f"changed the {what} of perfgate's own process {self._pid}")

@@ -22,6 +22,11 @@ _SETRESUID = {"x86_64": 117, "aarch64": 147, "riscv64": 147}
 _SETRESGID = {"x86_64": 119, "aarch64": 149, "riscv64": 149}
 _SETNS = {"x86_64": 308, "aarch64": 268, "riscv64": 268}
 _CAPSET = {"x86_64": 126, "aarch64": 91, "riscv64": 91}
+_KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219}
+_IOPRIO_SET = {"x86_64": 251, "aarch64": 30, "riscv64": 30}
+_IOPRIO_GET = {"x86_64": 252, "aarch64": 31, "riscv64": 31}
+_SET_SCHEDULING = {"x86_64": 314, "aarch64": 274, "riscv64": 274}
+_GET_SCHEDULING = {"x86_64": 315, "aarch64": 275, "riscv64": 275}
 MACHINES = frozenset(_PRCTL)
 """Whose system calls are known."""
 _DUMPABLE, _KEEPCAPS, _SECUREBITS, _NO_NEW_PRIVS, _AMBIENT, _RAISE = 4, 8, 28, 38, 47, 2  # linux/prctl.h
@@ -31,6 +36,10 @@ _NOW = 2  # RTLD_NOW
 _NEW_NETWORK = 0x40000000  # CLONE_NEWNET
 _READ_SEARCH = 2  # CAP_DAC_READ_SEARCH
 _VERSION = 0x20080522  # _LINUX_CAPABILITY_VERSION_3
+_JOIN_SESSION_KEYRING = 1  # linux/keyctl.h
+_OF_PROCESS = 1  # IOPRIO_WHO_PROCESS
+_SCHEDULING = 56  # bytes of struct sched_attr
+_LIMITS = 16  # of resource.h
 
 
 def enter(ruleset: int, user: int = -1, network: int = -1) -> None:
@@ -49,6 +58,8 @@ def enter(ruleset: int, user: int = -1, network: int = -1) -> None:
     prctl = _PRCTL.get(machine)
     if prctl is None:
         raise OSError(f"system calls of {machine} are not known")
+    # tickets and keys of whoever started perfgate; where there are no keyrings there is nothing to hide
+    call(_KEYCTL[machine], _JOIN_SESSION_KEYRING, None)
     if network >= 0:
         _do("setns", call(_SETNS[machine], network, _NEW_NETWORK))
     if user >= 0:
@@ -77,6 +88,42 @@ def adopt() -> None:
     prctl = _PRCTL.get(posix.uname().machine)
     if sys.platform == "linux" and prctl is not None:
         _call()(prctl, _CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def pace(process: int = 0) -> dict[str, object]:
+    """Return what the commands that a process starts inherit, by name; process: 0: the calling thread.
+
+    Policy, nice value and slice are one (sched_setattr(2)). There is nothing on other systems than Linux.
+    """
+    machine = posix.uname().machine
+    if sys.platform != "linux" or machine not in MACHINES:
+        return {}
+    import resource
+
+    scheduling, call = _words(*[0] * (_SCHEDULING // 4)), _call()
+    call(_GET_SCHEDULING[machine], process, scheduling, _SCHEDULING, 0)
+    return {
+        "priority or scheduling policy": scheduling,
+        "I/O priority": call(_IOPRIO_GET[machine], _OF_PROCESS, process),
+        "processors": posix.sched_getaffinity(process),
+        "limits": [resource.prlimit(process, number) for number in range(_LIMITS)],
+    }
+
+
+def put_back(process: int, known: dict[str, object]) -> None:
+    """Give a process what `pace` returned of it, as far as that can be."""
+    import resource
+
+    machine = posix.uname().machine
+    scheduling, io_priority, processors, limits = known.values()
+    _call()(_SET_SCHEDULING[machine], process, scheduling, 0)
+    _call()(_IOPRIO_SET[machine], _OF_PROCESS, process, io_priority)
+    try:
+        posix.sched_setaffinity(process, processors)  # type: ignore[arg-type]
+        for number, limit in enumerate(limits):  # type: ignore[arg-type, var-annotated]
+            resource.prlimit(process, number, limit)
+    except (OSError, ValueError):
+        return
 
 
 def _become(call: Callable[..., int], machine: str, user: int) -> None:

@@ -27,14 +27,15 @@ LARGEST = 2_000_000_000
 _LEFT = 4
 """Times its size that must be free for a copy: both sides have one, and build beside it."""
 SECRETS = (
-    ".aws", ".azure", ".config/chromium", ".config/gcloud", ".config/gh", ".config/google-chrome", ".config/hub",
-    ".gnupg", ".kube", ".local/share/keyrings", ".mozilla", ".password-store", ".pypirc", ".terraform.d",
-    ".vault-token",
+    ".aws", ".azure", ".boto", ".cache/huggingface/token", ".config/chromium", ".config/doctl", ".config/gcloud",
+    ".config/gh", ".config/glab-cli", ".config/google-chrome", ".config/hub", ".config/rclone", ".config/sops",
+    ".gnupg", ".huggingface", ".kube", ".local/share/keyrings", ".mozilla", ".my.cnf", ".oci", ".password-store",
+    ".pgpass", ".pypirc", ".s3cfg", ".terraform.d", ".terraformrc", ".vault-token",
 )  # fmt: skip
 """Out of sight of all that is measured or built."""
 FETCHING = (
-    ".cargo/credentials", ".cargo/credentials.toml", ".config/git/credentials", ".docker", ".git-credentials", ".netrc",
-    ".ssh",
+    ".cargo/credentials", ".cargo/credentials.toml", ".config/containers/auth.json", ".config/git/credentials",
+    ".docker", ".gem/credentials", ".git-credentials", ".netrc", ".ssh",
 )  # fmt: skip
 """What builds may need to fetch what they are made of, and what benchmarks do not."""
 

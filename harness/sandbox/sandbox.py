@@ -98,6 +98,10 @@ class Sandbox(Protocol):
         """Return directories, and where they are to stand for a command that is run beside the other side's."""
         ...
 
+    def homes(self) -> Mapping[Side, Path]:
+        """Return where the sides' own home directories are now; none: they have the user's."""
+        ...
+
     def own(self, directory: Path) -> None:
         """Give a directory, with all below it, to the user that commands run as."""
         ...
@@ -131,6 +135,10 @@ class Unconfined:
 
     def standing(self, side: Side) -> Mapping[Path, Path]:  # noqa: ARG002
         """Move nothing."""
+        return {}
+
+    def homes(self) -> Mapping[Side, Path]:
+        """Have none."""
         return {}
 
     def own(self, directory: Path) -> None:
@@ -300,6 +308,12 @@ class Landlocked:
     def standing(self, side: Side) -> Mapping[Path, Path]:
         """Return where a side's home is, and where it is to stand."""
         return {self._at[side]: self._place(side)} if self._ground.one_path else {}
+
+    def homes(self) -> Mapping[Side, Path]:
+        """Return where the sides' own home directories are now."""
+        for side in SIDES:
+            self._home(side)
+        return {side: self._at[side] for side in SIDES}
 
     @contextmanager
     def taking_turns(self) -> Iterator[None]:

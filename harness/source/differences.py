@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import importlib.util
+import math
 import os
 import stat
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from gate.model import SIDES, Side
+
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,82 +26,153 @@ class Differences:
     """What differs between base and head; paths are relative to the root of both trees.
 
     paths: of all that differs. names: those of them that one side lacks, or has as another kind of thing. modes: those
-    that differ by more than content. hashes: of each tree, "sha256:...".
+    that differ by more than content. listings: directories that list other names, or the same ones in another order.
+    hashes: of each tree, "sha256:...".
     """
 
     paths: frozenset[str]
     names: frozenset[str]
     modes: frozenset[str]
+    listings: frozenset[str]
     hashes: Mapping[Side, str]
 
-    @property
-    def listings(self) -> frozenset[str]:
-        """The directories whose listings differ."""
-        return frozenset(name.rpartition("/")[0] for name in self.names)
+
+class Fact(NamedTuple):
+    """Of a file or directory: its mode, the hash of a file or the target of a link, and what few have besides."""
+
+    mode: int
+    content: str
+    rest: str
 
 
-def differences(trees: Mapping[Side, Path]) -> Differences:
+class Facts:
+    """Looks at files, and reads none twice that did not change meanwhile.
+
+    until: the moment, by time.monotonic(), after which nothing more is read. timeless: whether the header of compiled
+    Python, which holds the time of its source, is no matter at all.
+    """
+
+    def __init__(self, until: float = math.inf, *, timeless: bool = False) -> None:
+        """Know nothing yet."""
+        self.until = until
+        self._header = (lambda *_: b"") if timeless else _without_time
+        self._known: dict[tuple[int, ...], str] = {}
+
+    def of(self, path: str, found: os.stat_result, owner: tuple[int, int]) -> Fact:
+        """Look at a file; found: by lstat(2). owner: of the tree.
+
+        Raises:
+            TimeoutError: it takes too long.
+        """
+        mode, rest, content = found.st_mode, [*_attributes(path)], ""
+        if _owner(found) != owner:
+            rest.append(f"owner {_owner(found)}")
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+            rest.append(f"device {found.st_rdev}")
+        if stat.S_ISREG(mode):
+            if found.st_blocks * 512 < found.st_size:
+                rest.append(f"blocks {found.st_blocks}")  # it has holes, which programs can ask for
+            content = self._content(path, found)
+        elif stat.S_ISLNK(mode):
+            content = os.readlink(path)  # noqa: PTH115  # the text of the link
+        return Fact(mode, content, "\0".join(rest))
+
+    def _content(self, path: str, found: os.stat_result) -> str:
+        # the header of compiled Python depends on its source, too
+        compiled = path.endswith(".pyc")
+        key = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+        if compiled or key not in self._known:
+            try:
+                with open(path, "rb") as file:  # noqa: PTH123  # many
+                    digest = hashlib.sha256(self._header(Path(path), file.read(16)) if compiled else b"")
+                    while chunk := file.read(_CHUNK):
+                        digest.update(chunk)
+                        if time.monotonic() > self.until:
+                            raise TimeoutError(errno.ETIMEDOUT, "takes too long to read", path)
+            except PermissionError:
+                # whoever made it so may have put in anything: it is like no other file
+                return f"unreadable {key}"
+            self._known[key] = digest.hexdigest()
+        return self._known[key]
+
+    def differ(self, roots: Mapping[Side, Path], inner: str, *, anew: bool = False) -> bool:
+        """Return whether a path below both roots differs; anew: what is in a file there is no matter.
+
+        Raises:
+            OSError: it takes too long, or cannot be looked at.
+        """
+        found: list[Fact | None] = []
+        for root in roots.values():
+            path = f"{root}/{inner}"
+            try:
+                fact = self.of(path, os.lstat(path), _owner(root.lstat()))
+                found.append(fact._replace(content="") if anew else fact)
+            except (FileNotFoundError, NotADirectoryError):
+                found.append(None)
+        return found[0] != found[1]
+
+
+def listing(directory: str) -> list[tuple[str, int]]:
+    """Return the names in a directory with the kinds of what they name, in the system's order; [] of what is none."""
+    try:
+        with os.scandir(directory) as listed:
+            return [(each.name, stat.S_IFMT(each.stat(follow_symlinks=False).st_mode)) for each in listed]
+    except OSError:
+        return []
+
+
+def differences(trees: Mapping[Side, Path], facts: Facts | None = None) -> Differences:
     """Compare the trees of base and head.
 
     Raises:
-        OSError: a file cannot be read.
+        OSError: a file cannot be read, or all of it takes too long.
     """
-    facts = {side: dict(_facts(trees[side])) for side in SIDES}
-    base, head = facts["base"], facts["head"]
+    known = facts or Facts()
+    found = {side: _Tree(trees[side], known) for side in SIDES}
+    base, head = found["base"].facts, found["head"].facts
     every = base.keys() | head.keys()
+    lists = [found[side].lists for side in SIDES]
     return Differences(
         paths=frozenset(path for path in every if base.get(path) != head.get(path)),
         names=frozenset(path for path in every if _kind(base.get(path)) != _kind(head.get(path))),
         modes=frozenset(path for path in every if _mode(base.get(path)) != _mode(head.get(path))),
-        hashes={side: _digest(found) for side, found in facts.items()},
+        listings=frozenset(path for path in lists[0].keys() | lists[1] if lists[0].get(path) != lists[1].get(path)),
+        hashes={side: _digest(found[side].facts) for side in SIDES},
     )
 
 
-_Fact = tuple[int, str, str]
-"""Of an entry: its mode, the hash of a file or the target of a link, and what few entries have besides."""
+def _kind(fact: Fact | None) -> int | None:
+    return None if fact is None else stat.S_IFMT(fact.mode)
 
 
-def _kind(fact: _Fact | None) -> int | None:
-    return None if fact is None else stat.S_IFMT(fact[0])
+def _mode(fact: Fact | None) -> tuple[int, str] | None:
+    return None if fact is None else (fact.mode, fact.rest)
 
 
-def _mode(fact: _Fact | None) -> tuple[int, str] | None:
-    return None if fact is None else (fact[0], fact[2])
+class _Tree:
+    """All of a tree. facts: by path. lists: by directory the names and kinds in it, in the system's order."""
 
-
-def _facts(tree: Path) -> Iterator[tuple[str, _Fact]]:
-    pending = [""]
-    owner = _owner(tree.stat())
-    linked: dict[tuple[int, int], str] = {}
-    while pending:
-        inner = pending.pop()
-        with os.scandir(f"{tree}/{inner}") as listed:
-            for entry in sorted(listed, key=lambda each: each.name):
-                path = f"{inner}{entry.name}"
-                found = entry.stat(follow_symlinks=False)
-                mode = found.st_mode
-                rest = [*_attributes(entry.path)]
-                if _owner(found) != owner:
-                    rest.append(f"owner {_owner(found)}")
-                if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-                    rest.append(f"device {found.st_rdev}")
-                if found.st_nlink > 1 and not stat.S_ISDIR(mode):
-                    first = linked.setdefault((found.st_dev, found.st_ino), path)
-                    rest += [f"same as {first}"] if first != path else []
-                content = ""
-                if stat.S_ISREG(mode):
-                    content = _content(Path(entry.path))
-                elif stat.S_ISLNK(mode):
-                    content = os.readlink(entry.path)  # noqa: PTH115  # the text of the link
-                elif stat.S_ISDIR(mode):
-                    pending.append(f"{path}/")
-                yield path, (mode, content, "\0".join(rest))
-
-
-def _content(path: Path) -> str:
-    with path.open("rb") as file:
-        digest = hashlib.sha256(_without_time(path, file.read(16)) if path.suffix == ".pyc" else b"")
-        return hashlib.file_digest(file, lambda: digest).hexdigest()
+    def __init__(self, tree: Path, known: Facts) -> None:
+        self.facts: dict[str, Fact] = {}
+        self.lists: dict[str, list[tuple[str, int]]] = {}
+        owner, pending = _owner(tree.stat()), [""]
+        linked: dict[tuple[int, int], list[str]] = {}
+        while pending:
+            inner = pending.pop()
+            listed = self.lists[inner.rstrip("/")] = []
+            with os.scandir(f"{tree}/{inner}") as entries:
+                for entry in entries:
+                    path, found = f"{inner}{entry.name}", entry.stat(follow_symlinks=False)
+                    listed.append((entry.name, stat.S_IFMT(found.st_mode)))
+                    self.facts[path] = known.of(entry.path, found, owner)
+                    if stat.S_ISDIR(found.st_mode):
+                        pending.append(f"{path}/")
+                    elif found.st_nlink > 1:
+                        linked.setdefault((found.st_dev, found.st_ino), []).append(path)
+        for paths in linked.values():
+            for path in paths if len(paths) > 1 else ():
+                fact = self.facts[path]
+                self.facts[path] = fact._replace(rest=f"{fact.rest}\0{len(paths)} names, as {min(paths)}")
 
 
 def _without_time(compiled: Path, header: bytes) -> bytes:
@@ -121,7 +198,7 @@ def _attributes(path: str) -> Iterator[str]:
                 yield f"{name}={os.getxattr(path, name, follow_symlinks=False)!r}"
 
 
-def _digest(facts: Mapping[str, _Fact]) -> str:
+def _digest(facts: Mapping[str, Fact]) -> str:
     digest = hashlib.sha256()
     for path, (mode, content, rest) in sorted(facts.items()):
         # NUL ends each: no name and no link holds one

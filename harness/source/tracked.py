@@ -38,6 +38,7 @@ class _Tracked:
 
     files: Mapping[str, tuple[str, str]]
     """Mode, as git writes it, and id."""
+    sizes: Mapping[str, int]
     converted: bool
 
 
@@ -142,7 +143,9 @@ class Commits:
         yield from through
         wanted = [name for name in wanted if name not in set(through)] if through else wanted
         if not tracked.converted:
-            yield from (name for name in wanted if not _is_like(root / name, *tracked.files[name], _blob))
+            for name in wanted:
+                if _size(root / name) != tracked.sizes[name] or not _is_like(root / name, *tracked.files[name], _blob):
+                    yield name
             return
         fresh = self._store.work.path / ".compared"
         remove_tree(fresh)
@@ -151,7 +154,9 @@ class Commits:
             self._store.export_files(part.revision, wanted, fresh, skip_lfs=self._skip_lfs)
             for name in wanted:
                 mode, _ = tracked.files[name]
-                if not _is_like(root / name, mode, _content(fresh / name), _content):
+                if _size(root / name) != _size(fresh / name) or not _is_like(
+                    root / name, mode, _content(fresh / name), _content
+                ):
                     yield name
         finally:
             remove_tree(fresh)
@@ -159,15 +164,23 @@ class Commits:
     def _tracked(self, revision: str) -> _Tracked:
         if revision not in self._known:
             git = self._store.unhurried
-            files = {}
-            for entry in git.entries("ls-tree", "-r", "-z", "--full-tree", revision):
+            files, sizes = {}, {}
+            for entry in git.entries("ls-tree", "-r", "-l", "-z", "--full-tree", revision):
                 facts, _, name = entry.partition("\t")
-                mode, _, object_ = facts.split(" ")
+                mode, _, object_, size = facts.split()
                 files[name] = (mode, object_)
+                sizes[name] = int(size) if size != "-" else 0
             attributes = [id_ for name, (_, id_) in files.items() if name.rpartition("/")[2] == ".gitattributes"]
             converted = any(_CONVERTS.search(git.run("cat-file", "blob", id_)) for id_ in attributes)
-            self._known[revision] = _Tracked(files, converted)
+            self._known[revision] = _Tracked(files, sizes, converted)
         return self._known[revision]
+
+
+def _size(path: Path) -> int | None:
+    """Return the size of a file or of a link's target: what has another one need not be read, however much it is."""
+    with suppress(OSError):
+        return path.lstat().st_size
+    return None
 
 
 def _is_real(root: Path, directory: str, real: dict[str, bool]) -> bool:

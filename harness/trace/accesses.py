@@ -58,6 +58,7 @@ class Accesses:
     written: frozenset[str]
     moved: frozenset[str]
     changed: frozenset[str]
+    absent: frozenset[str]
     doubts: tuple[Doubt, ...]
 
     @property
@@ -74,6 +75,7 @@ class Accesses:
             written=self.written | later.written,
             moved=self.moved | later.moved,
             changed=self.changed | later.changed,
+            absent=self.absent | later.absent,
             doubts=tuple({each: None for each in (*self.doubts, *later.doubts) if each.kind != "interrupted"}),
         )
 
@@ -81,6 +83,18 @@ class Accesses:
 MOST = 1_000_000
 """Paths that are kept."""
 _SHARED = "/dev/shm/"  # noqa: S108  # a place that is looked for, not used
+
+
+_TICK, _SECOND = 20_000_000, 1_000_000_000
+
+
+def is_changed(facts: os.stat_result, since: int) -> bool:
+    """Return whether a file may have changed since a moment, in nanoseconds, by its times.
+
+    The clock of a file system goes by the kernel's ticks, of up to 10 ms, and some write down whole seconds, or two.
+    """
+    step = 2 * _SECOND if facts.st_ctime_ns % _SECOND == 0 else _TICK
+    return max(facts.st_mtime_ns, facts.st_ctime_ns) > since - step
 
 
 @dataclass(slots=True)
@@ -96,6 +110,7 @@ class Seen:
     executed: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
     moved: set[str] = field(default_factory=set)
+    absent: set[str] = field(default_factory=set)
     doubts: dict[Doubt, None] = field(default_factory=dict)
     _changed: set[str] = field(default_factory=set)
     _changed_directories: set[str] = field(default_factory=set)
@@ -125,12 +140,13 @@ class Seen:
         try:
             facts = os.lstat(root + path)
         except OSError:
+            self.absent.add(path)
             return
-        directory = stat.S_ISDIR(facts.st_mode)
-        # what is in memory that programs share changes without a trace
-        shared = path.startswith(_SHARED) and not directory
-        if shared or max(facts.st_mtime_ns, facts.st_ctime_ns) >= self.since:
-            (self._changed_directories if directory else self._changed).add(path)
+        if path.startswith(_SHARED):
+            # what is in memory that programs share changes without a trace
+            self._changed.add(path)
+        elif is_changed(facts, self.since):
+            (self._changed_directories if stat.S_ISDIR(facts.st_mode) else self._changed).add(path)
 
     def _full(self, paths: set[str]) -> None:
         if len(paths) >= MOST:
@@ -139,12 +155,14 @@ class Seen:
 
     def accesses(self) -> Accesses:
         """Return what was gathered."""
+        shared = self.listed & {_SHARED.rstrip("/")}
         return Accesses(
             read=frozenset(self.read),
             listed=frozenset(self.listed),
             executed=frozenset(self.executed),
             written=frozenset(self.written),
             moved=frozenset(self.moved),
-            changed=frozenset(self._changed | (self._changed_directories & self.listed)),
+            changed=frozenset(self._changed | (self._changed_directories & self.listed) | shared),
+            absent=frozenset(self.absent),
             doubts=tuple(self.doubts),
         )

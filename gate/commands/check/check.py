@@ -90,7 +90,7 @@ def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptio
         write_asked(decided, outputs)
     except UserError as error:
         err.write(f"perfgate: {error}; the measurements are kept, `perfgate report {job.out}` writes it again\n")
-        return decided.report.exit_code or Exit.USAGE
+        return decided.report.exit_code or Exit.ERROR
     records = records_of(job.out)
     warnings = append_check(history, job.project, job.run, records)
     if job.run.creep is not None:

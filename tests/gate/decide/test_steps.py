@@ -317,6 +317,7 @@ NOT_FOLLOWED = {
     outcomes.FixOutput: "tests/e2e/test_ways.py: sides of other output",
     outcomes.MeasureFirst: "tests/e2e/test_ways.py: the command by itself",
     outcomes.FixFailure: "what failed is the reader's program",
+    outcomes.MeasureAll: "what writes where another one reads is the project's",
     outcomes.BuildInside: "where a build writes is its own",
     outcomes.RepeatJob: "a job of a workflow",
     outcomes.FindCreep: "a search over the commits of weeks: tests/gate/commands/bisect",

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -20,7 +20,7 @@ from gate.model import SIDES, Build, Failure
 from gate.units import Duration
 from harness.build.builder import TreeBuilder, layout_name
 from harness.build.cache import BuildCache
-from harness.build.changes import ArtifactError, hash_artifacts
+from harness.build.changes import ArtifactError, Project, hash_artifacts
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.build.work import variant_name
@@ -287,13 +287,13 @@ def test_artifacts_are_hashed_by_content(tmp_path: Path) -> None:
         (folder.parent / "link").symlink_to("a")
         (folder.parent / "linked").symlink_to("deep")
         os.mkfifo(folder / "pipe")
-        return hash_artifacts(tmp_path / name, ["out/"])["out/"]
+        return hash_artifacts(Project(tmp_path / name, PurePosixPath(), tmp_path / name), ["out/"])["out/"]
 
     assert tree("x", "same") == tree("y", "same")
     assert tree("z", "other") != tree("v", "same")
     for path in ("../x", "/etc/passwd", "x/../../y"):
         with pytest.raises(ArtifactError, match="is not a path inside the project"):
-            hash_artifacts(tmp_path, [path])
+            hash_artifacts(Project(tmp_path, PurePosixPath(), tmp_path), [path])
 
 
 # --- variants -------------------------------------------------------------------------------------------------------

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import struct
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from gate.walking import open_beneath
 from harness.build import functions
 from harness.build.functions import layout_of
 
@@ -32,7 +35,10 @@ def test_the_order_is_of_the_seed_and_of_the_functions(tmp_path: Path) -> None:
     said = built(tmp_path, "said", "-ldflags=-randlayout=1", source=SOURCE.replace('"one"', '"uno"'))
     more = SOURCE.replace("func main() {", "//go:noinline\nfunc two() { println(2) }\n\nfunc main() { two();")
     longer = built(tmp_path, "longer", "-ldflags=-randlayout=1", source=more)
-    orders = {name: layout_of(tmp_path, [name]) for name in (first, stripped, aligned, second, said, longer)}
+    orders = {
+        name: layout_of(partial(open_beneath, tmp_path), [name])
+        for name in (first, stripped, aligned, second, said, longer)
+    }
     assert str(orders[first]).startswith("sha256:")
     assert orders[first] == orders[stripped] == orders[aligned] == orders[said]
     assert len({orders[first], orders[second], orders[longer]}) == 3
@@ -46,7 +52,7 @@ def test_the_functions_are_those_that_go_lists(tmp_path: Path) -> None:
     names = [
         name.removesuffix(".abi0") for _, kind, name in (each for each in symbols if len(each) == 3) if kind in "Tt"
     ]
-    found = [name.decode() for name in functions._functions(path)]
+    found = [name.decode() for name in functions._functions(os.open(path, os.O_RDONLY))]
     # what begins and ends a part of the text, and what the linker wrote into the table itself, is in one of both only
     common = set(names) & set(found)
     assert [name for name in names if name in common] == [name for name in found if name in common]
@@ -58,8 +64,8 @@ def test_other_files_have_none(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "text").write_text("text\n")
     (tmp_path / "torn").write_bytes(Path("/bin/sh").read_bytes()[:100])
-    assert layout_of(tmp_path, []) is None
-    assert layout_of(tmp_path, ["folder", "text", "torn", "absent"]) is None
+    assert layout_of(partial(open_beneath, tmp_path), []) is None
+    assert layout_of(partial(open_beneath, tmp_path), ["folder", "text", "torn", "absent"]) is None
 
 
 def test_a_table_of_another_version_is_not_read() -> None:

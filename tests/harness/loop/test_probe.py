@@ -245,7 +245,7 @@ BUILDS = {
         "listed out",
     ),
     "one file or two": Change(
-        {"run.sh": "echo 1 >> a; cat b\n", "build.sh": "touch a; ln -f a b\n"}, {"build.sh": "touch a b\n"}, "changed b",
+        {"run.sh": "echo 1 >> a; cat b\n", "build.sh": "touch a; ln -f a b\n"}, {"build.sh": "touch a b\n"}, "changed a",
     ),
     "the history": Change({"command": "git rev-parse HEAD"}, {}, "changed ../.git/HEAD"),
 }  # fmt: skip

@@ -17,7 +17,7 @@ from tests.harness.loop.test_measure import REAL, Bench, FakeBuilder, adding, bu
 from tests.support.fakes import FakeExecutor, taking
 
 EMPTY = frozenset[str]()
-NOTHING = Accesses(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, ())
+NOTHING = Accesses(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, ())
 
 
 class FakeTrace:

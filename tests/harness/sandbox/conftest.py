@@ -15,7 +15,7 @@ from gate.model import Side
 from harness.process.execute import Command, Outcome, ProcessExecutor
 from harness.sandbox.sandbox import Ground, Landlocked, examined, outputs
 
-LIBRARY = Path(__file__).with_name("attacks.py")
+LIBRARY = Path(__file__).parents[2] / "hostile" / "attacks.py"
 
 
 @dataclass

@@ -96,24 +96,6 @@ def descriptor(pid: str) -> None:
     call(PIDFD_GETFD, pidfd, 0, 0)
 
 
-def pin(pid: str) -> None:
-    os.sched_setaffinity(int(pid), {min(os.sched_getaffinity(0))})
-
-
-def be_nice(pid: str) -> None:
-    os.setpriority(os.PRIO_PROCESS, int(pid), 19)
-
-
-def batch(pid: str) -> None:
-    os.sched_setscheduler(int(pid), os.SCHED_IDLE, os.sched_param(0))
-
-
-def limit(pid: str) -> None:
-    import resource
-
-    resource.prlimit(int(pid), resource.RLIMIT_STACK, (1 << 20, 1 << 20))
-
-
 def own_child(attack: str) -> None:
     child = os.fork()
     if not child:

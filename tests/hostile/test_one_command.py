@@ -296,21 +296,3 @@ def test_daemons_end_with_their_execution(arena: Arena, sandbox: Landlocked) -> 
 
 def test_reopening_standard_streams_works(arena: Arena, sandbox: Landlocked) -> None:
     assert arena.sh(sandbox, "echo said > /dev/stderr").stderr.strip() == "said"
-
-
-@pytest.mark.parametrize("attack", ["pin", "be_nice", "batch", "limit"])
-def test_nobody_slows_down_what_starts_the_other_side(arena: Arena, sandbox: Landlocked, attack: str) -> None:
-    """As another user it is refused; as the same one it is found before the next command starts."""
-    confined = sandbox.confined("head", arena.tree("head"), building=False)
-    assert not arena.executor.run(launched(of_one(("true",), arena, confined), 20.0)).status
-    (server,) = arena.executor._servers.values()
-    assert server is not None
-    said = arena.attack(sandbox, attack, server.pid)
-    again = arena.run(sandbox, ("true",), side="base")
-    if said.startswith("refused"):
-        assert not again.status
-    else:
-        assert os.geteuid() != 0
-        assert "changed the" in again.status
-        assert not again.begun
-    arena.executor.close()

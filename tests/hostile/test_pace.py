@@ -1,0 +1,43 @@
+"""Head's benchmark slows down what starts base: priorities, slices, processors and limits of perfgate's processes (S9)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hostile.conftest import PLAN, Stage
+
+SLOW = """\
+import ctypes, glob, os, resource, struct
+call = ctypes.CDLL(None).syscall
+X86 = os.uname().machine == "x86_64"
+def attributes(**more):
+    own = {"policy": 0, "nice": 0, "runtime": 0, **more}
+    return struct.pack("=IIQiIQQQ", 48, own["policy"], 0, own["nice"], 0, own["runtime"], 0, 0)
+for place in glob.glob("/proc/[0-9]*/task/[0-9]*") if os.environ["PERFGATE_SIDE"] == "head" else ():
+    try:
+        words = open(place + "/cmdline", "rb").read()
+        if b"launcher.py" in words or b"gate" in words:
+            pid = int(place.rpartition("/")[2])
+            HOW
+    except OSError:
+        pass
+"""
+HOW = {
+    "io": "call(251 if X86 else 30, 1, pid, 3 << 13)",
+    "slice": "call(314 if X86 else 274, pid, attributes(runtime=100000000), 0)",
+    "nice": "os.setpriority(os.PRIO_PROCESS, pid, 19)",
+    "policy": "os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0))",
+    "processors": "os.sched_setaffinity(pid, {min(os.sched_getaffinity(0))})",
+    "limits": "resource.prlimit(pid, resource.RLIMIT_STACK, (1 << 20, 1 << 20))",
+}
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_is_found_before_base_is_started_again(stage: Stage, how: str) -> None:
+    """As root too: the thread that starts a command is inside, and so the other user's."""
+    config = f'{PLAN}[[benchmark]]\nname = "b"\ncommand = "python3 -IS slow.py"\n'
+    stage.commit(config, {"slow.py": ""}, {"slow.py": SLOW.replace("HOW", HOW[how])})
+    stage.check()
+    assert stage.code == 4, stage.shown
+    assert "changed the " in stage.shown
+    assert "head" in stage.shown
