@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 from gate import __version__
 from gate.cli.command import Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
-from gate.cli.options import add_options, options_of
+from gate.cli.options import BEHIND, add_options, options_of
 from gate.codes import Exit, of_signal
 from gate.words.streams import ASCII_ONLY, colored, is_terminal, paint, prefix
 from gate.writing.phrases import listed
@@ -299,7 +299,13 @@ def _codes(codes: Sequence[Exit], command: Command | None = None) -> str:
 
 def _parsed(parser: _Parser, named: _Invocation) -> Any:
     _refuse_unknown(parser, named.words)
-    parsed, rest = parser.parse_known_args(named.words)
+    behind = next((each for each in parser._actions if str(each.metavar).startswith(BEHIND)), None)
+    end = named.words.index("--") if behind is not None and "--" in named.words else len(named.words)
+    parsed, rest = parser.parse_known_args(named.words[:end])
+    if behind is not None:
+        # a word that stands before it is no part of a command
+        rest += getattr(parsed, behind.dest)
+        setattr(parsed, behind.dest, named.words[end + 1 :])
     for word in rest:
         if word in named.command.parts:
             parser.error(f"{word} must come before {named.words[0]}")

@@ -85,7 +85,10 @@ def resolve(
     if config is not None:
         base, head, rules = config, config, "head"
     if base is None and head is None:
-        raise ConfigError("", "no perfgate.toml here or at base: run `perfgate init` to write one")
+        raise ConfigError(
+            "",
+            "no perfgate.toml here or at base: `perfgate init` writes one, and `perfgate check -- COMMAND` needs none",
+        )
     if base is None:
         warnings.append(BaseWithoutConfig())
     elif head is None:

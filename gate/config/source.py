@@ -57,6 +57,8 @@ def together(errors: Sequence[ConfigError]) -> ConfigError:
     return errors[0] if len(errors) == 1 else ManyConfigError(errors)
 
 
+COMMAND_LINE = "the command line"
+"""Names the config that a command line without a file means."""
 _AT_END = re.compile(r"(?<=\()at [a-z ]+(?=\)$)")
 """What tomllib says where it names no line."""
 _WIDEST = 160

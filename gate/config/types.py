@@ -450,6 +450,14 @@ class Benchmark(Table, frozen=True, kw_only=True):
             "are replaced. perfgate appends the tool's own options to a suite's command, unless it contains {output}.",
         ),
     ]
+    against: Annotated[
+        Command | None,
+        Meta(
+            examples=["./old data.json"],
+            description="A program to compare `command` with: both run as they are, in the folder of this file, and "
+            "nothing is built (docs/two-programs.md). All benchmarks of a file have it, or none.",
+        ),
+    ] = None
     instrument: Annotated[
         str,
         Meta(

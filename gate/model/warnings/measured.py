@@ -390,6 +390,14 @@ class NoBuildCommand(Base, frozen=True):
         return f"no build command: the builds {differing}"
 
 
+class TwoPrograms(Base, frozen=True):
+    """Two given programs were compared as they are."""
+
+    says = "the verdict is of these two programs: another build of either may differ"
+    weight: ClassVar[Weight] = "first"
+    in_headline: ClassVar[bool] = True
+
+
 class BuildNeedsGit(Base, frozen=True):
     """The first build of a side failed without a .git, so that its trees have one."""
 
