@@ -71,7 +71,7 @@ def treatments(study: Study, build: BuildTable, *others: BuildTable) -> tuple[Pl
             side="base" if settings.get(SIDE) == "base" else "head",
             settings={name: setting for name, setting in settings.items() if name != SIDE},
             building={name: setting for name, setting in settings.items() if name in built},
-            fold=int(fraction is not None and _at(settings, fraction) in second),
+            fold=int(fraction is not None and tuple(settings[name] for name in fraction.factors) in second),
         )
         for number, settings in enumerate(combinations(study))
     )
@@ -116,10 +116,6 @@ def second_block(study: Study, fraction: Fraction) -> frozenset[tuple[Setting, .
     lists = [settings_of(study.factor[name]) for name in fraction.factors]
     runs = fraction.blocks()[1] if fraction.fold else ()
     return frozenset(tuple(own[code] for own, code in zip(lists, run, strict=True)) for run in runs)
-
-
-def _at(settings: Mapping[str, Setting], fraction: Fraction) -> tuple[Setting, ...]:
-    return tuple(settings[name] for name in fraction.factors)
 
 
 def _holds(settings: Mapping[str, Setting], partial: Mapping[str, Setting]) -> bool:

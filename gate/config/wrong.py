@@ -51,7 +51,10 @@ def wrong(hint: Any, raw: Any, key: str | int, default: Any = None) -> str:
     own = _own_words(members, raw)
     if own is not None:
         return own
-    right = _as_list(members, raw, key) or _example(members, key, default)
+    # write a single value as the list of such values that is expected
+    only = members[0].kind if len(members) == 1 else None
+    fits = typing.get_origin(only) is list and any(item.holds(raw) for item in _members(typing.get_args(only)[0]))
+    right = (f"{key} = [{shown(raw)}]" if fits and isinstance(key, str) else None) or _example(members, key, default)
     # an empty table says nothing
     return f"{_mismatch(members, raw, 'a table')}{'' if '{}' in right else f'; write e.g. {right}'}"
 
@@ -174,13 +177,6 @@ def _beyond(member: _Member, raw: Any) -> str | None:
         ),
         None,
     )
-
-
-def _as_list(members: list[_Member], raw: Any, key: str | int) -> str | None:
-    """Write a single value as the list of such values that is expected."""
-    only = members[0].kind if len(members) == 1 else None
-    fits = typing.get_origin(only) is list and any(item.holds(raw) for item in _members(typing.get_args(only)[0]))
-    return f"{key} = [{shown(raw)}]" if fits and isinstance(key, str) else None
 
 
 def _example(members: list[_Member], key: str | int, default: Any) -> str:

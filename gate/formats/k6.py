@@ -80,30 +80,26 @@ def _has_points(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each method and name and each metric of the script, or the aggregates of a summary."""
     if _has_points(source):
-        yield from _lines(source)
+        points, torn = Points(), ""
+        for number, line in enumerate(source.bytes_lines(), 1):
+            if torn:
+                raise OutputError(torn)
+            if line[:1] != b"{":
+                continue
+            try:
+                found = _DECODER.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                found = None
+            if found is None or (found.type == "Point" and found.data.value is None):
+                # the last line may be cut off
+                torn = f"line {number}: {shown(line)} is no point of k6"
+                continue
+            _take(points, found)
+        yield from points.results()
     elif source.head.text.lstrip().startswith("{"):
         yield from results(source.document(dict[str, Any], "k6's summary"))
     else:
         yield from _csv(source)
-
-
-def _lines(source: Source) -> Iterator[Result]:
-    points, torn = Points(), ""
-    for number, line in enumerate(source.bytes_lines(), 1):
-        if torn:
-            raise OutputError(torn)
-        if line[:1] != b"{":
-            continue
-        try:
-            found = _DECODER.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            found = None
-        if found is None or (found.type == "Point" and found.data.value is None):
-            # the last line may be cut off
-            torn = f"line {number}: {shown(line)} is no point of k6"
-            continue
-        _take(points, found)
-    yield from points.results()
 
 
 def _take(points: Points, line: _Line) -> None:

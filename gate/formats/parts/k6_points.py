@@ -168,7 +168,11 @@ class Points:
         elif kind.time:
             metrics = {"time": Metric(unit="s", values=array("d", (value * 1e-3 for value in own.values)))}
             if metric == _ITERATION:
-                metrics |= _throughput(own)
+                start, end = _moment(own.first), _moment(own.last)
+                span = None if start is None or end is None else end - start + own.values[0] * 1e-3
+                metrics |= (
+                    {"throughput": Metric(unit="1/s", better="higher", values=[len(own.values) / span])} if span else {}
+                )
         else:
             metrics = {"value": Metric(better=kind.better, values=own.values)}
         yield checking.measured(metric, metrics, labels=labels)
@@ -178,12 +182,6 @@ def _rate(metric: str, share: float, kind: Kind) -> dict[str, Metric]:
     if metric == "checks":
         return {"error_rate": Metric(values=[1 - share])}
     return {"rate": Metric(unit="share", better=kind.better, values=[share])}
-
-
-def _throughput(own: _Own) -> dict[str, Metric]:
-    start, end = _moment(own.first), _moment(own.last)
-    span = None if start is None or end is None else end - start + own.values[0] * 1e-3
-    return {"throughput": Metric(unit="1/s", better="higher", values=[len(own.values) / span])} if span else {}
 
 
 def _labels(group: str, scenario: str) -> dict[str, str]:
