@@ -11,7 +11,7 @@ from itertools import islice
 from gate.config.benchmark_checks import check_benchmark
 from gate.config.command_checks import check_commands
 from gate.config.commands import PLACEHOLDERS, mentions
-from gate.config.fractions.chosen import check_fraction, fraction_of
+from gate.config.fractions import check_fraction, fraction_of
 from gate.config.source import Fault, Path
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.treatments import (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gate.config.commands import extended, filled, mentions, replaced
-from gate.config.fractions.chosen import Fraction, fraction_of
+from gate.config.fractions import Fraction, fraction_of
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.tables import Load, Service
 from gate.config.types import Benchmark, BuildTable, Config

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from gate.formats.parts.load_tests import Header, header_of, succeeded
 from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
+from gate.formats.parts.requests import Header, header_of, succeeded
 from gate.model.digits import FEW, Digits
 from gate.model.names import SUCCESS
 from gate.units import to_base

@@ -11,9 +11,8 @@ from operator import add
 from typing import Protocol
 from xml.parsers import expat
 
-from gate.formats.parts.load_tests import succeeded
 from gate.formats.parts.output import OutputError, shown
-from gate.formats.parts.requests import Requests, Table, measured
+from gate.formats.parts.requests import Requests, Table, measured, succeeded
 from gate.formats.parts.result import Format, Result
 from gate.formats.parts.source import Source
 

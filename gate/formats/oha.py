@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import msgspec
 
-from gate.formats.parts.load_tests import succeeded
 from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.requests import (
     UNNAMED,
@@ -25,6 +24,7 @@ from gate.formats.parts.requests import (
     measured,
     percentile,
     seconds,
+    succeeded,
 )
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source

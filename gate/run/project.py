@@ -14,11 +14,18 @@ import msgspec
 from gate.checkout import text_of
 from gate.cli.groups import RulesOptions
 from gate.cli.values import Shard
-from gate.config.namesake import tables_of_namesake, why_namesake
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
 from gate.config.shards import names_in
-from gate.config.source import ConfigError, Source, project_source, read_source, together
+from gate.config.source import (
+    ConfigError,
+    Source,
+    project_source,
+    read_source,
+    tables_of_namesake,
+    together,
+    why_namesake,
+)
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.evidence.inputs import DEFAULT_FOLDER

@@ -301,7 +301,7 @@ def next_step(report: Report, *, pull: bool = False) -> str:
     pull: in the comment of a pull request.
     """
     from gate.decide import steps
-    from gate.writing.ways import Options
+    from gate.writing.sentences import Options
 
     step = steps.next_step(report)
     if step is None:

@@ -16,9 +16,8 @@ from gate.codes import Exit
 from gate.commands.init.detect.choose import choose
 from gate.commands.init.detect.result import Found
 from gate.commands.init.detect.tree import Tree, read_tree
-from gate.config.namesake import tables_of_namesake, why_namesake
 from gate.config.parse import parse, parse_types
-from gate.config.source import project_source, read_source
+from gate.config.source import project_source, read_source, tables_of_namesake, why_namesake
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import UserError
 from gate.report.templates import render_template

@@ -10,8 +10,7 @@ from gate.model.names import Side
 from gate.model.warnings.base import Base, Weight
 from gate.units import agree, plural
 from gate.writing.phrases import listed
-from gate.writing.sentences import filled
-from gate.writing.ways import say_direction
+from gate.writing.sentences import filled, say_direction
 
 # --- files and what is selected of them -------------------------------------------------------------------------------
 
