@@ -22,6 +22,11 @@ def _check_names_of_suites(config: Config) -> Iterator[Fault]:
             yield Fault(("benchmark", index, "name"), why)
 
 
+def _check_duet(config: Config) -> Iterator[Fault]:
+    if config.plan.pairing == "duet" and any(each.prepare or each.cleanup for each in config.benchmark):
+        yield Fault(("plan", "pairing"), 'a duet has no prepare and cleanup of each start: use "interleaved"')
+
+
 def check(config: Config) -> Iterator[Fault]:
     """Find values that contradict each other or cannot be meant."""
     if config.gate.inconclusive == "fail":
@@ -42,6 +47,7 @@ def check(config: Config) -> Iterator[Fault]:
     builds = config.plan.builds
     if isinstance(builds, Builds) and builds.max is not None and builds.min > builds.max:
         yield Fault(("plan", "builds"), f"min = {builds.min} is above max = {builds.max}")
+    yield from _check_duet(config)
     if config.study is not None:
         # late: few configs have one
         from gate.config.study_checks import check_study

@@ -133,7 +133,7 @@ def _commands(study: Study, config: Config) -> Iterator[tuple[Path, Command | No
     yield ("build", "command"), config.build.command
     for index, benchmark in enumerate(config.benchmark):
         path: Path = ("benchmark", index)
-        yield (*path, "command"), benchmark.command
+        yield from (((*path, key), getattr(benchmark, key)) for key in ("command", "prepare", "cleanup"))
         yield from _background(benchmark.service, benchmark.load, path)
     for name, table in _tables(study):
         for setting, each in table.items():

@@ -257,6 +257,8 @@ def _with_values(benchmark: Benchmark, values: Mapping[str, str]) -> Benchmark:
     return msgspec.structs.replace(
         benchmark,
         command=filled(benchmark.command, values),
+        prepare=filled(benchmark.prepare, values) if benchmark.prepare else None,
+        cleanup=filled(benchmark.cleanup, values) if benchmark.cleanup else None,
         service=_service(benchmark.service, values),
         load=_load(benchmark.load, values),
     )

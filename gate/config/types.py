@@ -528,6 +528,16 @@ class Benchmark(Table, frozen=True, kw_only=True):
             "out, where namespaces can be had; suites, and benchmarks with a service or a load, keep the network."
         ),
     ] = False
+    prepare: Annotated[
+        Command | None,
+        Meta(
+            examples=["cp input.bin work.bin"],
+            description="Run before each start of the command, outside of its time; for spawn only.",
+        ),
+    ] = None
+    cleanup: Annotated[
+        Command | None, Meta(examples=["rm -f work.bin"], description="Run after each start, as `prepare` before it.")
+    ] = None
     timeout: Annotated[Duration, Meta(description="Time limit of one execution.")] = default(Duration(600))
     max_output: Annotated[Quantity, Meta(description="Maximum size of {output}.")] = default(Quantity.parse("256MB"))
     same_output: Annotated[

@@ -200,8 +200,8 @@ def command_lines(job: Job) -> Iterator[str]:
         if same is not False and len(found) > 1:
             what = "standard output" if same is True else visible(same)
             yield f"    before: one execution a side, not measured, compares {what}"
-        for kind in ("service", "load"):
-            beside = {side: each.command for side, b in found.items() if (each := getattr(b, kind))}
+        for kind in ("prepare", "cleanup", "service", "load"):
+            beside = {side: getattr(each, "command", each) for side, b in found.items() if (each := getattr(b, kind))}
             yield from _each(f"    {kind}", beside) if beside else ()
 
 

@@ -168,5 +168,6 @@ def _commands(project: Project) -> list[str]:
         found += [config.build.setup, config.build.command, config.build.relink]
         for benchmark in config.benchmark:
             companions = (benchmark.service, benchmark.load)
-            found += [benchmark.command, *(each.command for each in companions if each is not None)]
+            found += [benchmark.command, benchmark.prepare, benchmark.cleanup]
+            found += [each.command for each in companions if each is not None]
     return [" ".join(command) if isinstance(command, list) else command for command in found if command]

@@ -44,6 +44,8 @@ class LaunchSide:
     confined: Confinement | None = None
     places: Mapping[Path, Path] = field(default_factory=dict)
     """Directories, where they are set aside, and where they stand while it is this command's turn."""
+    around: tuple[tuple[str, ...], ...] = ((), ())
+    """What is run before and after each start; empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,8 @@ class Launch:
             inside = (numbers.get(confined.ruleset, -1), confined.user, numbers.get(confined.network, -1))
             environment = _encoded({**side.environment, **added, "PWD": str(side.directory)})
             places = [(os.fsencode(directory), os.fsencode(path)) for directory, path in side.places.items()]
-            sides.append((_words(side.argv), environment, os.fsencode(side.directory), places, inside))
+            around = [_words(each) for each in side.around]
+            sides.append((_words(side.argv), environment, os.fsencode(side.directory), around, places, inside))
         known: dict[int, tuple[int, dict[bytes, bytes], list[bytes]]] = {}
         starts = []
         for start in self.starts:
