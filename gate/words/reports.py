@@ -165,6 +165,8 @@ def measured(report: Report) -> str:
     cases: list[Finding | Recorded] = [*report.findings, *(r for r in report.recorded if r.ratio.method != AGGREGATE)]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:
+        # of two given programs the rounds are all that there are several of
+        parts = [] if _top(report) == "round" and planned in (None, done) else parts
         parts.append(f"{_design(sides, _top(report))} a side")
     if _is_duet(report):
         parts.append("both sides at once (duet)")
