@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gate.cli import values
 from gate.cli.listing import file_formats
@@ -26,6 +27,8 @@ class RulesOptions:
         "override a setting, such as gate.threshold=5%%", metavar="KEY=VALUE", flag="--set"
     )
     benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
+    given: Any = None
+    """A config (gate.config.source.Source) that other options made, in place of a file."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 from gate import __version__
 from gate.cli.command import Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
-from gate.cli.options import add_options, options_of
+from gate.cli.options import BEHIND, add_options, options_of
 from gate.codes import Exit, of_signal
 from gate.words.streams import ASCII_ONLY, colored, is_terminal, paint, prefix
 from gate.writing.phrases import listed
@@ -256,42 +256,38 @@ class _Invocation:
 def _invocation(words: list[str]) -> _Invocation:
     if not words or words[0] not in command_names():
         # --version and --help end here, and so does a name that there is not
-        _overview(words)
+        # answer --version and --help, and refuse what is no command
+        names = command_names()
+        parser = _Parser(
+            prog="perfgate",
+            description=textwrap.fill(
+                "Performance gate: fails only on a slowdown beyond the threshold that noise cannot explain.", _width()
+            ),
+            formatter_class=_Overview,
+            usage="perfgate COMMAND [OPTIONS]",
+        )
+        parser.add_argument(
+            "--version", action="version", version=f"perfgate {__version__}", help="show the version and exit"
+        )
+        parser.add_help_option()
+        _refuse_unknown(parser, words[:1])
+        if words and not words[0].startswith("-"):
+            meant = " (did you mean --help?)" if words[0] == "help" else _meant(words[0], names)
+            parser.error(f"{words[0]!r} is not a command{meant}")
+        commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+        wants_help = any(word in ("-h", "--help") for word in words[:1])
+        # their help lines cost an import each
+        loaded = {name: command_of(name) if wants_help else None for name in names}
+        for name, command in sorted(loaded.items(), key=lambda each: (each[1].place if each[1] else 0, each[0])):
+            commands.add_parser(name, help=command.help if command else None)
+        parser.epilog = _codes(list(Exit))
+        parser.parse_args(words)
+        raise AssertionError(words)
     found = _Invocation(words[0], command_of(words[0]), words[1:])
     if found.words and found.words[0] in found.command.parts:
         part = found.words[0]
         return _Invocation(f"{found.name} {part}", found.command.parts[part], found.words[1:])
     return found
-
-
-def _overview(words: list[str]) -> NoReturn:
-    """Answer --version and --help, and refuse what is no command."""
-    names = command_names()
-    parser = _Parser(
-        prog="perfgate",
-        description=textwrap.fill(
-            "Performance gate: fails only on a slowdown beyond the threshold that noise cannot explain.", _width()
-        ),
-        formatter_class=_Overview,
-        usage="perfgate COMMAND [OPTIONS]",
-    )
-    parser.add_argument(
-        "--version", action="version", version=f"perfgate {__version__}", help="show the version and exit"
-    )
-    parser.add_help_option()
-    _refuse_unknown(parser, words[:1])
-    if words and not words[0].startswith("-"):
-        meant = " (did you mean --help?)" if words[0] == "help" else _meant(words[0], names)
-        parser.error(f"{words[0]!r} is not a command{meant}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    wants_help = any(word in ("-h", "--help") for word in words[:1])
-    # their help lines cost an import each
-    loaded = {name: command_of(name) if wants_help else None for name in names}
-    for name, command in sorted(loaded.items(), key=lambda each: (each[1].place if each[1] else 0, each[0])):
-        commands.add_parser(name, help=command.help if command else None)
-    parser.epilog = _codes(list(Exit))
-    parser.parse_args(words)
-    raise AssertionError(words)
 
 
 def _parser(named: _Invocation) -> _Parser:
@@ -330,7 +326,13 @@ def _codes(codes: Sequence[Exit], command: Command | None = None) -> str:
 
 def _parsed(parser: _Parser, named: _Invocation) -> Any:
     _refuse_unknown(parser, named.words)
-    parsed, rest = parser.parse_known_args(named.words)
+    behind = next((each for each in parser._actions if str(each.metavar).startswith(BEHIND)), None)
+    end = named.words.index("--") if behind is not None and "--" in named.words else len(named.words)
+    parsed, rest = parser.parse_known_args(named.words[:end])
+    if behind is not None:
+        # a word that stands before it is no part of a command
+        rest += getattr(parsed, behind.dest)
+        setattr(parsed, behind.dest, named.words[end + 1 :])
     for word in rest:
         if word in named.command.parts:
             parser.error(f"{word} must come before {named.words[0]}")

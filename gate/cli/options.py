@@ -23,6 +23,8 @@ T = TypeVar("T")
 _KEY = "option"
 _TITLES = {"csv": "CSV", "html": "HTML", "json": "JSON", "junit": "JUnit XML", "markdown": "Markdown"}
 """How formats are written."""
+BEHIND = "-- "
+"""Begins the metavar of an argument that takes all words behind --, and none before it."""
 KNOWN = "known"
 """Attribute of an action of argparse: values that a shell completes."""
 

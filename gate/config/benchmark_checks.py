@@ -46,7 +46,7 @@ def _check_command(command: str | list[str], path: Path) -> Iterator[Fault]:
         yield Fault(path, "holds a NUL character, which no command can hold")
     elif not command or not "".join(command).strip():
         # what `perfgate init` writes where it finds nothing to measure
-        yield Fault(path, 'is empty; write e.g. command = "./program"')
+        yield Fault(path, f'is empty; write e.g. {path[-1]} = "./program"')
 
 
 def _check_instrument(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
@@ -91,6 +91,13 @@ def _check_format(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
 
 
 def _check_companions(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
+    for key, command in (("prepare", benchmark.prepare), ("cleanup", benchmark.cleanup)):
+        if command is not None:
+            yield from _check_command(command, (*path, key))
+            if benchmark.instrument != "spawn":
+                yield Fault(
+                    (*path, key), f"is for spawn, which starts the command itself, not for {benchmark.instrument}"
+                )
     for key, each in (("service", benchmark.service), ("load", benchmark.load)):
         if each is not None:
             yield from _check_command(each.command, (*path, key, "command"))

@@ -22,6 +22,11 @@ def _check_names_of_suites(config: Config) -> Iterator[Fault]:
             yield Fault(("benchmark", index, "name"), why)
 
 
+def _check_duet(config: Config) -> Iterator[Fault]:
+    if config.plan.pairing == "duet" and any(each.prepare or each.cleanup for each in config.benchmark):
+        yield Fault(("plan", "pairing"), 'a duet has no prepare and cleanup of each start: use "interleaved"')
+
+
 def check(config: Config) -> Iterator[Fault]:
     """Find values that contradict each other or cannot be meant."""
     if config.gate.inconclusive == "fail":
@@ -39,7 +44,10 @@ def check(config: Config) -> Iterator[Fault]:
                 ("env", "set", name), "is not a name of an environment variable: it is empty, or holds = or NUL"
             )
     yield from _check_build(config.build)
-    yield from _check_plan(config)
+    builds = config.plan.builds
+    if isinstance(builds, Builds) and builds.max is not None and builds.min > builds.max:
+        yield Fault(("plan", "builds"), f"min = {builds.min} is above max = {builds.max}")
+    yield from _check_duet(config)
     if config.study is not None:
         # late: few configs have one
         from gate.config.study_checks import check_study
@@ -90,12 +98,6 @@ def _check_build(build: BuildTable) -> Iterator[Fault]:
         # what several projects of a repository have in common may be above one of them
         if item.startswith("/") or item.strip("./") == "":
             yield Fault(("build", "changes"), f'"{item}" is not a path of a file or directory, relative to the project')
-
-
-def _check_plan(config: Config) -> Iterator[Fault]:
-    builds = config.plan.builds
-    if isinstance(builds, Builds) and builds.max is not None and builds.min > builds.max:
-        yield Fault(("plan", "builds"), f"min = {builds.min} is above max = {builds.max}")
 
 
 def _check_units(config: Config) -> Iterator[Fault]:

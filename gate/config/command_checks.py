@@ -57,18 +57,14 @@ _READY = "command:"
 def check_commands(study: Study, config: Config) -> Iterator[Fault]:
     """Find commands that would not do what the factors say."""
     for path, command in _commands(study, config):
-        yield from _check_quotes(study, command, path)
+        quoted = in_quotes(command) if isinstance(command, str) else []
+        name = next((name for name in quoted if name in study.factor and name != SIDE), None)
+        if name is not None:
+            yield Fault(path, f"{{{name}}} is inside quotes: remove them, perfgate quotes the value")
     yield from _check_misspelt(study, config)
     for index, benchmark in enumerate(config.benchmark):
         if is_studied(config, benchmark.name):
             yield from _check_words(study, benchmark, ("benchmark", index, "command"))
-
-
-def _check_quotes(study: Study, command: Command | None, path: Path) -> Iterator[Fault]:
-    quoted = in_quotes(command) if isinstance(command, str) else []
-    name = next((name for name in quoted if name in study.factor and name != SIDE), None)
-    if name is not None:
-        yield Fault(path, f"{{{name}}} is inside quotes: remove them, perfgate quotes the value")
 
 
 def unused(study: Study, config: Config) -> list[str]:
@@ -137,7 +133,7 @@ def _commands(study: Study, config: Config) -> Iterator[tuple[Path, Command | No
     yield ("build", "command"), config.build.command
     for index, benchmark in enumerate(config.benchmark):
         path: Path = ("benchmark", index)
-        yield (*path, "command"), benchmark.command
+        yield from (((*path, key), getattr(benchmark, key)) for key in ("command", "prepare", "cleanup"))
         yield from _background(benchmark.service, benchmark.load, path)
     for name, table in _tables(study):
         for setting, each in table.items():

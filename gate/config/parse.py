@@ -16,8 +16,7 @@ from gate.config.instruments import KNOWN, instrument_names, traits_of
 from gate.config.source import Fault, Path, Source, dotted
 from gate.config.tables import OF_RUNS
 from gate.config.types import Benchmark, Config
-from gate.config.unknown import advice, closest
-from gate.config.wrong import example, is_struct, shown, wrong
+from gate.config.wrong import advice, closest, example, is_struct, shown, wrong
 from gate.units import Duration, Quantity, Share
 
 _CUSTOM: tuple[type[Share | Duration | Quantity], ...] = (Share, Duration, Quantity)

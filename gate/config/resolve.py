@@ -10,14 +10,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from gate.config.changed import changed_measuring
+from gate.config.changed import changed_measuring, paired
 from gate.config.parse import parse, parse_types
-from gate.config.renamed import paired
 from gate.config.rules import matches
 from gate.config.schema import to_tables
 from gate.config.source import ConfigError, Fault, Path, Source, dotted, from_tables, has, together
 from gate.config.types import Benchmark, Config
-from gate.config.unknown import advice_on_option
+from gate.config.wrong import advice_on_option
 from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, Renamed, RulesChanged
@@ -85,7 +84,10 @@ def resolve(
     if config is not None:
         base, head, rules = config, config, "head"
     if base is None and head is None:
-        raise ConfigError("", "no perfgate.toml here or at base: run `perfgate init` to write one")
+        raise ConfigError(
+            "",
+            "no perfgate.toml here or at base: `perfgate init` writes one, and `perfgate check -- COMMAND` needs none",
+        )
     if base is None:
         warnings.append(BaseWithoutConfig())
     elif head is None:

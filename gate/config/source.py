@@ -4,15 +4,45 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from gate.config.namesake import tables_of_namesake
+import msgspec
+
+from gate.config.types import Config
 from gate.model import Side, UserError
 from gate.writing.phrases import dotted as dotted
 from gate.writing.plain import visible
+
+_ITS_OWN = (
+    "defaults", "bench", "baseline_server", "decision_policy", "ratchet", "scenario", "tradeoff",
+)  # fmt: skip
+"""Its tables, as of its version 0.18 (`ConfigFile` in crates/perfgate-types)."""
+
+
+def tables_of_namesake(tables: Mapping[str, Any]) -> tuple[str, ...]:
+    """Name the tables that show that a file is the other tool's; empty if a single key is one of ours.
+
+    A file of ours with a wrong table has its own message, with the place of the key.
+    """
+    ours = {field.encode_name for field in msgspec.structs.fields(Config)}
+    if any(key in ours for key in tables):
+        return ()
+    return tuple(key for key in _ITS_OWN if key in tables)
+
+
+def why_namesake(tables: Mapping[str, Any]) -> str:
+    """Say that a file is the other tool's, and where ours can stand beside it."""
+    named = ", ".join(
+        f"[[{key}]]" if isinstance(tables[key], list) else f"[{key}]" for key in tables_of_namesake(tables)
+    )
+    return (
+        f"belongs to another tool named perfgate (it has {named}) and stays as it is: keep the configuration of this "
+        "one under [tool.perfgate] in pyproject.toml, or in a file of another name (`perfgate init --file gate.toml`) "
+        "that you give as `--config gate.toml`"
+    )
 
 
 class ConfigError(UserError):
@@ -57,6 +87,8 @@ def together(errors: Sequence[ConfigError]) -> ConfigError:
     return errors[0] if len(errors) == 1 else ManyConfigError(errors)
 
 
+COMMAND_LINE = "the command line"
+"""Names the config that a command line without a file means."""
 _AT_END = re.compile(r"(?<=\()at [a-z ]+(?=\)$)")
 """What tomllib says where it names no line."""
 _WIDEST = 160

@@ -11,7 +11,7 @@ from itertools import islice
 from gate.config.benchmark_checks import check_benchmark
 from gate.config.command_checks import check_commands
 from gate.config.commands import PLACEHOLDERS, mentions
-from gate.config.fractions.chosen import check_fraction, fraction_of
+from gate.config.fractions import check_fraction, fraction_of
 from gate.config.source import Fault, Path
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.treatments import (
@@ -44,18 +44,14 @@ def check_factor(name: str, table: FactorTable, path: Path) -> Iterator[Fault]:
     seen: dict[str, Setting] = {}
     for setting in settings:
         yield from _check_setting(setting, path)
-        text = _text(setting)
+        # 1 and 1.0 are one setting, and so is "1", which nobody could tell from them in a report
+        text = str(int(setting)) if isinstance(setting, float) and setting.is_integer() else str(setting)
         if text in seen:
             yield Fault(path, f"has the setting {text} twice")
         seen[text] = setting
     if isinstance(table, dict):
         wrong = [fault for key, each in table.items() for fault in _check_table(each, (*path, key))]
         yield from wrong or _check_bindings(table, path)
-
-
-def _text(setting: Setting) -> str:
-    # 1 and 1.0 are one setting, and so is "1", which nobody could tell from them in a report
-    return str(int(setting)) if isinstance(setting, float) and setting.is_integer() else str(setting)
 
 
 def _check_setting(setting: Setting, path: Path) -> Iterator[Fault]:
@@ -116,16 +112,15 @@ def _is_runner(runner: Runner) -> bool:
 
 
 def _check_bindings(table: dict[str, SettingTable], path: Path) -> Iterator[Fault]:
-    kinds = {name: _kind(each) for name, each in table.items()}
+    kinds = {
+        name: ("a runner" if each.runner is not None else "nothing" if each.session is None else "a session")
+        for name, each in table.items()
+    }
     first, kind = next(iter(kinds.items()))
     other = next((name for name in kinds if kinds[name] != kind), None)
     if other is not None:
         bound = f"{first} is bound to {kind} and {other} to {kinds[other]}"
         yield Fault((*path, other), f"{bound}: bind every setting of a factor alike")
-
-
-def _kind(table: SettingTable) -> str:
-    return "a runner" if table.runner is not None else "nothing" if table.session is None else "a session"
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -149,7 +144,15 @@ def _check_parts(study: Study, config: Config) -> Iterator[Fault]:
     yield from _check_names(study)
     for name, table in study.factor.items():
         yield from check_factor(name, table, ("study", "factor", name))
-    yield from _check_counts(study)
+    if study.builds is not None and study.builds > study.replicates:
+        why = (
+            f"{study.builds} rounds cannot share {plural(study.replicates, 'replicate')}: at most one build a replicate"
+        )
+        yield Fault(("study", "builds"), why)
+    if study.benchmarks == []:
+        yield Fault(("study", "benchmarks"), "names no benchmark, so nothing would be measured")
+    if study.responses == []:
+        yield Fault(("study", "responses"), "names no metric, so nothing would be analysed")
     for index, partial in enumerate(study.exclude):
         path: Path = ("study", "exclude", index)
         if not partial:
@@ -172,18 +175,6 @@ def _check_names(study: Study) -> Iterator[Fault]:
         other = variables.setdefault(variable(name), name)
         if other != name:
             yield Fault(path, f"{other} and {name} would both be {variable(name)}: rename one of them")
-
-
-def _check_counts(study: Study) -> Iterator[Fault]:
-    if study.builds is not None and study.builds > study.replicates:
-        why = (
-            f"{study.builds} rounds cannot share {plural(study.replicates, 'replicate')}: at most one build a replicate"
-        )
-        yield Fault(("study", "builds"), why)
-    if study.benchmarks == []:
-        yield Fault(("study", "benchmarks"), "names no benchmark, so nothing would be measured")
-    if study.responses == []:
-        yield Fault(("study", "responses"), "names no metric, so nothing would be analysed")
 
 
 def _check_settings(study: Study, settings: Settings, path: Path) -> Iterator[Fault]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gate.config.commands import extended, filled, mentions, replaced
-from gate.config.fractions.chosen import Fraction, fraction_of
+from gate.config.fractions import Fraction, fraction_of
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.tables import Load, Service
 from gate.config.types import Benchmark, BuildTable, Config
@@ -71,7 +71,7 @@ def treatments(study: Study, build: BuildTable, *others: BuildTable) -> tuple[Pl
             side="base" if settings.get(SIDE) == "base" else "head",
             settings={name: setting for name, setting in settings.items() if name != SIDE},
             building={name: setting for name, setting in settings.items() if name in built},
-            fold=int(fraction is not None and _at(settings, fraction) in second),
+            fold=int(fraction is not None and tuple(settings[name] for name in fraction.factors) in second),
         )
         for number, settings in enumerate(combinations(study))
     )
@@ -116,10 +116,6 @@ def second_block(study: Study, fraction: Fraction) -> frozenset[tuple[Setting, .
     lists = [settings_of(study.factor[name]) for name in fraction.factors]
     runs = fraction.blocks()[1] if fraction.fold else ()
     return frozenset(tuple(own[code] for own, code in zip(lists, run, strict=True)) for run in runs)
-
-
-def _at(settings: Mapping[str, Setting], fraction: Fraction) -> tuple[Setting, ...]:
-    return tuple(settings[name] for name in fraction.factors)
 
 
 def _holds(settings: Mapping[str, Setting], partial: Mapping[str, Setting]) -> bool:
@@ -261,6 +257,8 @@ def _with_values(benchmark: Benchmark, values: Mapping[str, str]) -> Benchmark:
     return msgspec.structs.replace(
         benchmark,
         command=filled(benchmark.command, values),
+        prepare=filled(benchmark.prepare, values) if benchmark.prepare else None,
+        cleanup=filled(benchmark.cleanup, values) if benchmark.cleanup else None,
         service=_service(benchmark.service, values),
         load=_load(benchmark.load, values),
     )

@@ -444,6 +444,14 @@ class Benchmark(Table, frozen=True, kw_only=True):
             "are replaced. perfgate appends the tool's own options to a suite's command, unless it contains {output}.",
         ),
     ]
+    against: Annotated[
+        Command | None,
+        Meta(
+            examples=["./old data.json"],
+            description="A program to compare `command` with: both run as they are, in the folder of this file, and "
+            "nothing is built (docs/two-programs.md). All benchmarks of a file have it, or none.",
+        ),
+    ] = None
     instrument: Annotated[
         str,
         Meta(
@@ -514,6 +522,16 @@ class Benchmark(Table, frozen=True, kw_only=True):
             "out, where namespaces can be had; suites, and benchmarks with a service or a load, keep the network."
         ),
     ] = False
+    prepare: Annotated[
+        Command | None,
+        Meta(
+            examples=["cp input.bin work.bin"],
+            description="Run before each start of the command, outside of its time; for spawn only.",
+        ),
+    ] = None
+    cleanup: Annotated[
+        Command | None, Meta(examples=["rm -f work.bin"], description="Run after each start, as `prepare` before it.")
+    ] = None
     timeout: Annotated[Duration, Meta(description="Time limit of one execution.")] = default(Duration(600))
     max_output: Annotated[Quantity, Meta(description="Maximum size of {output}.")] = default(Quantity.parse("256MB"))
     same_output: Annotated[

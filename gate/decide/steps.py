@@ -17,6 +17,7 @@ from gate.decide.noise import less_noise
 from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.creep import CreepFacts
+from gate.model.warnings.measured import TwoPrograms
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.ratio import t_quantile
 from gate.units import Duration
@@ -51,7 +52,7 @@ def next_step(report: Report) -> steps.Step | None:
     if report.verdict == "regression" and report.creep is not None:
         return _find_creep(report, report.creep)
     if report.verdict == "regression":
-        return _fix_regression(report)
+        return None if any(isinstance(each, TwoPrograms) for each in report.warnings) else _fix_regression(report)
     waiting = [case for case in report.creep.cases if case.verdict == "unconfirmed"] if report.creep else []
     if waiting:
         return steps.WaitForNights(nights=min((case.more for case in waiting if case.more is not None), default=None))

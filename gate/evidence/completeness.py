@@ -33,6 +33,7 @@ from gate.model.warnings.measured import (
     Perturbation,
     RoundsShort,
     SameBuilds,
+    TwoPrograms,
     TwoSessions,
 )
 from gate.model.warnings.setup import NothingToCompare
@@ -306,6 +307,8 @@ def look_warnings(looks: Sequence[int], run: Run | None, config: Config) -> list
 
 def build_warnings(builds: Sequence[Build], run: Run | None) -> list[AnyWarning]:
     """Say where builds are byte-identical, where there is no build command, and where builds need a .git."""
+    if builds and run and run.config and any(each.get("against") for each in run.config.get("benchmark") or ()):
+        return [TwoPrograms()]
     warnings: list[AnyWarning] = []
     treated: dict[str, list[Build]] = {}
     for each in builds:

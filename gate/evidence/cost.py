@@ -11,7 +11,7 @@ import msgspec
 
 from gate.model import PARTS, Aside, Build, Cost, Cut, Execution, Failure, HostState, Look, Record
 from gate.model.case import canonical
-from gate.model.cost import Pace
+from gate.model.evidence import Pace
 from gate.model.profile import Profile, Unprofiled
 
 

@@ -124,7 +124,14 @@ def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
     name = name or (benchmark.FullName or "").partition("(")[0] or benchmark.DisplayInfo
     labels = {**parameters(benchmark.Parameters or ""), **_job(benchmark.DisplayInfo)}
     memory = benchmark.Memory.BytesAllocatedPerOperation if benchmark.Memory else None
-    launches = _times(benchmark)
+    # the times an operation took by launch: those that BenchmarkDotNet took for its result, else the actual
+    results, actual = dict[float, list[float]](), dict[float, list[float]]()
+    for each in benchmark.Measurements or ():
+        into = {"result": results, "actual": actual}.get(_stage(each.IterationMode, each.IterationStage))
+        if into is not None and each.Operations > 0:
+            into.setdefault(each.LaunchIndex, []).append(each.Nanoseconds / each.Operations * _NS)
+    # a process that crashed leaves actual times behind, and no statistics
+    launches = results or (actual if benchmark.Statistics is not None else {})
     if launches:
         for execution, (_, values) in enumerate(sorted(launches.items())):
             metrics = {"time": Metric(unit="s", values=values)}
@@ -162,17 +169,6 @@ def _job(display: str) -> dict[str, str]:
     return {"job": job} if job else {}
 
 
-def _times(benchmark: _Benchmark) -> dict[float, list[float]]:
-    """Return the times an operation took by launch: those that BenchmarkDotNet took for its result, else the actual."""
-    results, actual = dict[float, list[float]](), dict[float, list[float]]()
-    for each in benchmark.Measurements or ():
-        into = {"result": results, "actual": actual}.get(_stage(each.IterationMode, each.IterationStage))
-        if into is not None and each.Operations > 0:
-            into.setdefault(each.LaunchIndex, []).append(each.Nanoseconds / each.Operations * _NS)
-    # a process that crashed leaves actual times behind, and no statistics
-    return results or (actual if benchmark.Statistics is not None else {})
-
-
 def _stage(mode: str, stage: str | None) -> str:
     """Say what a measurement is for: "result", "actual", or "" where it is not of the benchmark itself.
 
@@ -193,7 +189,7 @@ def _statistics(name: str, statistics: dict[str, Any], labels: dict[str, str], f
     interval = found if isinstance(found, dict) else {}
     yield aggregate(
         name, "time", "mean", number(statistics.get("Mean")), unit="s", scale=_NS, low=number(interval.get("Lower")),
-        high=number(interval.get("Upper")), confidence=_level(interval.get("Level")),
+        high=number(interval.get("Upper")), confidence=0.999 if interval.get("Level") in (12, "L999") else None,
         sd=number(statistics.get("StandardDeviation")), count=number(statistics.get("N")), labels=labels,
     )  # fmt: skip
     quantiles = statistics.get("Percentiles")
@@ -203,8 +199,3 @@ def _statistics(name: str, statistics: dict[str, Any], labels: dict[str, str], f
     for statistic, value in known.items():
         if statistic not in ("p0", "p100") and number(value) is not None:
             yield aggregate(name, "time", statistic, number(value), unit="s", scale=_NS, labels=labels)
-
-
-def _level(level: Any) -> float | None:
-    """Return the confidence of an interval: number 12 of its enumeration is 99.9%, as of 0.10.4."""
-    return 0.999 if level in (12, "L999") else None

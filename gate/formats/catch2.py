@@ -183,7 +183,15 @@ class _Table:
         if self.place == "heading":
             self.place = "rows"
         elif self.place == "path":
-            self.place, self.above = "outside", _path(self.path)
+            # name the test case and its sections, which stand indented below it
+            block = self.path
+            names: list[str] = []
+            for line in block:
+                if line.startswith("  ") or not names:
+                    names.append(line.strip())
+                else:
+                    names[-1] += f" {line.strip()}"
+            self.place, self.above = "outside", names
         else:
             self.place, self.path = "path", []
 
@@ -221,17 +229,6 @@ def _table(source: Source) -> Iterator[Aggregate | Failed | _Case]:
             elif row := _ROW.fullmatch(line):
                 yield Failed(benchmark=table.name(row["name"]), status=f"line {number}: its mean cannot be read")
     yield from table.unread()
-
-
-def _path(block: list[str]) -> list[str]:
-    """Name the test case and its sections, which stand indented below it."""
-    names: list[str] = []
-    for line in block:
-        if line.startswith("  ") or not names:
-            names.append(line.strip())
-        else:
-            names[-1] += f" {line.strip()}"
-    return names
 
 
 def _line(table: _Table, line: str, number: int) -> Iterator[Aggregate | Failed]:

@@ -104,7 +104,11 @@ def read(source: Source) -> Iterator[Result]:
         return
     benchmarks = _benchmarks(source.path)
     names = {place.folder: _name(place.folder, source.path) for places in benchmarks for place in places}
-    clashing = _clashing(names)
+    # find the folders whose benchmark and baseline another one has too: results of several projects
+    seen: dict[tuple[str, str], list[Path]] = {}
+    for folder, (name, *_) in names.items():
+        seen.setdefault((name, folder.name), []).append(folder)
+    clashing = {folder for folders in seen.values() if len(folders) > 1 for folder in folders}
     for baseline in _in_order(benchmarks):
         for place in (place for places in benchmarks for place in places if place.folder.name == baseline):
             labels = {"baseline": baseline}
@@ -169,14 +173,6 @@ def _name(folder: Path, root: Path) -> tuple[str, _Amount | None, str | None]:
     except (OSError, OutputError) as error:
         return own.as_posix(), None, str(error)
     return found.full_id, amount(found.throughput), None
-
-
-def _clashing(names: dict[Path, tuple[str, _Amount | None, str | None]]) -> set[Path]:
-    """Find the folders whose benchmark and baseline another one has too: results of several projects."""
-    seen: dict[tuple[str, str], list[Path]] = {}
-    for folder, (name, *_) in names.items():
-        seen.setdefault((name, folder.name), []).append(folder)
-    return {folder for folders in seen.values() if len(folders) > 1 for folder in folders}
 
 
 def _one(place: _Place, named: tuple[str, _Amount | None, str | None], labels: dict[str, str]) -> Iterator[Result]:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from gate.formats.parts.load_tests import Header, header_of, succeeded
 from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
+from gate.formats.parts.requests import Header, header_of, succeeded
 from gate.model.digits import FEW, Digits
 from gate.model.names import SUCCESS
 from gate.units import to_base
@@ -80,7 +80,9 @@ def parse(
         OutputError: there is no such column, or a row that cannot be read, by its line from 1; several metrics of which
             none is declared.
     """
-    text = _text(data)
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise OutputError("the CSV is UTF-16: write it as UTF-8")
+    text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
         names = next(([name.strip() for name in row] for row in reader if not _is_blank(row)), None)
@@ -110,12 +112,6 @@ class _Reader(Iterator[list[str]], Protocol):
 
 _Row = tuple[int, list[str]]
 """The line where it ends, and its cells."""
-
-
-def _text(data: bytes) -> str:
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise OutputError("the CSV is UTF-16: write it as UTF-8")
-    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 
 def _delimiter(text: str) -> str:

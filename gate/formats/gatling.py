@@ -132,33 +132,24 @@ def read(source: Source) -> Iterator[Result]:
     elif _is_statistics(source.head.json):
         yield from _statistics(source)
     else:
-        run = _text(source)
-        yield _about(run)
+        run = _Run()
+        for line in source.bytes_lines():
+            fields = line.split(b"\t")
+            kind = fields[0]
+            if kind == b"REQUEST":
+                _request(run, fields)
+            elif kind == b"GROUP":
+                _group(run, fields)
+            elif kind == b"RUN":
+                _begin(run, fields[1:])
+            elif len(fields) > 3 and fields[2] in (b"REQUEST", b"GROUP", b"RUN"):
+                _old(run, fields)
+        try:
+            created = datetime.fromtimestamp(run.start / 1000, UTC).isoformat(timespec="seconds") if run.start else None
+        except (ValueError, OverflowError, OSError):
+            created = None
+        yield About(tool=f"Gatling {run.version}".strip(), created=created)
         yield from _results(run)
-
-
-def _about(run: _Run) -> About:
-    try:
-        created = datetime.fromtimestamp(run.start / 1000, UTC).isoformat(timespec="seconds") if run.start else None
-    except (ValueError, OverflowError, OSError):
-        created = None
-    return About(tool=f"Gatling {run.version}".strip(), created=created)
-
-
-def _text(source: Source) -> _Run:
-    run = _Run()
-    for line in source.bytes_lines():
-        fields = line.split(b"\t")
-        kind = fields[0]
-        if kind == b"REQUEST":
-            _request(run, fields)
-        elif kind == b"GROUP":
-            _group(run, fields)
-        elif kind == b"RUN":
-            _begin(run, fields[1:])
-        elif len(fields) > 3 and fields[2] in (b"REQUEST", b"GROUP", b"RUN"):
-            _old(run, fields)
-    return run
 
 
 def _old(run: _Run, fields: list[bytes]) -> None:

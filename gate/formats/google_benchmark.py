@@ -126,7 +126,22 @@ def read(source: Source) -> Iterator[Result]:
         yield _about(_printed_context(source.head.lines[:20]))
         is_csv = any(_is_header(line) for line in source.head.lines[:2000])
         groups, cut = _folded({}, _csv_rows(source) if is_csv else _printed_rows(source)), False
-    yield from _results(groups)
+    names = {name for name, *_ in groups}
+    summaries = [group.row for group in groups.values() if _is_summary(group.row, names)]
+    measured = names - {row["name"] for row in summaries}
+    times = Counter(name for name, *_ in groups)
+    for (name, *indices), group in groups.items():
+        # two benchmarks of one name
+        labels = dict(zip(_INDICES, indices, strict=True)) if times[name] > 1 else {}
+        if name not in measured or group.is_skipped:
+            continue
+        if group.error is not None:
+            yield Failed(benchmark=name or None, status=group.error, labels=labels if name else {})
+        else:
+            yield Measured(benchmark=name, metrics=_metrics(group), labels=labels)
+    for owner, statistics in _by_owner(summaries).items():
+        if owner not in measured:
+            yield from _aggregates(owner, statistics)
     if cut:
         yield Failed(benchmark=None, status="the file is cut off: the program may have crashed")
 
@@ -168,7 +183,11 @@ def _about(context: dict[str, Any]) -> About:
     host = {k: _plain(v) for k, v in context.items() if k not in _OF_CONTEXT and isinstance(v, (str, int, float))}
     if isinstance(name := context.get("host_name"), str):
         host = {"hostname": name, **host}
-    if caches := _caches(context.get("caches")):
+    # write the caches in a line: "L1 Data 32 KiB, L2 Unified 1024 KiB"
+    found = context.get("caches")
+    own = [c for c in found if isinstance(c, dict)] if isinstance(found, list) else []
+    sizes = [(c, size) for c in own if isinstance(size := c.get("size"), _NUMBERS)]
+    if caches := ", ".join(f"L{c.get('level')} {c.get('type')} {size / 1024:g} KiB" for c, size in sizes):
         host["caches"] = caches
     created, version = context.get("date"), context.get("library_version")
     return About(
@@ -176,13 +195,6 @@ def _about(context: dict[str, Any]) -> About:
         created=created if isinstance(created, str) else None,
         tool=f"Google Benchmark {version.removeprefix('v')}" if isinstance(version, str) else "",
     )
-
-
-def _caches(found: Any) -> str:
-    """Write the caches in a line: "L1 Data 32 KiB, L2 Unified 1024 KiB"."""
-    own = [c for c in found if isinstance(c, dict)] if isinstance(found, list) else []
-    sizes = [(c, size) for c in own if isinstance(size := c.get("size"), _NUMBERS)]
-    return ", ".join(f"L{c.get('level')} {c.get('type')} {size / 1024:g} KiB" for c, size in sizes)
 
 
 def _printed_context(lines: list[str]) -> dict[str, Any]:
@@ -202,25 +214,6 @@ def _printed_context(lines: list[str]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """Give a whole number as one: where a file holds NaN, all of its numbers are read as fractions."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _results(groups: _Groups) -> Iterator[Result]:
-    names = {name for name, *_ in groups}
-    summaries = [group.row for group in groups.values() if _is_summary(group.row, names)]
-    measured = names - {row["name"] for row in summaries}
-    times = Counter(name for name, *_ in groups)
-    for (name, *indices), group in groups.items():
-        # two benchmarks of one name
-        labels = dict(zip(_INDICES, indices, strict=True)) if times[name] > 1 else {}
-        if name not in measured or group.is_skipped:
-            continue
-        if group.error is not None:
-            yield Failed(benchmark=name or None, status=group.error, labels=labels if name else {})
-        else:
-            yield Measured(benchmark=name, metrics=_metrics(group), labels=labels)
-    for owner, statistics in _by_owner(summaries).items():
-        if owner not in measured:
-            yield from _aggregates(owner, statistics)
 
 
 def _metrics(group: _Group) -> dict[str, Metric]:

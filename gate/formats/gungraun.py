@@ -101,18 +101,15 @@ def results(sides: list[Side]) -> Iterator[Result]:
             labels = {"baseline": side.baseline}
             if len(packages[side.benchmark]) > 1:
                 labels["package"] = side.package
-            yield Measured(benchmark=side.benchmark, metrics=_metrics(side.metrics), labels=labels)
-
-
-def _metrics(values: dict[str, float]) -> dict[str, Metric]:
-    found = {}
-    # the file's order is that of the letters
-    for name, value in sorted(values.items(), key=lambda item: item[0] != "Ir"):
-        # all it counts are costs, and what hits the memory missed the caches
-        better: Better = "higher" if name.endswith("HitRate") and name != "RamHitRate" else "lower"
-        unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
-        found[name] = Metric(unit=unit, better=better, values=[value], exact=not name.startswith(_OF_CLOCK))
-    return found
+            values = side.metrics
+            found = {}
+            # the file's order is that of the letters
+            for name, value in sorted(values.items(), key=lambda item: item[0] != "Ir"):
+                # all it counts are costs, and what hits the memory missed the caches
+                better: Better = "higher" if name.endswith("HitRate") and name != "RamHitRate" else "lower"
+                unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
+                found[name] = Metric(unit=unit, better=better, values=[value], exact=not name.startswith(_OF_CLOCK))
+            yield Measured(benchmark=side.benchmark, metrics=found, labels=labels)
 
 
 def _files(root: Path) -> Iterator[Path]:

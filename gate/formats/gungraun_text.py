@@ -61,16 +61,12 @@ def read(source: Source) -> Iterator[Result]:
             unread.append(Failed(benchmark=_named(name), status=why, labels={"baseline": "new"}))
         elif line and not line.startswith(" "):
             # arguments that are printed may hold newlines
-            name = [line] if is_counted or not _begins(name) else [*name, line]
+            name = [line] if is_counted or not (bool(name) and "::" in name[0].split(" ")[0]) else [*name, line]
             tool, is_counted = _OUR_TOOL, False
         elif not line:
             name = []
     yield from results([side for side in sides if side.metrics])
     yield from unread
-
-
-def _begins(name: list[str]) -> bool:
-    return bool(name) and "::" in name[0].split(" ")[0]
 
 
 def _named(lines: list[str]) -> str:

@@ -41,7 +41,14 @@ class Spectrum:
         """Take in a line, and return whether it is one of the table."""
         if line.startswith("#["):
             named = (part.partition("=") for part in line[2:].partition("]")[0].split(","))
-            self._footer({name.strip(): value.split(maxsplit=1)[0] for name, _, value in named if value.strip()})
+            said = {name.strip(): value.split(maxsplit=1)[0] for name, _, value in named if value.strip()}
+            mean, most = float_of(said.get("Mean", "")), float_of(said.get("Max", ""))
+            if mean is not None:
+                self.found["mean"] = mean
+            if most is not None:
+                self.found["max"] = most
+            sd = float_of(said.get("StdDeviation", ""))
+            self.sd = self.sd if sd is None else sd
             return True
         cells = [float_of(cell) for cell in re.split(r"[,\s]+", line.strip())]
         # 1/(1-Percentile) is left out of the last row by some writers
@@ -59,15 +66,6 @@ class Spectrum:
         if count > 0:
             self.count = count
         self.found["max"] = value if share >= 1 else self.found.get("max")
-
-    def _footer(self, said: dict[str, str]) -> None:
-        mean, most = float_of(said.get("Mean", "")), float_of(said.get("Max", ""))
-        if mean is not None:
-            self.found["mean"] = mean
-        if most is not None:
-            self.found["max"] = most
-        sd = float_of(said.get("StdDeviation", ""))
-        self.sd = self.sd if sd is None else sd
 
 
 def recognises(source: Source) -> bool:

@@ -163,17 +163,13 @@ def _quantiles(counts: Counter[int]) -> Iterator[tuple[str, float]]:
 
 def is_log(data: bytes) -> bool:
     """Return whether a program's output is such a log: by its version line, its legend or its first interval."""
-    for line in _beginning(data):
+    for line in (line.strip() for line in data[: 1 << 16].removeprefix(b"\xef\xbb\xbf").split(b"\n")):
         if line.startswith(b"#"):
             if _VERSION in line:
                 return True
         elif line:
             return line.startswith(_LEGEND) or bool(_LINE.match(line))
     return False
-
-
-def _beginning(data: bytes) -> Iterator[bytes]:
-    return (line.strip() for line in data[: 1 << 16].removeprefix(b"\xef\xbb\xbf").split(b"\n"))
 
 
 def _parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
@@ -200,7 +196,14 @@ def _parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
             if name not in found:
                 base, scales[name] = _unit(name, units)
                 found[name] = Series(base, [])
-            values = _taken_apart(found_here.buckets, scales[name], MOST - total)
+            buckets = found_here.buckets
+            scale = scales[name]
+            most = MOST - total
+            values: list[float] = []
+            for bucket in buckets:
+                if len(values) + bucket.count > most:
+                    raise OutputError(f"more than {MOST} values: record for a shorter time, or fewer")
+                values.extend(itertools.repeat(bucket.value * scale, bucket.count))
             total += len(values)
             random.Random(place).shuffle(values)  # noqa: S311  # an order, no secret
             found[name].values.extend(values)
@@ -236,15 +239,6 @@ def _unit(name: str, units: Mapping[str, str | None]) -> tuple[str, float]:
 
 def _key(name: str) -> str:
     return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else repr(name)
-
-
-def _taken_apart(buckets: Iterator[Bucket], scale: float, most: int) -> list[float]:
-    values: list[float] = []
-    for bucket in buckets:
-        if len(values) + bucket.count > most:
-            raise OutputError(f"more than {MOST} values: record for a shorter time, or fewer")
-        values.extend(itertools.repeat(bucket.value * scale, bucket.count))
-    return values
 
 
 def decode(encoded: bytes) -> Iterator[Bucket]:
@@ -308,7 +302,19 @@ def _cookie(data: bytes) -> int:
 def _counts(payload: bytes, word: int | None) -> Iterator[int]:
     """Yield the counts of the buckets in their order; a negative one of V2 is so many buckets that are empty."""
     if word is None:
-        yield from _zigzag(payload)
+        # zigZag LEB128 numbers of 64 bits: a ninth byte has eight bits of the number
+        number = shift = 0
+        for byte in payload:
+            if shift == 56:
+                number, more = number | byte << 56, False
+            else:
+                number, more = number | (byte & 0x7F) << shift, byte >= 0x80
+            shift += 7
+            if not more:
+                yield (number >> 1) ^ -(number & 1)
+                number = shift = 0
+        if shift:
+            raise OutputError("a damaged histogram: it ends in the middle of a count")
         return
     for (count,) in struct.iter_unpack(f">{_WORDS[word]}", payload):
         if count < 0:
@@ -329,22 +335,6 @@ def _buckets(counts: Iterator[int], digits: int, lowest: int) -> Iterator[Bucket
         index += max(1, -count)
         if (index >> half) + unit > _BITS:
             raise OutputError("a damaged histogram: its counts do not end")
-
-
-def _zigzag(payload: bytes) -> Iterator[int]:
-    """Yield ZigZag LEB128 numbers of 64 bits: a ninth byte has eight bits of the number."""
-    number = shift = 0
-    for byte in payload:
-        if shift == 56:
-            number, more = number | byte << 56, False
-        else:
-            number, more = number | (byte & 0x7F) << shift, byte >= 0x80
-        shift += 7
-        if not more:
-            yield (number >> 1) ^ -(number & 1)
-            number = shift = 0
-    if shift:
-        raise OutputError("a damaged histogram: it ends in the middle of a count")
 
 
 LIVE = _parse

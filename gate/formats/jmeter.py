@@ -11,9 +11,8 @@ from operator import add
 from typing import Protocol
 from xml.parsers import expat
 
-from gate.formats.parts.load_tests import succeeded
 from gate.formats.parts.output import OutputError, shown
-from gate.formats.parts.requests import Requests, Table, measured
+from gate.formats.parts.requests import Requests, Table, measured, succeeded
 from gate.formats.parts.result import Format, Result
 from gate.formats.parts.source import Source
 
@@ -136,7 +135,19 @@ def _csv(source: Source) -> Iterator[Result]:
     table, execution = places.table(), 0
     for rows in _parts(csv.reader(source.raw_lines(), delimiter=_delimiter(head)), places):
         if rows:
-            _add_rows(table, places, rows)
+            # sort rows by their label, and take in their values
+            sorted_rows: dict[tuple[str, bool], list[_Row]] = defaultdict(list)
+            label, message = places.label, places.message
+            for each in rows:
+                row = each[1]
+                whole = message is not None and row[message].startswith(_TRANSACTION)
+                sorted_rows["" if label is None else row[label], whole].append(each)
+            for key, own in sorted_rows.items():
+                requests = table[key]
+                try:
+                    _add_part(requests, places, [row for _, row in own], whole=key[1])
+                except ValueError:
+                    _find(places, own, whole=key[1])
         elif table:
             yield from _results(table, execution)
             table, execution = places.table(), execution + 1
@@ -188,7 +199,7 @@ class _Samples:
             raise OutputError(f"<{name}> {attributes.get('lb', '')!r} has text where a number should be") from None
 
     def _add(self, attributes: dict[str, str]) -> None:
-        bad = _is_bad(attributes)
+        bad = succeeded(attributes.get("s") or attributes.get("rc", "")) is False
         if "t" not in attributes and not bad:
             # what is saved of a sample can be chosen, and without a time nothing is left
             return
@@ -201,18 +212,10 @@ class _Samples:
             requests.failed += 1
         else:
             requests.times.append(elapsed)
-            _others(requests, attributes)
-
-
-def _is_bad(attributes: dict[str, str]) -> bool:
-    return succeeded(attributes.get("s") or attributes.get("rc", "")) is False
-
-
-def _others(requests: Requests, attributes: dict[str, str]) -> None:
-    for name, attribute in _XML.items():
-        value = attributes.get(attribute)
-        if value:
-            requests.others[name].append(float(value) * _SCALES[name])
+            for name, attribute in _XML.items():
+                value = attributes.get(attribute)
+                if value:
+                    requests.others[name].append(float(value) * _SCALES[name])
 
 
 def _xml(source: Source) -> Iterator[Result]:
@@ -232,26 +235,6 @@ def _xml(source: Source) -> Iterator[Result]:
 
 def _refuse_entities(*_: object) -> None:
     raise OutputError("an entity is declared, which JMeter never writes")
-
-
-def _add_rows(table: _Table, places: _Places, rows: Sequence[_Row]) -> None:
-    """Sort rows by their label, and take in their values.
-
-    Raises:
-        OutputError: a row that cannot be read, by its line.
-    """
-    sorted_rows: dict[tuple[str, bool], list[_Row]] = defaultdict(list)
-    label, message = places.label, places.message
-    for each in rows:
-        row = each[1]
-        whole = message is not None and row[message].startswith(_TRANSACTION)
-        sorted_rows["" if label is None else row[label], whole].append(each)
-    for key, own in sorted_rows.items():
-        requests = table[key]
-        try:
-            _add_part(requests, places, [row for _, row in own], whole=key[1])
-        except ValueError:
-            _find(places, own, whole=key[1])
 
 
 def _add_part(requests: Requests, places: _Places, rows: list[list[str]], *, whole: bool) -> None:

@@ -125,7 +125,7 @@ def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -
             # in every iteration, or its values would not belong to those of the others
             if fork < len(own) and len(own[fork]) == len(values):
                 base, factor = _known_unit(result.secondaryMetrics[key].scoreUnit)
-                view_of = "time" if _is_median(key) and metric == "time" else None
+                view_of = "time" if (key.rpartition("·")[2] == "p0.50") and metric == "time" else None
                 metrics[_secondary(key)] = Metric(
                     unit=base, values=[v * factor for v in own[fork]], view_of=view_of, sharp=view_of is not None
                 )
@@ -262,11 +262,6 @@ def _named(benchmark: str, params: Mapping[str, str] | None, mode: str) -> str:
     """Name a benchmark by its parameters, in the order of their names, and its mode."""
     shown = ",".join(f"{name}={value}" for name, value in sorted((params or {}).items()))
     return f"{benchmark}:{{{shown}}}:{mode}" if shown else f"{benchmark}:{mode}"
-
-
-def _is_median(name: str) -> bool:
-    """Return whether a secondary metric is the median of mode sample; before 1.36 the method stood in front of it."""
-    return name.rpartition("·")[2] == "p0.50"
 
 
 def _forks(metric: _Scores) -> list[list[float]]:

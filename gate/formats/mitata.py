@@ -88,7 +88,10 @@ def _about(around: _Around) -> About:
 
 
 def _group_names(layout: Any) -> list[str | None]:
-    return [each.get("name") for each in _mappings(layout)]
+    return [
+        each.get("name")
+        for each in ([each for each in layout if isinstance(each, dict)] if isinstance(layout, list) else [])
+    ]
 
 
 def _group(group: Any, names: list[str | None]) -> dict[str, str]:
@@ -120,11 +123,7 @@ def _run(name: str, run: Mapping[str, Any], labels: dict[str, str]) -> Iterator[
         yield Failed(benchmark=name, status="no values", labels=labels)
     else:
         yield from _aggregates(name, "time", "s", _NS, statistics, labels)
-    yield from _beside(name, statistics, labels)
-
-
-def _beside(name: str, statistics: Mapping[str, Any], labels: dict[str, str]) -> Iterator[Result]:
-    """Yield what is measured beside the time, of which there are never samples."""
+    # what is measured beside the time, of which there are never samples
     for key, metric, unit, scale in (("heap", "heap", "B", 1.0), ("gc", "gc", "s", _NS)):
         own = statistics.get(key)
         if isinstance(own, dict):
@@ -142,7 +141,3 @@ def _aggregates(
         value = number(found.get(key))
         if value is not None:
             yield aggregate(name, metric, statistic, value, unit=unit, scale=scale, labels=labels)
-
-
-def _mappings(found: Any) -> list[dict[str, Any]]:
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

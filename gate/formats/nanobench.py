@@ -91,29 +91,25 @@ def read(source: Source) -> Iterator[Result]:
 def _results(source: Source) -> Iterator[_Result]:
     text = source.head.text
     if text.lstrip().startswith(("{", "[")):
-        yield from _document(source)
+        try:
+            found = source.document(object, "nanobench's JSON")
+        except OutputError as error:
+            repaired = _NAME.sub(lambda m: f"{m[1]}{json.dumps(m[2])[1:]}", source.text())
+            try:
+                found = json.loads(_NO_NUMBER.sub(": null", repaired), strict=False)
+            except (ValueError, RecursionError):
+                # without the last one, of which some may be missing
+                found = source.beginning(object)
+                cut = found.get("results") if isinstance(found, dict) else found
+                if not isinstance(cut, list) or len(cut) < 2:
+                    raise error from None
+                cut.pop()
+        results = found.get("results") if isinstance(found, dict) else found
+        yield from msgspec.convert(results, list[_Result], strict=False)
     elif any(_is_header(line) for line in source.head.lines):
         yield from _rows(source.lines())
     else:
         yield from _csv(source)
-
-
-def _document(source: Source) -> list[_Result]:
-    try:
-        found = source.document(object, "nanobench's JSON")
-    except OutputError as error:
-        repaired = _NAME.sub(lambda m: f"{m[1]}{json.dumps(m[2])[1:]}", source.text())
-        try:
-            found = json.loads(_NO_NUMBER.sub(": null", repaired), strict=False)
-        except (ValueError, RecursionError):
-            # without the last one, of which some may be missing
-            found = source.beginning(object)
-            cut = found.get("results") if isinstance(found, dict) else found
-            if not isinstance(cut, list) or len(cut) < 2:
-                raise error from None
-            cut.pop()
-    results = found.get("results") if isinstance(found, dict) else found
-    return msgspec.convert(results, list[_Result], strict=False)
 
 
 def _csv(source: Source) -> Iterator[_Result]:

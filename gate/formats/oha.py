@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import msgspec
 
-from gate.formats.parts.load_tests import succeeded
 from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.requests import (
     UNNAMED,
@@ -25,6 +24,7 @@ from gate.formats.parts.requests import (
     measured,
     percentile,
     seconds,
+    succeeded,
 )
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source
@@ -81,33 +81,30 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process of requests, or aggregates."""
     if source.head.text.lstrip().startswith("{"):
-        yield from _document(source.document(_Document, "oha's JSON"))
+        found = source.document(_Document, "oha's JSON")
+        statuses = found.statusCodeDistribution
+        good = sum(count for status, count in statuses.items() if status.startswith(("2", "3")))
+        total = sum(statuses.values()) + sum(count for why, count in found.errorDistribution.items() if why != _ABORTED)
+        if total and not good:
+            yield Failed(benchmark=UNNAMED, status=all_failed(total))
+            return
+        numbers = found.summary
+        times = {"mean": numbers.average, "min": numbers.fastest, "max": numbers.slowest}
+        times |= {
+            percentile(name[1:]): value
+            for name, value in found.latencyPercentiles.items()
+            if (name.startswith("p") and name[1:].replace(".", "", 1).isdecimal())
+        }
+        if are_no_times(times):
+            yield Failed(benchmark=UNNAMED, status="no times in the file")
+        yield from aggregates(UNNAMED, "time", times, count=sum(statuses.values()))
+        yield from error_rate(UNNAMED, total - good, total)
+        yield from aggregates(UNNAMED, "throughput", {"value": numbers.requestsPerSec}, unit="1/s", better="higher")
     elif set(_HEADER) <= set(source.head.first.split(",")):
         yield from _rows(source)
     else:
         for execution, each in enumerate(_summaries(source.lines())):
             yield from _printed(each, execution)
-
-
-def _document(found: _Document) -> Iterator[Result]:
-    statuses = found.statusCodeDistribution
-    good = sum(count for status, count in statuses.items() if status.startswith(("2", "3")))
-    total = sum(statuses.values()) + sum(count for why, count in found.errorDistribution.items() if why != _ABORTED)
-    if total and not good:
-        yield Failed(benchmark=UNNAMED, status=all_failed(total))
-        return
-    numbers = found.summary
-    times = {"mean": numbers.average, "min": numbers.fastest, "max": numbers.slowest}
-    times |= {percentile(name[1:]): value for name, value in found.latencyPercentiles.items() if _is_percentile(name)}
-    if are_no_times(times):
-        yield Failed(benchmark=UNNAMED, status="no times in the file")
-    yield from aggregates(UNNAMED, "time", times, count=sum(statuses.values()))
-    yield from error_rate(UNNAMED, total - good, total)
-    yield from aggregates(UNNAMED, "throughput", {"value": numbers.requestsPerSec}, unit="1/s", better="higher")
-
-
-def _is_percentile(name: str) -> bool:
-    return name.startswith("p") and name[1:].replace(".", "", 1).isdecimal()
 
 
 def _rows(source: Source) -> Iterator[Result]:

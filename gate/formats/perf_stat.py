@@ -53,7 +53,10 @@ def parse(text: str) -> Counted:
         if not line.strip() or line.startswith("#"):
             continue
         cells = line.split(SEPARATOR)
-        metric, modifier = _metric(cells)
+        match = _EVENT.fullmatch(cells[_NAME]) if len(cells) > _SHARE else None
+        if match is None:
+            raise OutputError(f"perf stat's output is not as expected: {shown(SEPARATOR.join(cells).encode())}")
+        metric, modifier = EVENTS.get(match[1]), match[2]
         if metric is None:
             continue
         if cells[_VALUE].startswith("<"):
@@ -77,13 +80,6 @@ def _total(rows: list[tuple[float, float]]) -> float:
         return rows[0][0]
     # Each kind of core counts only while the program is on it, and perf scales that up to the whole time.
     return sum(value * share for value, share in rows)
-
-
-def _metric(cells: list[str]) -> tuple[str | None, str]:
-    match = _EVENT.fullmatch(cells[_NAME]) if len(cells) > _SHARE else None
-    if match is None:
-        raise OutputError(f"perf stat's output is not as expected: {shown(SEPARATOR.join(cells).encode())}")
-    return EVENTS.get(match[1]), match[2]
 
 
 def _value(cells: list[str], line: str) -> float:

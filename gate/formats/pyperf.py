@@ -79,7 +79,17 @@ def read(source: Source) -> Iterator[Result]:
         first = benchmark.runs[0].metadata if benchmark.runs else {}
         metadata = suite.metadata | benchmark.metadata | first
         if about is None:
-            about = _about(metadata)
+            host = {name: metadata[key] for key, name in _HOST.items() if metadata.get(key) not in (None, "")}
+            date = metadata.get("date")
+            tools = [f"{name} {metadata[key]!s}" for key, name in _TOOLS.items() if key in metadata]
+            # pyperformance compile writes it
+            commit = metadata.get("commit_id")
+            about = About(
+                host=host,
+                commit=commit if isinstance(commit, str) else None,
+                created=str(date).replace(" ", "T", 1) if date else None,
+                tool=tools[0] if tools else "pyperf",
+            )
             yield about
         yield from _results(benchmark, metadata)
 
@@ -119,17 +129,3 @@ def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result
             dropped = []
         metrics = {metric: Metric(unit=base, values=run.values, dropped=dropped)}
         yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)
-
-
-def _about(metadata: dict[str, Any]) -> About:
-    host = {name: metadata[key] for key, name in _HOST.items() if metadata.get(key) not in (None, "")}
-    date = metadata.get("date")
-    tools = [f"{name} {metadata[key]!s}" for key, name in _TOOLS.items() if key in metadata]
-    # pyperformance compile writes it
-    commit = metadata.get("commit_id")
-    return About(
-        host=host,
-        commit=commit if isinstance(commit, str) else None,
-        created=str(date).replace(" ", "T", 1) if date else None,
-        tool=tools[0] if tools else "pyperf",
-    )

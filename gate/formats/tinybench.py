@@ -89,7 +89,9 @@ def read(source: Source) -> Iterator[Result]:
             yield from _row(own)
             continue
         name = str(own.get("name") or key or f"task {place}")
-        labels = _labels(own)
+        bench = own.get("bench")
+        suite = bench.get("name") if isinstance(bench, dict) else None
+        labels = {"bench": suite} if isinstance(suite, str) and suite else {}
         result = _result(own)
         if not about.host and (host := _host(result)):
             about = About(host=host, tool="tinybench")
@@ -107,12 +109,6 @@ def _host(result: Mapping[str, Any]) -> dict[str, str]:
     """Give what a result says of the runtime, from 4 on."""
     told = {"runtime": result.get("runtime"), "version": result.get("runtimeVersion")}
     return {key: value for key, value in told.items() if isinstance(value, str) and value}
-
-
-def _labels(entry: Mapping[str, Any]) -> dict[str, str]:
-    bench = entry.get("bench")
-    suite = bench.get("name") if isinstance(bench, dict) else None
-    return {"bench": suite} if isinstance(suite, str) and suite else {}
 
 
 def _error(error: Any) -> str:

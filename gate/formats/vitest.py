@@ -35,12 +35,11 @@ def recognises(source: Source) -> bool:
         return bool(files) and all(isinstance(f, dict) and {"filepath", "groups"} <= f.keys() for f in files[:1])
     results = found.get("testResults")
     if isinstance(results, dict):
-        return "numTotalTests" in found and any(_hz(each) for each in results.values())
+        return "numTotalTests" in found and any(
+            (isinstance(each, list) and bool(each) and isinstance(each[0], dict) and "hz" in each[0])
+            for each in results.values()
+        )
     return isinstance(results, list) and "numTotalTests" in found and any(True for _ in _of_reporter(results))
-
-
-def _hz(found: Any) -> bool:
-    return isinstance(found, list) and bool(found) and isinstance(found[0], dict) and "hz" in found[0]
 
 
 def read(source: Source) -> Iterator[Result]:

@@ -87,7 +87,11 @@ def _take(run: _Run, line: str) -> None:
     if match := _LOAD.fullmatch(line):
         run.labels |= {"threads": match[1], "connections": match[2]}
     elif match := _THREADS.fullmatch(line):
-        _threads(run, match)
+        if match[1] == "Latency":
+            run.tables.setdefault("time", {}).update({"mean": seconds(match[2]), "max": seconds(match[4])})
+            run.sd = seconds(match[3])
+        else:
+            run.thread_rate = _number(match[2]), _number(match[3]), _number(match[4])
     elif line.startswith("Latency Distribution"):
         run.at = "uncorrected" if "Uncorrected" in line else "time"
     elif match := _PERCENTILE.fullmatch(line):
@@ -114,14 +118,6 @@ def _is_torn(line: str) -> bool:
     if share := _PERCENTILE.fullmatch(line):
         return seconds(share[2]) is None
     return line.startswith(_FIGURES) and not line.startswith("Latency Distribution")
-
-
-def _threads(run: _Run, match: re.Match[str]) -> None:
-    if match[1] == "Latency":
-        run.tables.setdefault("time", {}).update({"mean": seconds(match[2]), "max": seconds(match[4])})
-        run.sd = seconds(match[3])
-    else:
-        run.thread_rate = _number(match[2]), _number(match[3]), _number(match[4])
 
 
 def _number(text: str) -> float | None:
@@ -154,24 +150,6 @@ def _results(run: _Run, seen: Counter[str]) -> Iterator[Result]:
             run.url, metric, table, count=run.requests if metric == "time" else None, execution=execution,
             labels=run.labels, sd=run.sd if metric == "time" else None,
         )  # fmt: skip
-    yield from _rates(run, execution)
-    if total is not None:
-        yield from error_rate(run.url, bad, total, run.labels, execution=execution)
-
-
-def _tables(run: _Run) -> dict[str, dict[str, float | None]]:
-    """Fill up the printed percentiles from the detailed spectrum, which is in milliseconds."""
-    tables = {metric: dict(table) for metric, table in run.tables.items()}
-    for metric, detailed in run.spectra.items():
-        if detailed.rows:
-            table = tables.setdefault(metric, {})
-            for statistic, value in detailed.found.items():
-                if value is not None:
-                    table.setdefault(statistic, value * 1e-3)
-    return tables
-
-
-def _rates(run: _Run, execution: int) -> Iterator[Result]:
     rate = {"value": float_of(run.figures.get("Requests/sec", ""))}
     yield from aggregates(
         run.url, "throughput", rate, unit="1/s", better="higher", execution=execution, labels=run.labels
@@ -186,3 +164,17 @@ def _rates(run: _Run, execution: int) -> Iterator[Result]:
             run.url, "thread_throughput", {"mean": mean, "max": most}, unit="1/s", better="higher", sd=sd,
             execution=execution, labels=run.labels,
         )  # fmt: skip
+    if total is not None:
+        yield from error_rate(run.url, bad, total, run.labels, execution=execution)
+
+
+def _tables(run: _Run) -> dict[str, dict[str, float | None]]:
+    """Fill up the printed percentiles from the detailed spectrum, which is in milliseconds."""
+    tables = {metric: dict(table) for metric, table in run.tables.items()}
+    for metric, detailed in run.spectra.items():
+        if detailed.rows:
+            table = tables.setdefault(metric, {})
+            for statistic, value in detailed.found.items():
+                if value is not None:
+                    table.setdefault(statistic, value * 1e-3)
+    return tables

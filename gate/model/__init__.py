@@ -8,19 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gate.model.cost import PARTS, Cost
     from gate.model.evidence import (
+        PARTS,
         Case,
+        Cost,
         Evidence,
         Round,
         Sample,
         Unfinished,
-    )
-    from gate.model.memory import (
-        FindingMemory,
-        MeanSquare,
-        Memory,
-        Remembered,
     )
     from gate.model.names import (
         FEWEST_FOR_STEADY,
@@ -48,12 +43,16 @@ if TYPE_CHECKING:
         Cut,
         Execution,
         Failure,
+        FindingMemory,
         HostState,
         Index,
         Look,
+        MeanSquare,
+        Memory,
         Metric,
         Phase,
         Record,
+        Remembered,
         Run,
         Same,
         Stop,
@@ -157,7 +156,7 @@ __all__ = [
     "Whose",
 ]
 
-_MODULES = ("names", "sameness", "records", "cost", "evidence", "memory", "reasons", "report")
+_MODULES = ("names", "sameness", "records", "evidence", "reasons", "report")
 """From light to heavy, each with what the ones after it are made of."""
 
 

@@ -15,14 +15,14 @@ from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.writing.amounts import as_configured
 from gate.writing.phrases import joined, toml_text
 from gate.writing.plain import benchmark_option, distinct, visible
-from gate.writing.sentences import Sentence
-from gate.writing.ways import (
+from gate.writing.sentences import (
     CHECK,
     DOCTOR,
     EXPLAIN,
     Command,
     Lines,
     Options,
+    Sentence,
     Way,
     give_direction,
     overridden,

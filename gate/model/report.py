@@ -8,9 +8,8 @@ import msgspec
 
 from gate.model.case import Compared
 from gate.model.choice import Choice
-from gate.model.cost import Cost, Pace
 from gate.model.creep import CreepFacts
-from gate.model.evidence import Round
+from gate.model.evidence import Cost, Pace, Round
 from gate.model.explanation import Explanation
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Summary

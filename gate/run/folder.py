@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from gate.checkout import refuse_tracked
-from gate.config.differences import differences
+from gate.config.changed import differences
 from gate.config.schema import to_tables
 from gate.config.source import Path as Key
 from gate.config.source import dotted

@@ -30,6 +30,7 @@ from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, by_starts, counted, divisible, now, prepare
 from gate.run.live import Live, Steps, say_line
 from gate.run.locked import WaitingLines, record_held
+from gate.run.programs import open_programs, two_programs
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project, overlaid_sources
 from gate.run.regressed import regressed
@@ -131,6 +132,10 @@ class Measuring:
         Raises:
             UserError: no project, nothing to measure, or a run that cannot be resumed.
         """
+        programs = two_programs(self._options, rules)
+        if programs is not None:
+            project = self.enter(open_programs(programs, rules))
+            return prepare(project, self._options, self._folder.settle(Path.cwd()), remembers=False, early=early)
         if self._options.creep:
             from gate.run.creep import open_creep, with_nights
 
@@ -202,6 +207,7 @@ class Measuring:
                 budget=budget,
                 keep=self._options.keep,
                 one_path=one_path(job.project),
+                folder=job.project.folder,
             ) as trees,
             Appender(job.out / MEASUREMENTS) as append,
         ):

@@ -32,11 +32,17 @@ def announce(job: Job) -> str:
     sides = f"base {commit(job.run.base)} against head {commit(job.run.head)}"
     least, most = _rounds(job)
     planned = job.project.settings.rules.plan.builds
-    builds = plural(most, "build") if least == most else f"{least} to {plural(most, 'build')}"
+    top = _top(job)
+    builds = plural(most, top) if least == most else f"{least} to {plural(most, top)}"
     if least < most and isinstance(planned, Builds) and planned.max is None and _expected(job, 1) is None:
         # as many as the budget holds, which nobody knows yet
-        builds = f"{least} builds or more"
+        builds = f"{least} {top}s or more"
     return f"{sides}: {' x '.join((plural(both, 'benchmark'), builds, _repeats(job)))} a side, {expected(job)}"
+
+
+def _top(job: Job) -> str:
+    """Name what a round adds: builds, or another round of two given programs."""
+    return "build" if job.project.folder is None else "round"
 
 
 def _repeats(job: Job) -> str:
@@ -96,14 +102,14 @@ def expected(job: Job) -> str:
     if found is None:
         return f"at most {budget} of measuring (the budget; no earlier run to estimate from)"
     if found.seconds > limit:
-        whole = "all of it" if most == len(job.rounds) else plural(most, "build")
+        whole = "all of it" if most == len(job.rounds) else plural(most, _top(job))
         return f"cut at the budget of {budget}; {whole} would take about {format_duration(found.seconds)}"
     last = "by what was measured so far" if job.earlier else "as in the last run"
     why = {"last-run": last, "trial": "by `perfgate try`", "memory": "as remembered of this host"}[found.source]
     time = format_duration(found.seconds)
     least = _expected(job, fewest) if fewest < most else None
     if least is not None:
-        time = f"{format_duration(least.seconds)} for {fewest} builds to {time} for {most}"
+        time = f"{format_duration(least.seconds)} for {fewest} {_top(job)}s to {time} for {most}"
     return f"about {time} {why}, at most {budget} (the budget)"
 
 
@@ -173,12 +179,14 @@ def command_lines(job: Job) -> Iterator[str]:
     """Name the commands that will run, each once where both sides have the same."""
     sides = job.project.settings.sides
     builds = {side: config.build for side, config in sides.items()}
-    yield "set-up and builds"
-    yield from _each("  set-up, once a side", {side: build.setup for side, build in builds.items()}, "none")
-    how_often = _times(job, _builds_of, "time")
-    checkout = "no command, a fresh checkout is the build"
-    yield from _each(f"  build, {how_often}", {side: build.command for side, build in builds.items()}, checkout)
-    yield "\nbenchmarks"
+    if job.project.folder is None:
+        yield "set-up and builds"
+        yield from _each("  set-up, once a side", {side: build.setup for side, build in builds.items()}, "none")
+        how_often = _times(job, _builds_of, "time")
+        checkout = "no command, a fresh checkout is the build"
+        yield from _each(f"  build, {how_often}", {side: build.command for side, build in builds.items()}, checkout)
+        yield ""
+    yield "benchmarks"
     own = {side: {b.name: b for b in sides[side].benchmark} for side in SIDES}
     # all of a gate are in its first round
     first = job.rounds if job.treated.study is not None else job.rounds[:1]
@@ -196,8 +204,8 @@ def command_lines(job: Job) -> Iterator[str]:
         if same is not False and len(found) > 1:
             what = "standard output" if same is True else visible(same)
             yield f"    before: one execution a side, not measured, compares {what}"
-        for kind in ("service", "load"):
-            beside = {side: each.command for side, b in found.items() if (each := getattr(b, kind))}
+        for kind in ("prepare", "cleanup", "service", "load"):
+            beside = {side: getattr(each, "command", each) for side, b in found.items() if (each := getattr(b, kind))}
             yield from _each(f"    {kind}", beside) if beside else ()
 
 
@@ -230,10 +238,10 @@ def _shell(command: Command) -> str:
 
 
 def _totals(job: Job) -> Iterator[str]:
-    builds = _times(job, _builds_of, "build")
+    builds = f"{_times(job, _builds_of, 'build')}, " if job.project.folder is None else ""
     measured = {step.benchmark for each in job.rounds for step in each.executions}
     executions = _times(job, partial(_executions_of, job.project.settings.rules, measured), "execution")
-    yield f"\nin all: {builds}, {executions}, {expected(job)}"
+    yield f"\nin all: {builds}{executions}, {expected(job)}"
 
 
 def _builds_of(each: Round) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.listing import declaring
 from gate.codes import Exit
+from gate.config.source import COMMAND_LINE, from_tables
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
 from gate.evidence.runs import config_of
@@ -136,7 +137,11 @@ def _project_of(run: Run) -> Iterator[Project]:
     """
     assert run.base is not None and run.head is not None  # noqa: PT018, S101  # for types
     whose = run.whose
+    if run.base.sha is None:
+        raise UserError("the run compared two given programs; perfgate profiles what it builds")
+    unnamed = whose is not None and whose.name == COMMAND_LINE
     rules = RulesOptions(
+        given=from_tables(dict(run.config or {}), COMMAND_LINE) if unnamed else None,
         config=_config_file(whose),
         rules=whose.kind if whose is not None and whose.kind in ("base", "head") else None,
         sets=whose.sets if whose is not None else (),

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 import msgspec
@@ -14,15 +14,22 @@ import msgspec
 from gate.checkout import text_of
 from gate.cli.groups import RulesOptions
 from gate.cli.values import Shard
-from gate.config.namesake import tables_of_namesake, why_namesake
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
 from gate.config.shards import names_in
-from gate.config.source import ConfigError, Source, project_source, read_source, together
+from gate.config.source import (
+    ConfigError,
+    Source,
+    project_source,
+    read_source,
+    tables_of_namesake,
+    together,
+    why_namesake,
+)
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.model import SIDES, Side, Whose
+from gate.model import SIDES, Side, UserError, Whose
 from gate.model.choice import AnyHow, AsHead, Choice
 from gate.model.creep import Pin
 from gate.model.warnings.setup import BuildChanged, MeasuringChanged
@@ -74,6 +81,8 @@ class Project:
     """Of a creep check: what head is compared with."""
     asked: RulesOptions = field(default_factory=RulesOptions)
     """What its rules were asked for by."""
+    folder: Path | None = None
+    """Where two given programs run; None: the sides are commits, and have trees."""
 
 
 @contextlib.contextmanager
@@ -90,7 +99,7 @@ def open_project(
     Raises:
         UserError: no repository, nothing to compare, or a config that is wrong.
     """
-    with _repository() as repository:
+    with _repository(here=options.given is not None) as repository:
         own = remember_outputs(repository, outputs) | {repository.inside(DEFAULT_FOLDER)}
         sources = source.resolve(repository, base=base, head=head, environment=with_target(os.environ), leave_out=own)
         refuse_default(sources.choice.base, os.environ)
@@ -137,8 +146,12 @@ def look_at_project(base: str | None, head: str | None, options: RulesOptions) -
 
 
 @contextlib.contextmanager
-def _repository() -> Iterator[Repository]:
+def _repository(*, here: bool = False) -> Iterator[Repository]:
+    """Give the checkout around the working directory; here: a command line without a file makes that the project."""
     repository = find_repository(Path.cwd())
+    if here:
+        prefix = Path.cwd().resolve().relative_to(repository.top)
+        repository = replace(repository, prefix=PurePosixPath(prefix.as_posix()))
     try:
         yield repository
     finally:
@@ -161,16 +174,23 @@ def project_of(
         UserError: a config that is wrong.
     """
     # a named file is meant from where the user stands; the project may be a folder above
-    config = read_rules(options.config) if options.config else None
+    config = named_config(options)
     # a file that takes the place of both needs neither
     texts = {side: None if config else config_at(repository, sources.of(side).revision, files[side]) for side in SIDES}
     rules = given or _rules(options)
     if texts["head"] is None and config is None:
         _refuse_unseen(repository, without=texts["base"] is None)
     settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
+    if any(b.against is not None for b in settings.rules.benchmark):
+        raise UserError("benchmark.against: the file compares two given programs, which only `perfgate check` does")
     settings = replace(settings, warnings=[*sources.warnings, *settings.warnings])
     whole = Project(repository, sources, settings, _whose(rules, config, options), asked=options)
     return selected(whole, options.benchmarks, option="benchmark")
+
+
+def named_config(options: RulesOptions) -> Source | None:
+    """Return the config that options give for both sides and the rules: a file's, or one made of a command line."""
+    return options.given or (read_rules(options.config) if options.config else None)
 
 
 def with_head(project: Project, head: source.Source, options: RulesOptions, globs: Collection[str]) -> Project:
@@ -184,7 +204,7 @@ def with_head(project: Project, head: source.Source, options: RulesOptions, glob
         UserError: its config is wrong, or names none of those benchmarks.
     """
     settings = project.settings
-    own = None if options.config else config_at(project.repository, head.revision, "head")
+    own = None if named_config(options) else config_at(project.repository, head.revision, "head")
     found = resolve(
         settings.texts["base"], own or settings.texts["head"], rules=settings.decisive, sets=options.sets
     )  # fmt: skip
@@ -202,7 +222,7 @@ def with_base(project: Project, base: source.Source, how: AnyHow) -> Project:
         UserError: its config is wrong, or there is none.
     """
     settings, sources = project.settings, project.sources
-    if not project.asked.config and config_at(project.repository, base.revision, "base") is None:
+    if not named_config(project.asked) and config_at(project.repository, base.revision, "base") is None:
         raise ConfigError("", "it has no perfgate.toml")
     choice = Choice(how, sources.choice.head)
     found = project_of(

@@ -146,7 +146,7 @@ def _sandbox(job: Job, trees: Trees, recipes: Mapping[Side, Recipe], stack: Exit
 
 def one_path(project: Project) -> bool:
     """Return whether both sides can stand at one path: nothing of one is there while the other is built or executed."""
-    if project.settings.rules.plan.pairing == "duet":
+    if project.folder is not None or project.settings.rules.plan.pairing == "duet":
         return False
     benchmarks = [benchmark for config in project.settings.sides.values() for benchmark in config.benchmark]
     if any(b.service is not None and b.service.per == "build" for b in benchmarks):
@@ -178,5 +178,6 @@ def _commands(project: Project) -> list[str]:
         found += [config.build.setup, config.build.command, config.build.relink]
         for benchmark in config.benchmark:
             companions = (benchmark.service, benchmark.load)
-            found += [benchmark.command, *(each.command for each in companions if each is not None)]
+            found += [benchmark.command, benchmark.prepare, benchmark.cleanup]
+            found += [each.command for each in companions if each is not None]
     return [" ".join(command) if isinstance(command, list) else command for command in found if command]

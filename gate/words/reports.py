@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gate.model import Commit, Counts, Finding, Recorded, Report, Turn, outcomes, reasons
 from gate.model.names import AGGREGATE
 from gate.model.reasons import correction
+from gate.model.warnings.measured import TwoPrograms
 from gate.units import format_confidence, format_duration, format_number, format_value, plural
 from gate.words import numbers, views
 from gate.writing.amounts import format_percent, known
@@ -156,7 +157,9 @@ def measured(report: Report) -> str:
     cases: list[Finding | Recorded] = [*report.findings, *(r for r in report.recorded if r.ratio.method != AGGREGATE)]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:
-        parts.append(f"{_design(sides)} a side")
+        # of two given programs the rounds are all that there are several of
+        parts = [] if _top(report) == "round" and planned in (None, done) else parts
+        parts.append(f"{_design(sides, _top(report))} a side")
     if _plan(report).get("pairing") == "duet":
         parts.append("both sides at once (duet)")
     if report.run.turns:
@@ -195,7 +198,7 @@ def measured_briefly(report: Report) -> str:
     if any(side.session > 1 for side in sides):
         parts.append(_span([side.session for side in sides], "session"))
     if sides:
-        parts.append(f"{_span([side.build for side in sides], 'build')} a side")
+        parts.append(f"{_span([side.build for side in sides], _top(report))} a side")
     if known(report.run.seconds):
         parts.append(format_duration(report.run.seconds))
     return ", ".join(parts)
@@ -239,16 +242,21 @@ def memory(report: Report) -> str:
     return f"{text}, host {format_number(found.factor, 3)} times as noisy" if found.factor > 1 else text
 
 
-def _design(sides: list[Counts]) -> str:
+def _top(report: Report) -> str:
+    """Name the level above executions: two given programs have one build each, and rounds."""
+    return "round" if any(isinstance(each, TwoPrograms) for each in report.warnings) else "build"
+
+
+def _design(sides: list[Counts], top: str) -> str:
     first = sides[0]
     sessions = f"{plural(first.session, 'session')}, " if first.session > 1 else ""
     balanced = first.build and first.execution and not first.execution % first.build
     if balanced and not first.iteration % first.execution and all(side == first for side in sides):
         executions, iterations = first.execution // first.build, first.iteration // first.execution
-        builds = plural(first.build, "build")
+        builds = plural(first.build, top)
         return f"{sessions}{builds} x {plural(executions, 'execution')} x {plural(iterations, 'iteration')}"
     return ", ".join(
-        _span([getattr(side, level) for side in sides], level)
+        _span([getattr(side, level) for side in sides], top if level == "build" else level)
         for level in ("session", "build", "execution", "iteration")
         if level != "session" or sessions
     )
@@ -282,7 +290,7 @@ def next_step(report: Report, *, pull: bool = False) -> str:
     pull: in the comment of a pull request.
     """
     from gate.decide import steps
-    from gate.writing.ways import Options
+    from gate.writing.sentences import Options
 
     step = steps.next_step(report)
     if step is None:

@@ -4,7 +4,8 @@ A script of its own, standard library only: Linux counts the resident memory of 
 the program's peak, so this one is small. `python -I -S launcher.py DESCRIPTOR` reads from a file what to do, a
 marshalled tuple: where the result goes, sides, starts, seconds, step, timeout.
 
-A side is a command: (argv, environment, directory, [(where a directory is set aside, where it stands), ...], longer,
+A side is a command: (argv, environment, directory, [argv before each start, argv after it], [(where a directory is set
+aside, where it stands), ...], longer,
 (ruleset, user, network)). Directories stand while it is the side's turn: in between they are renamed, which takes
 microseconds. longer: this share of what a start took is spent on a processor after it and counted as its own (of a
 drill; else 0). The last being the sandbox that the command is started in, as harness/sandbox/enter.py has it; -1: none.
@@ -22,9 +23,9 @@ The result: {"runs": [[ns, user s, system s, ru_maxrss, delay ns, waited ns, ran
 delay: how long the program's first task could have run, and others did. waited: the same of whoever waited for its end.
 ran: for how long that task ran. All three -1: not known. rest: processor seconds of what the program did not wait for.
 outlived: 1 where something that it started went on after its end, and was ended. failed: what is "exit" with a code (a
-signal is negative), "timeout" or "launcher" (the side's process has ended) with 0, "pace" (a command changed what this
-one's process inherits) with which of harness.sandbox.enter.pace, else "start", "directory", "stand"
-or "sandbox" with an errno, -1 where there is none.
+signal is negative), "prepare" or "cleanup" likewise, "timeout" or "launcher" (the side's process has ended) with 0,
+"pace" (a command changed what this one's process inherits) with which of harness.sandbox.enter.pace, else "start",
+"directory", "stand" or "sandbox" with an errno, -1 where there is none.
 
 `python -I -S launcher.py --serve SOCKET` forks for each request one that does the same: to start an interpreter takes
 several times as long. harness/process/forkserver.py asks it.
@@ -60,7 +61,7 @@ HEAD = 8
 _GRACE, _LONGEST = 500_000_000, 2_500_000_000
 """Nanoseconds until what outlived a command is killed, and until it is left to perfgate."""
 _PAUSE = 0.001
-_SIDE, _PLACES, _INSIDE = 0, 3, 5
+_SIDE, _PLACES, _INSIDE = 0, 4, 6
 
 
 class _UnreadyError(Exception):
@@ -220,7 +221,7 @@ def _at(side: Sequence[Any], work: Callable[[Once], Any], starts: Sequence[Any])
     Raises:
         _UnreadyError: it cannot be done there.
     """
-    _, environment, directory, places, _, inside = side
+    _, environment, directory, _, places, _, inside = side
     what = "directory"
     try:
         if not places:
@@ -293,7 +294,7 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
     """Return what makes a start, by its number, and returns what failed or what the start took."""
     # Python ignores these; a program expects them as they are by default
     default = (SIGPIPE, SIGXFSZ)
-    argv, environment, directory, places, longer, _ = side
+    argv, environment, directory, (prepare, cleanup), places, longer, _ = side
     spawn, clock, read, pace = posix.posix_spawnp, perf_counter_ns, posix.pread, enter.pace
     if own >= 0:
         wait, one, until = posix.waitid, posix.P_PID, posix.WEXITED | posix.WNOWAIT
@@ -302,7 +303,7 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
 
     def once(number: int) -> tuple[Failed, list[float]]:
         _, added, other = starts[number]
-        words, whole = other or argv, {**environment, **added} if added else environment
+        words, whole = other or argv, {**environment, **added}
         program = words[0]
         delay = waited = ran = -1
         now = pace()
@@ -315,6 +316,8 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
                 posix.chdir(directory)
             except OSError as problem:
                 return ("directory", problem.errno or -1), []
+        if failed := _aside("prepare", prepare, whole, orphans):
+            return failed, []
         first = read(own, 99, 0) if own >= 0 else b""
         begin = clock()
         try:
@@ -342,7 +345,8 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
         code = posix.waitstatus_to_exitcode(status)
         took = [end - begin, used.ru_utime, used.ru_stime, used.ru_maxrss, delay, waited, ran, rest, outlived]
         _lengthen(took, longer)
-        return ("exit", code) if code else None, took
+        failed = _aside("cleanup", cleanup, whole, orphans)
+        return ("exit", code) if code else failed, took
 
     return once
 
@@ -363,6 +367,20 @@ def _lengthen(took: list[Any], share: float) -> None:
     if ran >= 0:
         took[4] += max(0, lasted - spent)
         took[6] += spent
+
+
+def _aside(what: str, words: list[bytes], environment: dict[bytes, bytes], orphans: int) -> Failed:
+    """Run what stands before or after a start, if anything does, and end what it leaves behind; return what failed."""
+    if not words:
+        return None
+    try:
+        process = posix.posix_spawnp(words[0], words, environment, setsigdef=(SIGPIPE, SIGXFSZ))
+    except OSError as problem:
+        sys.stderr.write(f"{problem}\n")
+        return what, 127
+    code = posix.waitstatus_to_exitcode(posix.waitpid(process, 0)[1])
+    _end_rest(orphans)
+    return (what, code) if code else None
 
 
 def _warm_up(environment: dict[bytes, bytes]) -> None:

@@ -144,6 +144,21 @@ def words(benchmark: Benchmark, context: Context) -> tuple[str, ...]:
     return argv
 
 
+def around(benchmark: Benchmark, context: Context) -> tuple[tuple[str, ...], ...]:
+    """Return what to exec before and after each start of a command; empty: nothing."""
+    both = (benchmark.prepare, benchmark.cleanup)
+    return tuple(() if each is None else arguments(each, placeholders(context)) for each in both)
+
+
+def whole(benchmark: Benchmark, context: Context) -> tuple[str, ...]:
+    """Return what to exec for one start with what stands before and after it, whose output is none of the command's."""
+    argv = words(benchmark, context)
+    before, after = (shlex.join(each) or ":" for each in around(benchmark, context))
+    if before == after == ":":
+        return argv
+    return (*SHELL, f"{before} >&2 && {shlex.join(argv)}; code=$?; {after} >&2; exit $code")
+
+
 def environment(context: Context) -> dict[str, str]:
     """Return the environment of an execution: of its side, with PERFGATE_SIDE, _SEED and _PORT, and the padding."""
     return {

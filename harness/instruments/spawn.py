@@ -21,6 +21,7 @@ from harness.instruments.declaration import built_in
 from harness.instruments.protocol import (
     Context,
     Unusable,
+    around,
     cannot_start,
     environment,
     failed,
@@ -86,7 +87,7 @@ class _Run(msgspec.Struct, array_like=True, frozen=True):
 class _Failed(msgspec.Struct, array_like=True, frozen=True):
     side: int
     start: int
-    what: Literal["exit", "start", "timeout", "directory", "stand", "sandbox", "launcher", "pace"]
+    what: Literal["exit", "prepare", "cleanup", "start", "timeout", "directory", "stand", "sandbox", "launcher", "pace"]
     number: int
 
 
@@ -153,7 +154,14 @@ class Spawn:
         """Return a call of the launcher."""
         runs = wanted_values(benchmark, context.iterations)
         own = environment(context)
-        side = LaunchSide(words(benchmark, context), own, context.directory, context.confined, longer=context.longer)
+        side = LaunchSide(
+            words(benchmark, context),
+            own,
+            context.directory,
+            context.confined,
+            longer=context.longer,
+            around=around(benchmark, context),
+        )
         return launched(Launch(LAUNCHER, context.told / RESULT, (side,), (LaunchStart(),) * runs), benchmark.timeout)
 
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
@@ -240,6 +248,8 @@ def _why(ended: _Failed, program: str, side: LaunchSide, timeout: float, stderr:
     match ended.what:
         case "exit":
             return Unusable(exit_status(ended.number), stderr, ended.number in NOT_STARTED)
+        case "prepare" | "cleanup":
+            return Unusable(f"{ended.what} failed: {exit_status(ended.number)}", stderr)
         case "timeout":
             return Unusable(f"time-out after {Duration(timeout)}", stderr)
         case "start" | "directory":

@@ -36,7 +36,7 @@ from harness.instruments.protocol import (
     Instrument,
     Unusable,
     by_hand,
-    words,
+    whole,
 )
 from harness.instruments.spawn import Spawn
 from harness.loop.steps import ExecutionStep
@@ -228,7 +228,7 @@ class Executions:
             if isinstance(living, Unusable):
                 return Unmeasured(attempt, self.failure(attempt, living, None), 0.0)
             measured = self.attempt(benchmark, step, replace(context, port=living.port))
-            argv = measured.command.argv if benchmark.measured.suite else words(benchmark, measured.context)
+            argv = measured.command.argv if benchmark.measured.suite else whole(benchmark, measured.context)
             command = replace(
                 measured.command, argv=argv, launch=None, enters=(),
                 stdout=printed, max_stdout=benchmark.max_output.value,
@@ -448,7 +448,8 @@ def _to_repeat(attempt: Attempt) -> str:
     else:
         own = by_hand(benchmark.command, values)
     beside = [each.command for each in (benchmark.service, benchmark.load) if each is not None]
-    return "\n".join([*(f"{by_hand(command, values)} &  # beside it" for command in beside), own])
+    before, after = ([by_hand(each, values)] if each else [] for each in (benchmark.prepare, benchmark.cleanup))
+    return "\n".join([*(f"{by_hand(command, values)} &  # beside it" for command in beside), *before, own, *after])
 
 
 class Scratch:

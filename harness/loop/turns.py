@@ -16,7 +16,7 @@ import msgspec
 from gate.config.types import Benchmark
 from gate.model import Side
 from harness.build.conditions import Standing
-from harness.instruments.protocol import Context, Unusable, words
+from harness.instruments.protocol import Context, Unusable, around, words
 from harness.instruments.protocol import environment as environment_of
 from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Start, launched
 from harness.loop.execution import Attempt, Executed, Executions, Scratch, too_long
@@ -126,6 +126,7 @@ class Turns:
             places=standing.places,
             confined=context.confined,
             longer=context.longer,
+            around=around(benchmark, context),
         )
         return _Ready(benchmark, context, command, living, side)
 

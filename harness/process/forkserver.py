@@ -46,6 +46,8 @@ class LaunchSide:
     """Directories, where they are set aside, and where they stand while it is this command's turn."""
     longer: float = 0.0
     """So much of what it takes is added to it: of a drill."""
+    around: tuple[tuple[str, ...], ...] = ((), ())
+    """What is run before and after each start; empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,9 @@ class Launch:
             inside = (numbers.get(confined.ruleset, -1), confined.user, numbers.get(confined.network, -1))
             environment = _encoded({**side.environment, **added, "PWD": str(side.directory)})
             places = [(os.fsencode(directory), os.fsencode(path)) for directory, path in side.places.items()]
-            sides.append((_words(side.argv), environment, os.fsencode(side.directory), places, side.longer, inside))
+            around = [_words(each) for each in side.around]
+            argv, directory = _words(side.argv), os.fsencode(side.directory)
+            sides.append((argv, environment, directory, around, places, side.longer, inside))
         known: dict[int, tuple[int, dict[bytes, bytes], list[bytes]]] = {}
         starts = []
         for start in self.starts:

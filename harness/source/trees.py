@@ -381,6 +381,21 @@ class Trees:
                 above = above.parent
 
 
+class OneFolder(Trees):
+    """The folder in which two given programs run, as the tree of both sides: it is never made, emptied or removed."""
+
+    folder = Path()
+
+    def make(self, side: Side, name: str = "", variant: str = "", *, git: bool = False) -> Path:  # noqa: ARG002
+        """Give the folder; of what is in it nothing is known, so nothing of it is watched."""
+        self._made[side, variant] = _Made(self.folder, self.folder, git)
+        return self.folder
+
+    def remove(self, side: Side, variant: str = "") -> None:
+        """Leave the folder as it is."""
+        self._made.pop((side, variant), None)
+
+
 @contextmanager
 def open_trees(
     repository: Repository,
@@ -390,6 +405,7 @@ def open_trees(
     budget: Budget | None = None,
     keep: bool = False,
     one_path: bool = True,
+    folder: Path | None = None,
 ) -> Iterator[Trees]:
     """Give the trees of a run, removed whatever happens; keep leaves them in trees.directory.
 
@@ -397,6 +413,7 @@ def open_trees(
         share_paths: [build] share of each side.
         budget: what making a tree keeps to; None: it takes what it takes.
         one_path: see Trees.
+        folder: where both sides run as they are; None: in trees of their own.
 
     Raises:
         SourceError: a shared path is missing or tracked, or there is no place for the trees.
@@ -404,7 +421,10 @@ def open_trees(
     with ExitStack() as stack:
         stack.callback(repository.store.work.close, keep=keep)
         shared = {side: shared_paths(repository, share_paths[side]) for side in SIDES}
-        trees = Trees(repository, sources, shared, budget or Budget(), one_path=one_path)
+        kind = Trees if folder is None else OneFolder
+        trees = kind(repository, sources, shared, budget or Budget(), one_path=one_path)
+        if isinstance(trees, OneFolder) and folder is not None:
+            trees.folder = folder
         if keep:
             stack.callback(trees.leave)
         yield trees

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -181,3 +182,22 @@ def test_work_that_outlives_its_command_is_said(project: Project) -> None:
     assert warning["base"] == 0
     # on a busy host the orphan may be the first to end
     assert warning["head"] > warning["of"] / 4
+
+
+def test_a_benchmark_that_consumes_its_input(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    entry = (
+        '[[benchmark]]\nname = "eat"\ncommand = "sh eat.sh"\nprepare = ["cp", "seed", "food"]\ncleanup = "rm eaten"\n'
+    )
+    plan = '[gate]\nthreshold = "20%"\n[plan]\nbuilds = 5\nstarts = 4\n'
+    project.write("perfgate.toml", plan + entry)
+    project.write("eat.sh", "mv food eaten\n")
+    project.write("seed", "1\n")
+    project.commit()
+    # what prepare reads counts where it is to be proved that nothing differs
+    project.write("seed", "2\n")
+    done = project.perfgate("check", "--dry-run")
+    assert "prepare: cp seed food" in done.stdout
+    done = project.perfgate("check")
+    assert done.returncode == 0, done.stdout
+    assert {name for name, *_ in project.executions()} == {"eat"}

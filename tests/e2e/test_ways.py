@@ -11,7 +11,7 @@ import pytest
 from gate.decide.steps import next_step
 from gate.model import Report, outcomes
 from gate.report.json import read
-from gate.writing.ways import Command, Options
+from gate.writing.sentences import Command, Options
 from tests.support.project import SHELL_CONFIG, Project
 
 pytestmark = pytest.mark.endtoend

@@ -24,7 +24,7 @@ from gate.decide import decide
 from gate.evidence.gather import gather
 from gate.model import Report
 from gate.report.json import read as read_report
-from gate.writing.ways import Lines, Options, Way
+from gate.writing.sentences import Lines, Options, Way
 from tests.support import lines
 
 TODAY = datetime.date(2026, 11, 20)

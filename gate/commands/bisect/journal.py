@@ -13,7 +13,7 @@ import msgspec
 
 from gate.checkout import refuse_tracked
 from gate.cli.groups import RulesOptions
-from gate.config.differences import differences
+from gate.config.changed import differences
 from gate.config.source import dotted
 from gate.decide.measurements import Decided, decide_by, looking
 from gate.decide.policy import policy_at

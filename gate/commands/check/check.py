@@ -92,7 +92,8 @@ def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptio
         err.write(f"perfgate: {error}; the measurements are kept, `perfgate report {job.out}` writes it again\n")
         return decided.report.exit_code or Exit.ERROR
     records = records_of(job.out)
-    warnings = append_check(history, job.project, job.run, records)
+    # two given programs are of no project, of which something could be remembered
+    warnings = append_check(history, job.project, job.run, records) if job.project.folder is None else []
     if job.run.creep is not None:
         from gate.run.creep import append_night
 
@@ -101,7 +102,7 @@ def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptio
     if not outputs.quiet:
         err.write(f"perfgate: report in {job.out / 'report.html'}\n")
         # of the usual folder the report itself names the command
-        if _unexplained(decided.report) and job.out != Path(DEFAULT_FOLDER):
+        if _unexplained(decided.report) and job.out != Path(DEFAULT_FOLDER) and job.project.folder is None:
             err.write(
                 f"perfgate: `perfgate explain {shlex.quote(str(job.out))}` names the functions behind it: both sides "
                 "are built again and run once under a profiler\n"

@@ -9,6 +9,7 @@ from gate.cli.command import Command
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.cli.options import group, switch
 from gate.codes import Exit
+from gate.commands.check.options import GivenOptions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,6 +25,7 @@ class CheckedOptions(MeasureOptions):
 class Options:
     """What is measured, by whose rules it is judged, and where the report goes."""
 
+    given: GivenOptions = group(GivenOptions, "without a file")
     measuring: CheckedOptions = group(CheckedOptions, "measuring")
     rules: RulesOptions = group(RulesOptions, "rules")
     outputs: OutputOptions = group(OutputOptions, "output")
@@ -35,13 +37,17 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
     require_measuring()
     from gate.commands.check.check import run
+    from gate.commands.check.given import with_given
 
-    return run(options.measuring, options.rules, options.outputs, out, err)
+    rules = with_given(options.given, options.rules, err)
+    return run(options.measuring, rules, options.outputs, out, err)
 
 
 COMMAND = Command(
     help="measure base and head of this checkout, decide and report",
-    example="perfgate check --base main --set gate.threshold=5%\nperfgate check --creep",
+    example="perfgate check --base main --set gate.threshold=5%\n"
+    "perfgate check --build make -- ./sum 1000\n"
+    "perfgate check --base-command './old 1000' --head-command './new 1000'",
     options=Options,
     run=run,
     codes=list(Exit),

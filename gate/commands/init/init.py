@@ -23,9 +23,8 @@ from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found
 from gate.commands.init.mend import fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree, read_tree
-from gate.config.namesake import tables_of_namesake, why_namesake
 from gate.config.parse import parse, parse_types
-from gate.config.source import project_source, read_source
+from gate.config.source import project_source, read_source, tables_of_namesake, why_namesake
 from gate.document.html import render_template
 from gate.model import UserError
 from gate.writing.plain import visible

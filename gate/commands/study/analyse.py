@@ -17,7 +17,7 @@ from gate.commands.study.options import AnalyseOptions
 from gate.commands.study.progress import Progress, progress_of, warnings_of_runs
 from gate.commands.study.report import csv
 from gate.commands.study.report import text as study_text
-from gate.config.fractions.chosen import model_order
+from gate.config.fractions import model_order
 from gate.config.rules import is_decided
 from gate.config.study import Study
 from gate.config.treatments import model_factors, treatments

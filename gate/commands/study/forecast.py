@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gate.commands.study.design import Design, bound_sessions
 from gate.commands.study.report.words import ERRORS
-from gate.config.fractions.chosen import Fraction, model_order
-from gate.config.fractions.words import LETTERS, Word, roman
+from gate.config.fractions import LETTERS, Fraction, Word, model_order, roman
 from gate.config.replicates import shares_of
 from gate.config.treatments import SIDE, Planned, builds_of, jobs, runner_of
 from gate.model.case import quantile_of

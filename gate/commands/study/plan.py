@@ -14,7 +14,7 @@ from gate.commands.study.design import Design, tables_of
 from gate.commands.study.forecast import forecast, fraction_json, fraction_text, power_json, power_text, powers
 from gate.commands.study.options import StudyOptions
 from gate.config.commands import mentions
-from gate.config.fractions.chosen import fraction_of
+from gate.config.fractions import fraction_of
 from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variable
 from gate.model.study import Setting
 from gate.model.warnings import typed

@@ -22,7 +22,7 @@ from gate.words.reports import commit
 from gate.writing.amounts import as_configured
 from gate.writing.phrases import joined
 from gate.writing.plain import clip, last_lines, visible, wrap
-from gate.writing.ways import Lines
+from gate.writing.sentences import Lines
 from harness.host.fitness import WAITS
 
 Say = Callable[[str], None]

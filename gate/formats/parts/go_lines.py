@@ -227,16 +227,15 @@ def _read_other(file: File, stream: Stream, line: str) -> None:
         if "\t" in line:
             file.packages.add(line.split("\t")[1].strip())
         end(file, stream, complete=True)
-    elif (match := _CONFIGURES.fullmatch(line)) and match[1] not in _NO_KEYS and _is_key(stream, match[1]):
+    elif (
+        (match := _CONFIGURES.fullmatch(line))
+        and match[1] not in _NO_KEYS
+        and (not stream.reader.pending or match[1] in _OF_HEADER)
+    ):
         _configure(file, stream, match[1], (match[2] or "").strip())
     elif not stream.crash:
         for each in go.apart(line, stream.reader.pending):
             _read_mixed(file, stream, each)
-
-
-def _is_key(stream: Stream, key: str) -> bool:
-    """Return whether a line is no output of a benchmark whose results have not come yet."""
-    return not stream.reader.pending or key in _OF_HEADER
 
 
 def _read_unit(file: File, words: list[str]) -> None:

@@ -172,21 +172,17 @@ def behind(line: str) -> Result | None:
     if line.startswith("    B"):
         return None
     if len(parts) == 1:
-        return _without_tabs(line)
+        # find a name or results on a line whose tabs are lost; a name has no values: where they end is not certain
+        found = _SPACED.search(line)
+        if found is None:
+            return None
+        return Result(found[1] or "", "", {} if found[1] else {found[3]: Digits(found[2])})
     for place in range(len(parts) - 2, -1, -1):
         name = _last_name(parts[place].rstrip(" "))
         if _CALLED.fullmatch(name):
             return Result(name, "", _results(parts[place + 1 :], anything_before=True))
     values = _results(parts)
     return Result("", "", values) if values else None
-
-
-def _without_tabs(line: str) -> Result | None:
-    """Find a name or results on a line whose tabs are lost; a name has no values: where they end is not certain."""
-    found = _SPACED.search(line)
-    if found is None:
-        return None
-    return Result(found[1] or "", "", {} if found[1] else {found[3]: Digits(found[2])})
 
 
 def _results(parts: list[str], *, anything_before: bool = False) -> dict[str, Digits]:

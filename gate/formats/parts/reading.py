@@ -204,26 +204,22 @@ def _read(source: Source, own: Adapter) -> Reading:
             elif isinstance(result, LeftOut):
                 reading.left_out.append(visible(result.status))
             else:
-                _keep(reading, result)
+                kept: Measured | Aggregate | Failed
+                if isinstance(result, Measured):
+                    kept = usable(result)
+                else:
+                    kept = checked(result) if isinstance(result, Aggregate) else printable(result)
+                if isinstance(kept, Measured):
+                    reading.measured.append(kept)
+                elif isinstance(kept, Aggregate):
+                    reading.aggregates.append(kept)
+                else:
+                    reading.failed.append(kept)
     except OSError as error:
         raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None
     except OutputError as error:
         raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {error}") from None
     return msgspec.structs.replace(reading, about=about)
-
-
-def _keep(reading: Reading, result: Measured | Aggregate | Failed) -> None:
-    kept: Measured | Aggregate | Failed
-    if isinstance(result, Measured):
-        kept = usable(result)
-    else:
-        kept = checked(result) if isinstance(result, Aggregate) else printable(result)
-    if isinstance(kept, Measured):
-        reading.measured.append(kept)
-    elif isinstance(kept, Aggregate):
-        reading.aggregates.append(kept)
-    else:
-        reading.failed.append(kept)
 
 
 def named_alike(readings: Sequence[Reading]) -> list[Reading]:

@@ -86,6 +86,7 @@ AnyWarning = (
     | measured.ProvedInPart
     | measured.OneTree
     | measured.NoBuildCommand
+    | measured.TwoPrograms
     | measured.MissingAllowed
     | measured.BuildNeedsGit
     | measured.SetUpDifferently

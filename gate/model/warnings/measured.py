@@ -10,8 +10,7 @@ from gate.model.names import Side
 from gate.model.warnings.base import Base, Weight
 from gate.units import agree, plural
 from gate.writing.phrases import listed
-from gate.writing.sentences import filled
-from gate.writing.ways import say_direction
+from gate.writing.sentences import filled, say_direction
 
 # --- files and what is selected of them -------------------------------------------------------------------------------
 
@@ -388,6 +387,14 @@ class NoBuildCommand(Base, frozen=True):
     def _said(self) -> str:
         differing = f"differ in {' and '.join(self.differing)} only" if self.differing else "do not differ"
         return f"no build command: the builds {differing}"
+
+
+class TwoPrograms(Base, frozen=True):
+    """Two given programs were compared as they are."""
+
+    says = "the verdict is of these two programs: another build of either may differ"
+    weight: ClassVar[Weight] = "first"
+    in_headline: ClassVar[bool] = True
 
 
 class BuildNeedsGit(Base, frozen=True):

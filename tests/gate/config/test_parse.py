@@ -163,7 +163,7 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('instrument = "hyperfin"', 'instrument: "hyperfin" is not an instrument; did you mean hyperfine?'),
                 ('instrument = "common"', 'instrument: "common" is not an instrument; known: hyperfine, spawn, values, perf_stat, callgrind, pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh'),
                 ('instrument = "zzz"', 'instrument: "zzz" is not an instrument; known: hyperfine, spawn, values, perf_stat, callgrind, pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh'),
-                ('traits = {exact = true}', "traits: unknown key; known here: name, command, instrument, warmup, include, exclude, column, success_column, unit_column, metric_column, format, service, load, cpus, priority, network, timeout, max_output, same_output, metric"),
+                ('traits = {exact = true}', "traits: unknown key; known here: name, command, against, instrument, warmup, include, exclude, column, success_column, unit_column, metric_column, format, service, load, cpus, priority, network, prepare, cleanup, timeout, max_output, same_output, metric"),
                 ('format = "hlog"', "format: is for the values instrument, not for spawn"),
                 ('format = "hlog"\ninstrument = "values"\ncolumn = "ms"', "format: cannot be used with column, which reads a CSV file"),
                 ('format = "go"\ninstrument = "values"', 'format: "go" is not one of benchmark_js, catch2, divan, hlog, libtest, nanobench, values, vitest'),
@@ -177,6 +177,8 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('success_column = "ok"', "success_column: needs column, which names the values of the CSV file"),
                 ('column = ""\ninstrument = "values"', "column: is empty: name a column of the header line"),
                 ('service = {command = "s"}', 'service: needs ready = "tcp:PORT", "http://...", "log:TEXT" or "command:...", which shows that it is up'),
+                ('prepare = ""', 'prepare: is empty; write e.g. prepare = "./program"'),
+                ('cleanup = "x"\ninstrument = "values"', "cleanup: is for spawn, which starts the command itself, not for values"),
                 ('include = ["a*"]', "include: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh), not for spawn"),
                 ('exclude = ["a*"]', "exclude: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh), not for spawn"),
             ]

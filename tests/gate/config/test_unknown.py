@@ -5,7 +5,7 @@ import pytest
 from gate.config.parse import parse
 from gate.config.resolve import tables_of
 from gate.config.source import ConfigError, read_source
-from gate.config.unknown import closest
+from gate.config.wrong import closest
 
 BENCHMARK = "[[benchmark]]\nname = 'a'\ncommand = 'true {n}'\n"
 FACTOR = "[study.factor]\nn = [1, 2]\n"

@@ -8,7 +8,7 @@ import pytest
 from gate.decide.steps import next_step
 from gate.model import Finding, Report
 from gate.model import outcomes as steps
-from gate.model.cost import Pace
+from gate.model.evidence import Pace
 from gate.model.report import View
 from gate.model.warnings.hosts import Pressure
 from gate.words import reports

@@ -182,6 +182,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (m.OneTree(), "no build command: every build reuses the tree of the set-up, only the environment differs"),
     (m.NoBuildCommand(("path", "environment")), "no build command: the builds differ in path and environment only"),
     (m.NoBuildCommand(()), "no build command: the builds do not differ"),
+    (m.TwoPrograms(), "the verdict is of these two programs: another build of either may differ"),
     (m.BuildNeedsGit(("base",)), 'the build of base fails without .git, so perfgate gave it one: set git = "on" under [build] to avoid the failed build'),
     (m.BuildNeedsGit(("base", "head")), 'the builds of base and head fail without .git, so perfgate gave them one: set git = "on" under [build] to avoid the failed build'),
     (m.SetUpDifferently(("[build] command",), (m.DifferingKey("warmup", ("a", "b", "c", "d")),)), "the two runs are set up differently, and the ratio includes that: [build] command; warmup of a, b, c and 1 more"),

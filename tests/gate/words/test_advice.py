@@ -22,7 +22,7 @@ from gate.model.warnings import setup as s
 from gate.model.warnings import study as y
 from gate.run.duration import budget_warnings
 from gate.store.memory import Costs
-from gate.writing import ways
+from gate.writing import sentences as ways
 from harness.loop.schedule import schedule
 from tests.gate.model.test_sentences import WARNINGS
 from tests.support.following import Decided, Measured, go, noisy

@@ -5,7 +5,7 @@ import pytest
 
 from gate.decide import importance
 from gate.model import Commit, Counts, Family, Finding, LookFacts, MemoryFacts, Report, Round, Turn
-from gate.model.cost import Pace
+from gate.model.evidence import Pace
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
 from gate.report.markdown import comment as markdown
 from gate.report.page import html

@@ -350,3 +350,27 @@ def test_without_delays_there_is_no_active_time(tmp_path: Path) -> None:
     failed = read(tmp_path, unknown, benchmark=asked).failed
     assert failed is not None
     assert failed.status == "no values of 'active'"
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_what_stands_before_and_after_each_start(executor: ProcessExecutor, tmp_path: Path, sides: int) -> None:
+    def found(prepare: str, command: str, cleanup: str) -> Starts:
+        (tmp_path / RESULT).unlink(missing_ok=True)
+        around = (("sh", "-c", prepare), ("sh", "-c", cleanup))
+        side = LaunchSide(("sh", "-c", command), ENVIRONMENT, tmp_path, around=around)
+        launch = Launch(LAUNCHER, tmp_path / RESULT, (side,) * sides, [LaunchStart(n % sides) for n in range(4)])
+        return Spawn().starts([BENCHMARK] * sides, launch, executor.run(launched(launch, 30.0)))
+
+    # the input is there once, and what prepares it is no part of the time
+    made = good(
+        found("sleep 0.05; touch food; echo p >> all", "mv food eaten && echo c >> all", "rm eaten; echo e >> all")
+    )
+    assert len(made) == 4
+    assert all(value(start, "time") < 0.05 for start in made)
+    assert (tmp_path / "all").read_text().split() == ["p", "c", "e"] * 4
+    for prepare, cleanup, status in (
+        ("exit 3", "true", "prepare failed: exit 3"), ("true", "exit 4", "cleanup failed: exit 4"),
+    ):  # fmt: skip
+        failed = found(prepare, "true", cleanup).failed
+        assert failed is not None
+        assert failed.status == status

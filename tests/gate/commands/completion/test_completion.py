@@ -32,7 +32,7 @@ name = 'two words'
 """
 LINES: Mapping[str, set[str]] = {
     "perfgate che": {"check"},
-    "perfgate check --ba": {"--base"},
+    "perfgate check --ba": {"--base", "--base-command"},
     "perfgate check --base ": {"main", "v1.0", "topic/x"},
     "perfgate check --base to": {"topic/x"},
     "perfgate check --head=to": {"topic/x"},

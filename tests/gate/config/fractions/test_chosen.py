@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from gate.config.fractions.chosen import Fraction, fraction_of, model_order
+from gate.config.fractions import Fraction, fraction_of, model_order
 from gate.config.parse import parse
 from gate.config.source import ConfigError, read_source
 from gate.config.study import Study

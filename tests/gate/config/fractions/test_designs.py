@@ -5,16 +5,20 @@ import itertools
 import numpy as np
 import pytest
 
-from gate.config.fractions.designs import (
+from gate.config.fractions import (
     LARGEST_BURMAN,
     MOST_TABLED,
     Run,
+    Word,
     burman_runs,
     burman_size,
     fraction_runs,
+    generator,
     minimum_aberration,
+    resolution,
+    subgroup,
+    word_lengths,
 )
-from gate.config.fractions.words import Word, generator, resolution, subgroup, word_lengths
 
 TABLED = [
     (factors, generated)

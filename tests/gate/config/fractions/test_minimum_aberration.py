@@ -5,8 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from gate.config.fractions.designs import minimum_aberration
-from gate.config.fractions.words import subgroup, word_lengths
+from gate.config.fractions import minimum_aberration, subgroup, word_lengths
 from tests.support.seeds import some
 
 # A3, A4, ...: Chen, Sun and Wu 1993, and Wu and Hamada, Experiments, appendix 5A

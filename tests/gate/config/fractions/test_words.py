@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gate.config.fractions.words import Word, generator, resolution, roman, subgroup, word_lengths
+from gate.config.fractions import Word, generator, resolution, roman, subgroup, word_lengths
 
 NAMES = ("clients", "load", "policy", "rate", "opt", "pages", "numa")
 

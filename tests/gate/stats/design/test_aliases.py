@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from gate.config.fractions.designs import burman_runs
+from gate.config.fractions import burman_runs
 from gate.model.study import LinearModel
 from gate.stats.design.aliases import orthogonal
 from gate.stats.design.linear import linear_model

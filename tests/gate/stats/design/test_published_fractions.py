@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gate.config.fractions.designs import burman_runs, fraction_runs, minimum_aberration
-from gate.config.fractions.words import generator
+from gate.config.fractions import burman_runs, fraction_runs, generator, minimum_aberration
 from gate.model.study import Factor
 from gate.stats.design.aliases import aliases, saturated
 from gate.stats.design.cells import balanced, lacking

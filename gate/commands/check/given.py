@@ -1,0 +1,107 @@
+"""A check without a file: its command line -> the perfgate.toml that would do the same."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Any, TextIO
+
+from gate.checkout import refuse_tracked
+from gate.cli.command import command_of
+from gate.cli.groups import RulesOptions
+from gate.codes import MisuseError
+from gate.commands.check.options import GivenOptions
+from gate.config.source import COMMAND_LINE, read_source
+from gate.model import UserError
+
+FILE = "perfgate.toml"
+_SHELL = re.compile(r"[|&;<>()$`*?\[\]#~{}!\n]|^\s*\w+=")
+"""What only a shell understands, outside quotes or in them."""
+
+
+def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOptions:
+    """Return rules with the config that a command line without a file means; --save also writes it.
+
+    Raises:
+        UserError: options that do not go together, or a file that cannot be written.
+    """
+    programs = (given.base_command, given.head_command)
+    if not given.command and programs == (None, None):
+        if given.build is not None or given.save:
+            raise MisuseError(f"{'--save' if given.save else '--build'}: needs a command: perfgate check -- COMMAND")
+        return rules
+    if rules.config is not None:
+        raise MisuseError("--config: not with a command; --save writes the command's own perfgate.toml")
+    if given.command and programs != (None, None):
+        raise MisuseError("--base-command and --head-command compare two programs: put no command behind --")
+    if given.command:
+        build = _detected() if given.build is None else {"build": {"command": given.build}}
+        command = given.command[0] if len(given.command) == 1 else given.command
+        text = _written(build, {"command": _command(command)})
+    else:
+        if None in programs or given.build is not None:
+            raise MisuseError("two programs need --base-command and --head-command, and no --build")
+        base, head = (_command(each or "") for each in programs)
+        text = _written({}, {"command": head, "against": base})
+    if given.save:
+        _save(text, err)
+    return replace(rules, given=read_source(text, FILE if given.save else COMMAND_LINE))
+
+
+def _command(words: str | Sequence[str]) -> str | list[str]:
+    """Return a command as a file has it: its words, or a string where it needs a shell."""
+    if not isinstance(words, str):
+        return list(words)
+    try:
+        return words if _SHELL.search(words) else shlex.split(words)
+    except ValueError as error:
+        raise UserError(f"{words}: {error}") from None
+
+
+def _detected() -> Mapping[str, Mapping[str, Any]]:
+    """Return what `perfgate init` would write of building this project."""
+    out, err = io.StringIO(), io.StringIO()
+    init = command_of("init")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / FILE
+        if init.run(init.options(file=file, force=True, tries=False), out, err):
+            raise UserError(f"how it is built is not known: name it with --build ({err.getvalue().strip()})")
+        found = read_source(file.read_text(encoding="utf-8"), FILE).tables
+    return {name: found[name] for name in ("build", "env") if name in found}
+
+
+def _written(tables: Mapping[str, Mapping[str, Any]], benchmark: Mapping[str, str | list[str]]) -> str:
+    command = benchmark["command"]
+    words = command.split() if isinstance(command, str) else command
+    # FOO=1 ./sum is sum
+    name = PurePath(next((word for word in words if "=" not in word), "")).name or "command"
+    blocks = [*((f"[{each}]", table) for each, table in tables.items()), ("[[benchmark]]", {"name": name, **benchmark})]
+    return "\n".join(
+        f"{title}\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in table.items()) for title, table in blocks
+    )
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{json.dumps(key)} = {_toml(own)}' for key, own in value.items())} }}"
+    # JSON's strings, numbers, lists and words are TOML's, but JSON leaves DEL as it is
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _save(text: str, err: TextIO) -> None:
+    file = Path(FILE)
+    try:
+        refuse_tracked(file)
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError:
+        raise UserError(f"--save: {FILE} is there already: remove it, or leave --save out") from None
+    except OSError as error:
+        raise UserError(f"--save: {FILE} cannot be written: {error.strerror}") from None
+    err.write(f"perfgate: wrote {FILE}; from now on `perfgate check` does the same\n")

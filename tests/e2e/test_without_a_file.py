@@ -1,0 +1,134 @@
+"""A check of one command, and of two given programs, without a perfgate.toml; real programs."""
+
+from __future__ import annotations
+
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.support.project import Project, environment, inside
+
+pytestmark = pytest.mark.endtoend
+FIXED = ("--set", "plan.builds=5", "--set", "plan.starts=10", "--set", "gate.threshold=20%")
+
+
+def program(file: Path, count: int) -> None:
+    """Write a program whose time goes by a count."""
+    file.write_text(f"#!/usr/bin/awk -f\nBEGIN {{ for (i = 0; i < {count}; i++) s += i }}\n")
+    file.chmod(file.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """The Makefile copies a program, of which the working tree has one that takes three times as long."""
+    made = Project(tmp_path / "project")
+    made.write("Makefile", "sum: sum.awk\n\tcp -p sum.awk sum\n")
+    made.write(".gitignore", "sum\n")
+    program(made.top / "sum.awk", 200_000)
+    made.commit()
+    program(made.top / "sum.awk", 600_000)
+    return made
+
+
+def test_one_command_of_a_checkout(project: Project) -> None:
+    done = project.perfgate("check", *FIXED, "--build", "make sum", "--save", "--", "./sum", "1", "--base", "x y")
+    assert done.returncode == 1, done.stderr
+    assert "Regression: sum is" in done.stdout
+    text = (project.top / "perfgate.toml").read_text()
+    assert tomllib.loads(text) == {
+        "build": {"command": "make sum"},
+        "benchmark": [{"name": "sum", "command": ["./sum", "1", "--base", "x y"]}],
+    }
+    again = project.perfgate("check", "--dry-run")
+    assert " times: make sum" in again.stdout
+    assert "(spawn): ./sum 1 --base 'x y'" in again.stdout
+
+
+def test_what_init_would_build(project: Project) -> None:
+    project.write("sum.c", "int main(void) { return 0; }\n")
+    project.write("Makefile", "sum: sum.c\n\tcc -O2 sum.c -o sum\n")
+    done = project.perfgate("check", "--dry-run", "--", "./sum")
+    assert "rm -f sum && make sum" in done.stdout
+    assert "rules: the command line" in done.stdout
+    assert not (project.top / "perfgate.toml").exists()
+
+
+def test_a_directory_below_the_top(project: Project) -> None:
+    (project.top / "below").mkdir()
+    (project.top / "Makefile").rename(project.top / "below/Makefile")
+    (project.top / "sum.awk").rename(project.top / "below/sum.awk")
+    project.commit()
+    done = project.perfgate("check", *FIXED, "--build", "make sum", "--", "./sum", cwd=project.top / "below")
+    assert done.returncode == 2
+    assert "has no directory below" in done.stderr
+
+
+def two(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    own = {"PERFGATE_LOCK": str(folder / "lock"), "PERFGATE_HISTORY": str(folder / "history.sqlite")}
+    done = inside(("check", *arguments), folder, environment(**own))
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(("head", "code"), [("./slow", 1), ("./fast", 0)])
+def test_two_programs_outside_of_any_repository(tmp_path: Path, head: str, code: int) -> None:
+    program(tmp_path / "fast", 200_000)
+    program(tmp_path / "slow", 600_000)
+    returned, out, err = two(tmp_path, *FIXED, "--save", "--base-command", "./fast", "--head-command", f"{head} 1")
+    assert returned == code, err
+    assert "the verdict is of these two programs" in " ".join(out.split())
+    assert "5 rounds x 10 executions" in out
+    assert "no build command" not in out
+    assert "[[accept]]" not in out
+    assert not (tmp_path / "history.sqlite").exists()
+    assert {each.name for each in tmp_path.iterdir()} >= {"fast", "slow", "perfgate.toml"}
+    # the file does the same
+    text = (tmp_path / "perfgate.toml").read_text()
+    assert tomllib.loads(text)["benchmark"] == [{"name": head[2:], "command": [head, "1"], "against": ["./fast"]}]
+    returned, out, err = two(tmp_path, "--dry-run")
+    assert returned == 0, err
+    assert f"base ./fast against head {head} 1: 1 benchmark x 5 to " in out
+    assert "build" not in out
+
+
+def test_five_rounds_at_least(tmp_path: Path) -> None:
+    program(tmp_path / "fast", 100)
+    programs = ("--base-command", "./fast", "--head-command", "./fast")
+    _, out, _ = two(tmp_path, "--set", "plan.builds={min = 2, max = 12}", "--dry-run", *programs)
+    assert "x 5 to 12 rounds" in out
+    returned, _, err = two(tmp_path, "--set", "plan.builds=3", *programs)
+    assert returned == 2
+    assert "over 5 rounds at least" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--save",), "--save: needs a command"),
+        (("--build", "make"), "--build: needs a command"),
+        (("--base-command", "./a"), "two programs need --base-command and --head-command"),
+        (("--base-command", "./a", "--head-command", "./b", "--", "c"), "put no command behind --"),
+        (("--base-command", "./a", "--head-command", "./b", "--base", "main"), "--base means commits"),
+        (("--base-command", "./a", "--head-command", "./b", "--creep"), "two given programs"),
+        (("--base-command", "./a 'b", "--head-command", "./b"), "No closing quotation"),
+        (("--config", "x.toml", "--", "./a"), "--config: not with a command"),
+        (("main", "--", "./a"), "unexpected argument 'main'"),
+    ],
+)
+def test_what_does_not_go_together(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+    returned, _, err = two(tmp_path, *arguments)
+    assert returned == 2
+    assert told in err
+
+
+def test_a_file_of_two_programs(tmp_path: Path) -> None:
+    entry = '[[benchmark]]\nname = "{}"\ncommand = "./a"\n'
+    (tmp_path / "perfgate.toml").write_text(entry.format("a") + 'against = "./b"\n' + entry.format("b"))
+    returned, _, err = two(tmp_path, "--dry-run")
+    assert returned == 2
+    assert "perfgate.toml:5: benchmark[1]: has no `against`" in err
+    (tmp_path / "perfgate.toml").write_text(entry.format("a") + 'against = "./b"\n[build]\ncommand = "make"\n')
+    returned, _, err = two(tmp_path, "--dry-run")
+    assert returned == 2
+    assert "nothing is built where two given programs are compared" in err
