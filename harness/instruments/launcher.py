@@ -295,28 +295,18 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
     # Python ignores these; a program expects them as they are by default
     default = (SIGPIPE, SIGXFSZ)
     argv, environment, directory, (prepare, cleanup), places, longer, _ = side
-    spawn, clock, read, pace = posix.posix_spawnp, perf_counter_ns, posix.pread, enter.pace
+    spawn, clock, read = posix.posix_spawnp, perf_counter_ns, posix.pread
     if own >= 0:
         wait, one, until = posix.waitid, posix.P_PID, posix.WEXITED | posix.WNOWAIT
     _warm_up(environment)
-    known = pace()
+    known = enter.pace()
 
     def once(number: int) -> tuple[Failed, list[float]]:
         _, added, other = starts[number]
         words, whole = other or argv, {**environment, **added}
         program = words[0]
         delay = waited = ran = -1
-        now = pace()
-        if now != known:
-            # a command of either side that runs as the same user did that
-            return ("pace", next(number for number, name in enumerate(now) if now[name] != known[name])), []
-        if places:
-            try:
-                # what stands there is not what stood there before
-                posix.chdir(directory)
-            except OSError as problem:
-                return ("directory", problem.errno or -1), []
-        if failed := _aside("prepare", prepare, whole, orphans):
+        if failed := _unready(known, directory if places else b"") or _aside("prepare", prepare, whole, orphans):
             return failed, []
         first = read(own, 99, 0) if own >= 0 else b""
         begin = clock()
@@ -367,6 +357,21 @@ def _lengthen(took: list[Any], share: float) -> None:
     if ran >= 0:
         took[4] += max(0, lasted - spent)
         took[6] += spent
+
+
+def _unready(known: dict[str, Any], directory: bytes) -> Failed:
+    """Return why a start would not be like the ones before it; directory: whose trees take turns, else nothing."""
+    now = enter.pace()
+    if now != known:
+        # a command of either side that runs as the same user did that
+        return "pace", next(number for number, name in enumerate(now) if now[name] != known[name])
+    if directory:
+        try:
+            # what stands there is not what stood there before
+            posix.chdir(directory)
+        except OSError as problem:
+            return "directory", problem.errno or -1
+    return None
 
 
 def _aside(what: str, words: list[bytes], environment: dict[bytes, bytes], orphans: int) -> Failed:

@@ -324,7 +324,7 @@ def test_what_delays_the_launcher_until_the_program_has_ended(
 
     own = os.open(told, os.O_RDONLY)
     monkeypatch.setattr(posix, "posix_spawnp", late_spawn)
-    once = launcher._starter((argv, dict(os.environb), b".", [], 0.0, ()), [(0, {}, None)], own, -1)
+    once = launcher._starter((argv, dict(os.environb), b".", ([], []), [], 0.0, ()), [(0, {}, None)], own, -1)
     failed, run = once(0)
     os.close(own)
     assert (failed, run[5]) == (None, late)
