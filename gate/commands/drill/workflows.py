@@ -138,7 +138,7 @@ def _of_triggers(
     workflow: Any, triggers: Mapping[str, Any], steps: Sequence[_Step], paths: Sequence[str], branch: str | None
 ) -> Iterator[Told]:
     on = workflow.get("on", workflow.get(True))
-    if "pull_request_target" in triggers and any(step.measures for step in steps):
+    if "pull_request_target" in triggers and any(step.measures and _may_write(workflow, step) for step in steps):
         line = _line(on, "pull_request_target") if isinstance(on, Mapping) else _line(workflow, "on")
         yield line, "pull_request_target runs a stranger's code with a token that can write", "use `on: pull_request`"
     for name in _GATED:
@@ -162,6 +162,11 @@ def _of_triggers(
                     f"pull requests to {known[0]} start no gate",
                     f"leave `{key}` out, or name it",
                 )
+
+
+def _may_write(workflow: Any, step: _Step) -> bool:
+    given = step.job.get("permissions", workflow.get("permissions"))
+    return "write" in given.values() if isinstance(given, Mapping) else given != "read-all"
 
 
 def _is_filtered(name: str, filters: Mapping[str, Any], kind: str) -> bool:

@@ -19,6 +19,7 @@ CONFIG = parse(
     )
 )
 PATHS = ["perfgate.toml", "src/bench.c"]
+TWO_JOBS = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/github.md").read_text(encoding="utf-8"), re.DOTALL)[0]
 README = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[0]
 TERMINAL = """\
 name: gate
@@ -44,7 +45,7 @@ SABOTAGE = {
     "step goes on": (TERMINAL, "perfgate check", "perfgate check\n        continue-on-error: true", 10, "the step is green"),
     "or true": (TERMINAL, "perfgate check", "perfgate check --quiet || true", 9, "the shell ends with 0"),
     "a pipe": (TERMINAL, "perfgate check", "perfgate check | tee log", 9, "shell: bash"),
-    "skipped": (README, "    if: ${{ always() }}\n", "", 15, "a skipped check counts as passed"),
+    "skipped": (TWO_JOBS, "    if: ${{ always() }}\n", "", 15, "a skipped check counts as passed"),
     "waits for lint": (TERMINAL, "    runs-on: [s", "    needs: lint\n    runs-on: [s", 5, "skipped if lint fails"),
     "never": (TERMINAL, "    runs-on: [s", "    if: github.event_name == 'push'\n    runs-on: [s", 5, "is never true"),
     "paths": (TERMINAL, "on: [pull_request]", "on:\n  pull_request:\n    paths: ['lib/**']", 4, "perfgate.toml starts no gate"),
@@ -54,11 +55,11 @@ SABOTAGE = {
     "branches": (TERMINAL, "on: [pull_request]", "on:\n  pull_request:\n    branches: [develop]", 4, "to main start no gate"),
     "shallow": (TERMINAL, "\n        with: {fetch-depth: 0}", "", 7, "fetch-depth: 0"),
     "shallow by number": (TERMINAL, "fetch-depth: 0", "fetch-depth: 2", 8, "fetch-depth: 0"),
-    "no right": (README, ", pull-requests: write", "", 19, "pull-requests: write"),
-    "a stranger's code": (README, "on: pull_request\n", "on: pull_request_target\n", 2, "use `on: pull_request`"),
+    "no right": (TWO_JOBS, ", pull-requests: write", "", 19, "pull-requests: write"),
+    "a stranger's code": (TERMINAL, "[pull_request]", "pull_request_target", 2, "use `on: pull_request`"),
     "a benchmark that is not": (TERMINAL, "perfgate check", "perfgate check --benchmark 'parze*'", 9, "parze* names no benchmark"),
-    "too short": (README, "timeout-minutes: 60", "timeout-minutes: 10", 7, "measuring may take 15m"),
-    "nothing decides": (README, README[README.index("  perfgate: #") :], "", 12, "no job decides"),
+    "too short": (TWO_JOBS, "timeout-minutes: 60", "timeout-minutes: 10", 7, "measuring may take 15m"),
+    "nothing decides": (TWO_JOBS, TWO_JOBS[TWO_JOBS.index("  perfgate: #") :], "", 12, "no job decides"),
 }  # fmt: skip
 
 
@@ -72,7 +73,7 @@ def test_what_swallows_a_verdict_is_named(name: str, tmp_path: Path) -> None:
 
 
 def test_workflows_that_let_verdicts_through(tmp_path: Path) -> None:
-    assert found(README, tmp_path) == found(TERMINAL, tmp_path) == []
+    assert found(README, tmp_path) == found(TWO_JOBS, tmp_path) == found(TERMINAL, tmp_path) == []
     kind = TERMINAL.replace("perfgate check", "perfgate check --benchmark 'suite/*' --benchmark parse | tee log")
     assert found(kind.replace("- run:", "- shell: bash\n        run:"), tmp_path) == []
     filters = "on:\n  pull_request:\n    paths: ['**', '!docs/**']\n    branches: ['ma*', 'release/**']"
@@ -81,7 +82,7 @@ def test_workflows_that_let_verdicts_through(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", sorted((ROOT / "templates/workflows").glob("*.yml")), ids=lambda file: file.stem)
 def test_the_templates_swallow_nothing(file: Path, tmp_path: Path) -> None:
-    if file.stem in ("forks", "matrix", "pull-request", "trusted"):
+    if file.stem in ("comment", "forks", "matrix", "pull-request", "trusted"):
         assert found(file.read_text(), tmp_path) == []
     else:
         with pytest.raises(UserError, match="no workflow runs perfgate on pull requests"):
