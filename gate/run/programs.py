@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import msgspec
 from gate.checkout import text_of
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.config.resolve import resolve
-from gate.config.source import Fault, Source, read_source
+from gate.config.source import ConfigError, Fault, Source, read_source
 from gate.config.types import Benchmark, Builds, Command
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Commit, UserError, Whose
@@ -42,7 +42,9 @@ def two_programs(options: MeasureOptions, rules: RulesOptions) -> Source | None:
     config = named_config(rules)
     file = Path("perfgate.toml")
     if config is None and file.is_file():
-        config = read_source(text_of(file), file.name)
+        # what is wrong with it is said of the side that has it
+        with suppress(ConfigError):
+            config = read_source(text_of(file), file.name)
     benchmarks = config.tables.get("benchmark") if config is not None else None
     if not isinstance(benchmarks, list) or not any("against" in each for each in benchmarks if isinstance(each, dict)):
         return None

@@ -189,11 +189,11 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
         ),
         (
             examples.only_inconclusive(),
-            "Run again with `--set plan.builds=7 --set plan.budget=9m` (about 7 min 55 s): at this noise level it",
+            "Run again with `--set plan.builds=7 --set plan.budget=10m` (about 7 min 55 s): at this noise level it",
         ),
         (
             examples.one_build(),
-            "Run the same check again with `--set plan.builds=5 --set plan.budget=19m`: 5 builds are",
+            "Run the same check again with `--set plan.builds=5 --set plan.budget=22m`: 5 builds are",
         ),
         (
             examples.report(

@@ -162,7 +162,7 @@ def test_what_to_do_stands_right_after_the_table() -> None:
     head, found, rest = terminal.render(examples.only_inconclusive()).partition("\n\nnext      ")
     assert found
     assert head.splitlines()[-1].startswith("¹ the interval is too wide")
-    assert rest.startswith("Run again with `--set plan.builds=7 --set plan.budget=9m` (about 7 min 55 s): at this")
+    assert rest.startswith("Run again with `--set plan.builds=7 --set plan.budget=10m` (about 7 min 55 s): at this")
     assert rest.partition("\n\n")[2].startswith("wild: 40.0% slower")
     assert "\nnext " not in terminal.render(examples.passing())
 
