@@ -58,6 +58,27 @@ SABOTAGE = {
     "a stranger's code": (README, "on: pull_request\n", "on: pull_request_target\n", 2, "use `on: pull_request`"),
     "a benchmark that is not": (TERMINAL, "perfgate check", "perfgate check --benchmark 'parze*'", 9, "parze* names no benchmark"),
     "too short": (README, "timeout-minutes: 60", "timeout-minutes: 10", 7, "measuring may take 15m"),
+    "a shell that goes on": (
+        TERMINAL, "- run: perfgate check", "- shell: bash {0}\n        run: |\n          perfgate check\n          ls", 10, "goes on after",
+    ),
+    "only after success": (README, "always()", "always() && needs.measure.result == 'success'", 15, "is skipped if measure fails"),
+    "only after a failure": (TERMINAL, "- run:", "- if: failure()\n        run:", 9, "is never true"),
+    "not for pull requests": (
+        TERMINAL, "    runs-on: [s", "    if: github.event_name != 'pull_request'\n    runs-on: [s", 5, "is never true",
+    ),
+    "only on main": (TERMINAL, "    runs-on: [s", "    if: github.ref_name == 'main'\n    runs-on: [s", 5, "is never true"),
+    "after the merge": (
+        TERMINAL, "    runs-on: [s", "    if: ${{ github.event.pull_request.merged }}\n    runs-on: [s", 5, "is never true",
+    ),
+    "first commit only": (
+        TERMINAL, "on: [pull_request]", "on:\n  pull_request:\n    types: opened", 4, "when a commit is pushed",
+    ),
+    "read too late": (
+        TERMINAL, "- run: perfgate check",
+        "- id: gate\n        run: perfgate check || true\n      - if: steps.gate.outcome == 'failure'\n        run: exit 1",
+        10, "the shell ends with 0",
+    ),
+    "base is head": (TERMINAL, "perfgate check", "perfgate check --base ${{ github.sha }}", 9, "no slower than itself"),
     "nothing decides": (README, README[README.index("  perfgate: #") :], "", 12, "no job decides"),
 }  # fmt: skip
 
@@ -77,6 +98,29 @@ def test_workflows_that_let_verdicts_through(tmp_path: Path) -> None:
     assert found(kind.replace("- run:", "- shell: bash\n        run:"), tmp_path) == []
     filters = "on:\n  pull_request:\n    paths: ['**', '!docs/**']\n    branches: ['ma*', 'release/**']"
     assert found(TERMINAL.replace("on: [pull_request]", filters), tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("- run: perfgate check", "- run: |\n          rm -r old || true\n          perfgate check"),
+        ("- run: perfgate check", "- run: 'perfgate check --base ${{ inputs.base || github.base_ref }}'"),
+        (
+            "- run: perfgate check",
+            "- id: gate\n        continue-on-error: true\n        run: perfgate check\n      - if: steps.gate.outcome == 'failure'\n        run: exit 1",
+        ),
+        (
+            "    runs-on",
+            "    if: ${{ !github.event.pull_request.draft && contains(github.event_name, 'pull') }}\n    runs-on",
+        ),
+        ("    runs-on", "    if: github.event_name == 'push' || github.event_name == 'pull_request'\n    runs-on"),
+        ("    runs-on", "    continue-on-error: false\n    runs-on"),
+    ],
+)
+def test_what_only_looks_like_a_loss(change: tuple[str, str], tmp_path: Path) -> None:
+    text = TERMINAL.replace(*change)
+    assert text != TERMINAL
+    assert found(text, tmp_path) == []
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "templates/workflows").glob("*.yml")), ids=lambda file: file.stem)
