@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 _TOKEN = re.compile(r"\s*('(?:[^']|'')*'|\d+(?:\.\d+)?|&&|\|\||[!=<>]=|[!()<>,\[\]]|[\w*.-]+)")
@@ -13,11 +15,26 @@ class _Unknown:
     """What only the run can tell."""
 
 
+@dataclass(frozen=True)
+class _List:
+    """A list, as `fromJSON` gives it."""
+
+    words: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> _List | _Unknown:
+        try:
+            given = json.loads(text)
+        except ValueError:
+            return UNKNOWN
+        return cls(tuple(str(each).lower() for each in given)) if isinstance(given, list) else UNKNOWN
+
+
 UNKNOWN: Final = _Unknown()
-Value = str | float | bool | _Unknown | None
+Value = str | float | bool | _List | _Unknown | None
 
 
-def gives(text: object, known: Mapping[str, Value], results: list[str]) -> bool | None:
+def gives(text: object, known: Mapping[str, Value], results: Sequence[str]) -> bool | None:
     """Return whether a job or a step with this `if` runs; None: that is not known beforehand.
 
     Args:
@@ -47,7 +64,7 @@ def _folded(value: Value) -> Value:
 
 
 class _Reader:
-    def __init__(self, source: str, known: Mapping[str, Value], results: list[str]) -> None:
+    def __init__(self, source: str, known: Mapping[str, Value], results: Sequence[str]) -> None:
         self.known = known
         self.results = results
         self.tokens: list[str] = []
@@ -135,6 +152,10 @@ class _Reader:
         if name in status:
             self.asks = True
             return status[name]
+        if name == "fromjson" and len(values) == 1 and isinstance(values[0], str):
+            return _List.of(values[0])
+        if name == "contains" and len(values) == 2 and isinstance(values[0], _List) and isinstance(values[1], str):
+            return values[1].lower() in values[0].words
         texts = [each.lower() for each in values if isinstance(each, str)]
         if name in ("contains", "startswith", "endswith") and len(texts) == len(values) == 2:
             text, part = texts

@@ -131,10 +131,16 @@ class _Shell:
             return 1
         if name in self.functions:
             return self.function(name, checked=checked)
-        script = next((number for number, each in enumerate(rest) if re.fullmatch(r"-[a-z]*c", each)), None)
-        if name in ("bash", "sh") and script is not None and rest[script + 1 :]:
-            flags = " ".join(rest[: script + 1])
-            return self.inner(rest[script + 1][1:-1], stops="e" in rest[script], pipefail="pipefail" in flags)
+        if name == "eval":
+            _Parser(" ".join(each.strip("\"'") for each in rest)).script()(self, checked)
+            return self.status
+        if (nested := _nested([name, *rest])) is not None:
+            flags, script = nested
+            return self.inner(script, stops=re.search(r"-[a-z]*e", flags) is not None, pipefail="pipefail" in flags)
+        return self.built_in(name, rest, before, checked=checked)
+
+    def built_in(self, name: str, rest: Sequence[str], before: int, *, checked: bool) -> int:
+        """Do what a command of the shell's own does to the shell."""
         if name in ("exit", "return", "break", "continue"):
             value = self.number(rest[0], before) if rest else before
             raise _Ends("break" if name == "continue" else name, 1 if value is None else value)
@@ -458,6 +464,15 @@ def _closed(script: str, at: int) -> int:
         if depth == 0:
             return at
     raise _UnclearError
+
+
+def _nested(words: Sequence[str]) -> tuple[str, str] | None:
+    """Find `sh -c SCRIPT` in words, also behind `timeout 1h`: the flags of the shell, and its script."""
+    shell = next((number for number, each in enumerate(words) if each.rpartition("/")[2] in ("bash", "sh")), len(words))
+    for number, word in enumerate(words[shell:-1], shell):
+        if re.fullmatch(r"-[a-z]*c", word):
+            return " ".join(words[shell : number + 1]), words[number + 1][1:-1]
+    return None
 
 
 def _inside(word: str) -> Iterator[str]:

@@ -93,7 +93,7 @@ def swallowed(files: Sequence[Path], config: Config, paths: Sequence[str], branc
         told = [*_of_triggers(workflow, triggers, steps, paths, branch)]
         for step in steps:
             told += [
-                *_of_results(workflow, step),
+                *_of_results(workflow, step, triggers),
                 *_of_job(step, triggers),
                 *_of_inputs(workflow, step, config, triggers),
             ]
@@ -198,12 +198,12 @@ def _matches(pattern: str, name: str) -> bool:
     return re.fullmatch("".join(meant.get(part, re.escape(part)) for part in parts), name) is not None
 
 
-def _of_results(workflow: Any, step: _Step) -> Iterator[Told]:
+def _of_results(workflow: Any, step: _Step, triggers: Mapping[str, Any]) -> Iterator[Told]:
     """Name what turns a failure into success."""
     for place, what in ((step.job, f"job {step.name}"), (step.step, "the step")):
-        if place.get("continue-on-error") not in (None, False, "false") and not (
-            place is step.step and _is_read_later(step, "outcome", "outputs")
-        ):
+        goes_on = place.get("continue-on-error")
+        read = place is step.step and _is_read_later(step, "outcome", "outputs")
+        if goes_on is not None and _may_be(goes_on, triggers) and not read:
             line = _line(place, "continue-on-error")
             yield line, f"{what} is green whatever perfgate finds", "leave `continue-on-error` out"
     if not step.run or _is_read_later(step, "outputs"):
@@ -256,21 +256,31 @@ def _of_job(step: _Step, triggers: Mapping[str, Any]) -> Iterator[Told]:
     waits = [needs] if isinstance(needs, str) else [str(each) for each in needs]
 
     def runs(place: Any, result: str) -> bool:
-        results = [result] * len(waits if place is step.job else [0])
-        return any(
-            gives(place.get("if"), _known(event, waits, result), results) is not False
-            for event in _GATED
-            if event in triggers
-        )
+        results = [result] * len(waits) if place is step.job else []
+        return _may_be(place.get("if"), triggers, waits, result, results)
 
     for place in (step.job, step.step):
         if not runs(place, "success"):
             yield _line(place, "if"), f"`if: {place['if']}` is never true in a pull request", "leave `if` out"
             return
-    if waits and not all(runs(step.job, result) for result in ("failure", "cancelled", "skipped")):
-        names = ", ".join(waits)
+    names, ended = ", ".join(waits), [result for result in ("failure", "cancelled", "skipped") if waits]
+    if not all(runs(step.job, result) for result in ended):
         what = f"job {step.name} is skipped if {names} fails or is skipped, and a skipped check counts as passed"
         yield _line(step.job, "needs"), what, "add `if: ${{ always() }}` to the job"
+    elif not all(runs(step.step, result) for result in ended):
+        yield _line(step.step, "if"), f"nothing decides if {names} fails or is skipped", "leave `if` out of the step"
+
+
+def _may_be(
+    condition: object,
+    triggers: Mapping[str, Any],
+    waits: Sequence[str] = (),
+    result: str = "",
+    results: Sequence[str] = (),
+) -> bool:
+    """Return whether a condition can be true where pull requests are gated, after jobs that ended with a result."""
+    events = [event for event in _GATED if event in triggers]
+    return any(gives(condition, _known(event, waits, result), results) is not False for event in events)
 
 
 def _known(event: str, before: Sequence[str], result: str) -> dict[str, Value]:

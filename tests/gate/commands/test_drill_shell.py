@@ -18,7 +18,7 @@ LOSES = [
     "while ! gate; do break; done", "until gate; do exit 0; done", "g() {\n  gate\n}\ng || true", "bash -c 'gate || true'",
     "(cd . && gate) || true", "gate | other", "gate 2>&1 | other", "gate |& other", "gate |\n  other", "gate \\\n  --x | other",
     "other < <(gate)", "(gate; true) || true", "case x in\n  *) gate || true;;\nesac", "true && gate || false || true",
-    "gate || true # exit 1", "for i in 1; do gate || true; done",
+    "gate || true # exit 1", "for i in 1; do gate || true; done", "eval 'gate || true'", "timeout 9 sh -c 'gate; other'",
 ]  # fmt: skip
 KEEPS = [
     "gate", "gate --json out\necho done", "rm x || true\ngate", "set +e\nother\nset -e\ngate", "rc=0\ngate || rc=$?\nexit $rc",
@@ -29,7 +29,7 @@ KEEPS = [
     "if gate; then echo ok; else echo bad; exit 1; fi", "out=$(gate)\necho \"$out\"", "bash -c 'gate'", "gate & p=$!\nwait $p",
     "set +e\ngate\nrc=$?\nset -e\nif [ $rc -eq 0 ]; then echo ok; else exit 1; fi", "echo 'gate || true'\ngate",
     "cat > x <<END\ngate || true\nEND\ngate", "(cd . && gate)", "trap 'other' EXIT\ngate", "gate; other", "{ gate; other; }",
-    'echo "a ${x:-b} # c"\ngate # || true', "for i in 1 2; do gate; done", "test -f x && gate || exit 3", "x=1 gate",
+    'echo "a ${x:-b} # c"\ngate # || true', "for i in 1 2; do gate; done", "test -f x && gate || exit 3", "x=1 gate", "eval gate", "timeout 9 sh -c 'other; gate'", "(gate; exit 0)",
 ]  # fmt: skip
 
 

@@ -78,6 +78,13 @@ SABOTAGE = {
         "- id: gate\n        run: perfgate check || true\n      - if: steps.gate.outcome == 'failure'\n        run: exit 1",
         10, "the shell ends with 0",
     ),
+    "a step that is skipped": (
+        README, "        with: {command: publish", "        if: needs.measure.result == 'success'\n        with: {command: publish",
+        22, "nothing decides if measure fails",
+    ),
+    "other events": (
+        TERMINAL, "    runs-on: [s", "    if: contains(fromJSON('[\"push\"]'), github.event_name)\n    runs-on: [s", 5, "is never true",
+    ),
     "base is head": (TERMINAL, "perfgate check", "perfgate check --base ${{ github.sha }}", 9, "no slower than itself"),
     "nothing decides": (README, README[README.index("  perfgate: #") :], "", 12, "no job decides"),
 }  # fmt: skip
@@ -115,6 +122,7 @@ def test_workflows_that_let_verdicts_through(tmp_path: Path) -> None:
         ),
         ("    runs-on", "    if: github.event_name == 'push' || github.event_name == 'pull_request'\n    runs-on"),
         ("    runs-on", "    continue-on-error: false\n    runs-on"),
+        ("    runs-on", "    continue-on-error: ${{ github.event_name == 'schedule' }}\n    runs-on"),
     ],
 )
 def test_what_only_looks_like_a_loss(change: tuple[str, str], tmp_path: Path) -> None:
