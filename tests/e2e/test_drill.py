@@ -140,8 +140,8 @@ def test_a_command_that_never_comes_to_the_work(project: Project) -> None:
 
 def test_a_suite_fails_as_a_whole_and_its_benchmarks_have_the_rows() -> None:
     tried = [
-        Exercise("slower", "25% more", {"suite/a": True, "suite/b": True, "own": True}),
-        Exercise("harmless", "a comment", {"suite": True, "own": True}),
+        Exercise("slower", "25% more", {"suite/a": True, "suite/b": True, "own": True}, folder="reports"),
+        Exercise("harmless", "a comment", {"suite": True, "own": True}, folder="reports"),
         Exercise("broken", "failing", {"suite": True, "own": False}, folder="reports"),
         Exercise("artifacts", "base's", why="it needs --patch"),
     ]

@@ -68,7 +68,8 @@ _WANTED: Mapping[Name, str] = {
 _ELSEWHERE = "the benchmark runs something that the build does not make: look at its command, and at PATH"
 _UNREACHED = (
     "that slowdown passes here: either the benchmark does not run what the patch changes (look at its arguments, at "
-    "outputs that it keeps, at PATH), or the slowdown is too small for this gate (raise plan.budget, or lower gate.threshold)"
+    "outputs that it keeps, at PATH), or the slowdown is too small for this gate (raise plan.budget, or lower "
+    "gate.threshold)"
 )
 _NO_ARTIFACTS = "[build] names no command and artifacts: whether the benchmarks run this code, --patch shows"
 _MEANS: Mapping[Name, str] = {
