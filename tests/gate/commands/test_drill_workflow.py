@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from gate.cli.command import meanings
+from gate.codes import MEANINGS, Exit
+from gate.commands.drill.command import COMMAND
 from gate.commands.drill.workflows import swallowed
 from gate.config.parse import parse
 from gate.config.source import read_source
@@ -138,6 +141,11 @@ def test_the_templates_swallow_nothing(file: Path, tmp_path: Path) -> None:
     else:
         with pytest.raises(UserError, match="no workflow runs perfgate on pull requests"):
             found(file.read_text(), tmp_path)
+
+
+def test_the_help_says_what_its_exit_codes_mean() -> None:
+    said = meanings(COMMAND.codes, COMMAND)
+    assert (said[Exit.REGRESSION], said[Exit.USAGE]) == (COMMAND.failed, MEANINGS[Exit.USAGE])
 
 
 @pytest.mark.parametrize(
