@@ -83,10 +83,11 @@ def swallowed(files: Sequence[Path], config: Config, paths: Sequence[str], branc
     """
     found: list[Swallowed] = []
     any_gate = False
-    for file in files:
-        workflow = _read(file)
+    workflows = [(file, _read(file)) for file in files]
+    called = {name: triggers for _, workflow in workflows for name, triggers in _called(workflow)}
+    for file, workflow in workflows:
         steps = [step for step in _steps(workflow) if step.measures or step.decides]
-        triggers = _triggers(workflow)
+        triggers = called.get(file.name, _triggers(workflow))
         if not steps or not set(_GATED) & set(triggers):
             continue
         any_gate = True
@@ -115,13 +116,49 @@ def _read(file: Path) -> Any:
     from ruamel.yaml.error import YAMLError
 
     try:
-        return YAML().load(file.read_text(encoding="utf-8")) or {}
+        workflow = YAML().load(file.read_text(encoding="utf-8")) or {}
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file}: {getattr(error, 'strerror', None) or 'is no UTF-8'}", option="workflow") from None
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark is not None else ""
         raise UserError(f"{file}{line}: {getattr(error, 'problem', None) or 'is no YAML'}", option="workflow") from None
+    _require_tables(file, workflow)
+    return workflow
+
+
+def _require_tables(file: Path, workflow: Any) -> None:
+    """Require that what is asked for keys has keys."""
+
+    def require(place: Any, key: Any, kind: type = Mapping) -> Any:
+        listed = isinstance(place, list)
+        found = place[key] if listed else place.get(key)
+        if found is not None and not isinstance(found, kind):
+            line = (place.lc.item if listed else place.lc.key)(key)[0] + 1
+            what = "a table" if kind is Mapping else "a list"
+            raise UserError(f"{file}:{line}: {found} stands where {what} must be", option="workflow")
+        return {} if found is None else found
+
+    if not isinstance(workflow, Mapping):
+        return
+    require(workflow, "defaults")
+    jobs = require(workflow, "jobs")
+    for name in jobs:
+        job = require(jobs, name)
+        require(require(job, "defaults"), "run")
+        steps = require(job, "steps", list)
+        for number in range(len(steps)):
+            require(require(steps, number), "with")
+
+
+def _called(workflow: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Give the workflows of this repository that the jobs of a gate call, with what starts them."""
+    triggers = _triggers(workflow)
+    if set(_GATED) & set(triggers):
+        for job in (workflow.get("jobs") or {}).values():
+            uses = str((job or {}).get("uses") or "")
+            if uses.startswith("./"):
+                yield uses.rpartition("/")[2], triggers
 
 
 def _steps(workflow: Any) -> Iterator[_Step]:
@@ -148,6 +185,8 @@ def _of_triggers(
     workflow: Any, triggers: Mapping[str, Any], steps: Sequence[_Step], paths: Sequence[str], branch: str | None
 ) -> Iterator[Told]:
     on = workflow.get("on", workflow.get(True))
+    if "workflow_call" in _triggers(workflow):
+        return
     if "pull_request_target" in triggers and any(step.measures for step in steps):
         line = _line(on, "pull_request_target") if isinstance(on, Mapping) else _line(workflow, "on")
         yield line, "pull_request_target runs a stranger's code with a token that can write", "use `on: pull_request`"
@@ -189,7 +228,7 @@ def _is_filtered(name: str, filters: Mapping[str, Any], kind: str) -> bool:
 
 
 def _listed(given: Any) -> Sequence[Any]:
-    return [given] if isinstance(given, str) else given or []
+    return given if isinstance(given, (list, tuple)) else [] if given is None else [given]
 
 
 def _matches(pattern: str, name: str) -> bool:

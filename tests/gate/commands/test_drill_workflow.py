@@ -143,13 +143,37 @@ def test_the_templates_swallow_nothing(file: Path, tmp_path: Path) -> None:
             found(file.read_text(), tmp_path)
 
 
+def test_a_workflow_that_a_gate_calls(tmp_path: Path) -> None:
+    files = [tmp_path / "ci.yml", tmp_path / "perf.yml"]
+    files[0].write_text("on: pull_request\njobs:\n  perf:\n    uses: ./.github/workflows/perf.yml\n")
+    files[1].write_text(
+        TERMINAL.replace("[pull_request]", "workflow_call").replace("perfgate check", "perfgate check || true")
+    )
+    (only,) = swallowed(files, CONFIG, PATHS, "main")
+    assert (only.file, only.line) == (str(files[1]), 9)
+    with pytest.raises(UserError, match="no workflow"):
+        swallowed(files[1:], CONFIG, PATHS, "main")
+
+
 def test_the_help_says_what_its_exit_codes_mean() -> None:
     said = meanings(COMMAND.codes, COMMAND)
     assert (said[Exit.REGRESSION], said[Exit.USAGE]) == (COMMAND.failed, MEANINGS[Exit.USAGE])
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("a: [1\n", r"gate.yml:2: "), ("on: push\n", "no workflow"), ("- 1\n", "no workflow")]
+    ("text", "said"),
+    [
+        ("a: [1\n", r"gate.yml:2: "),
+        ("jobs:\n  a: 3\n", r"gate.yml:2: 3 stands where a table must be"),
+        (
+            "on: pull_request\njobs:\n  a:\n    steps:\n      - perfgate check\n",
+            r"gate.yml:5: perfgate check stands where",
+        ),
+        ("jobs:\n  a:\n    steps: x\n", r"gate.yml:3: x stands where a list must be"),
+        ("defaults: 1\n", r"gate.yml:1: 1 stands where"),
+        ("on: push\n", "no workflow"),
+        ("- 1\n", "no workflow"),
+    ],
 )
 def test_files_that_are_no_gates(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=said):
