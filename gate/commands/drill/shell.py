@@ -167,7 +167,7 @@ class _Shell:
 
     def options(self, words: Sequence[str]) -> None:
         """Do what `set` does to -e and pipefail."""
-        for word, value in zip(words, [*words[1:], ""], strict=True):
+        for word, value in zip(words, [*words[1:], ""], strict=False):
             if re.fullmatch(r"[-+][a-zA-Z]+", word) is None:
                 continue
             named = value if word.endswith("o") else ""
