@@ -211,7 +211,7 @@ def _slower(drill: _Drill, patch: bytes | None) -> tuple[Exercise, dict[str, flo
     else:
         what = f"{drill.options.patch} was applied to head"
         decided, folder = drill.measured("slower", lambda project: _planted(project, drill.rules, patch))
-    if not decided.report.findings:
+    if not (decided.report.findings or decided.report.identical):
         failures = [title(each) for each in decided.report.failures]
         raise UnmeasuredError(f"head cannot be measured: {failures[0] if failures else 'it gave no values'}")
     red = {finding.benchmark for finding in decided.report.findings if finding.verdict == "regression"}
