@@ -57,7 +57,9 @@ def test_how_the_shell_was_started() -> None:
     assert not told("other\ngate", stops=False)
 
 
-@pytest.mark.parametrize("script", ["other", "set", "trap", "export", "echo '", "if gate; then", "gate $(", "fi", "function"])
+@pytest.mark.parametrize(
+    "script", ["other", "set", "trap", "export", "echo '", "if gate; then", "gate $(", "fi", "function"]
+)
 def test_nothing_is_said_of_what_is_not_understood(script: str) -> None:
     assert not told(script)
 
