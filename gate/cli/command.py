@@ -33,6 +33,8 @@ class Command:
     """Its exit codes, for its help; none: those of every command, 0 and 2."""
     done: str = MEANINGS[Exit.PASS]
     """What its 0 means."""
+    failed: str = MEANINGS[Exit.REGRESSION]
+    """What its 1 means."""
     error: str = MEANINGS[Exit.ERROR]
     """What its 4 means."""
     inconclusive: str = MEANINGS[Exit.INCONCLUSIVE]
@@ -47,7 +49,8 @@ def meanings(codes: Sequence[Exit], command: Command | None = None) -> dict[Exit
     """Return what exit codes mean; command: what some of them mean there."""
     own = {}
     if command is not None:
-        own = {Exit.PASS: command.done, Exit.INCONCLUSIVE: command.inconclusive, Exit.ERROR: command.error}
+        own = {Exit.PASS: command.done, Exit.REGRESSION: command.failed}
+        own |= {Exit.INCONCLUSIVE: command.inconclusive, Exit.ERROR: command.error}
     return {code: own.get(code, MEANINGS[code]) for code in codes}
 
 

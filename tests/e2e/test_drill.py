@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gate.commands.drill.drill import Exercise, _said
 from gate.commands.drill.edits import with_failing_artifacts
 from gate.config.parse import parse
 from gate.config.source import read_source
@@ -54,7 +55,7 @@ def held(project: Project) -> dict[str, Any]:
 def test_a_benchmark_of_what_is_installed_is_found(project: Project) -> None:
     done = project.perfgate("drill", "--json", "drill.json")
     assert done.returncode == 1, done.stderr
-    assert done.stdout.startswith("✖ 2 of 3 exercises held\n")
+    assert done.stdout.startswith("✖ 2 of 3 exercises held, 1 not tried\n")
     found = held(project)
     assert found["slower"] == found["harmless"] == {"elsewhere": True, "own": True}
     assert found["broken"] == {"elsewhere": False, "own": True}
@@ -101,7 +102,7 @@ def test_a_gate_that_can_go_red(project: Project) -> None:
     project.write("perfgate.toml", GATE)
     project.commit()
     done = project.perfgate("drill", "--quiet")
-    assert (done.returncode, done.stdout) == (0, "✔ 3 of 3 exercises held\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "✔ 3 of 3 exercises held, 1 not tried\n"), done.stderr
 
 
 @pytest.mark.endtoend
@@ -117,6 +118,54 @@ def test_what_cannot_be_tried(project: Project, arguments: list[str], code: int,
     done = project.perfgate("drill", *arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
+
+
+@pytest.mark.endtoend
+def test_a_patch_that_no_benchmark_reads(project: Project) -> None:
+    project.write("perfgate.toml", GATE[: GATE.index("[[benchmark]]")] + ELSEWHERE)
+    project.commit()
+    project.write("work.c", SOURCE.replace("100000L", "900000L"))
+    (project.top / "slower.diff").write_text(project.git("diff") + "\n")
+    project.git("checkout", "work.c")
+    done = project.perfgate("drill", "--patch", "slower.diff", "--head", "HEAD", "--json", "drill.json")
+    assert done.returncode == 1, done.stderr
+    assert held(project)["slower"] == {"elsewhere": False}
+    assert "elsewhere: it reads nothing that the patch changes" in done.stdout
+
+
+@pytest.mark.endtoend
+@pytest.mark.nightly
+def test_a_command_that_never_comes_to_the_work(project: Project) -> None:
+    usage = SOURCE.replace("    volatile", "    if (count != 2) return 0;\n    volatile")
+    project.write("work.c", usage)
+    project.write("perfgate.toml", GATE.replace("./app 60", "./app 60 --fast"))
+    project.commit()
+    project.write("work.c", usage.replace("100000L", "900000L"))
+    (project.top / "slower.diff").write_text(project.git("diff") + "\n")
+    project.git("checkout", "work.c")
+    done = project.perfgate("drill", "--patch", "slower.diff", "--head", "HEAD", "--json", "drill.json")
+    assert done.returncode == 1, done.stderr
+    assert held(project)["slower"] == {"own": False}
+    assert "look at its arguments" in " ".join(done.stdout.split())
+    # a benchmark that was given up early has a size too
+    assert set(json.loads((project.top / "drill.json").read_text())["detectable"]) == {"own"}
+
+
+def test_a_suite_fails_as_a_whole_and_its_benchmarks_have_the_rows() -> None:
+    tried = [
+        Exercise("slower", "25% more", {"suite/a": True, "suite/b": True, "own": True}, folder="reports"),
+        Exercise("harmless", "a comment", {"suite": True, "own": True}, folder="reports"),
+        Exercise("broken", "failing", {"suite": True, "own": False}, folder="reports"),
+        Exercise("artifacts", "base's", why="it needs --patch"),
+    ]
+    first, _, _, *rows = _said(tried, {}, quiet=False).splitlines()
+    assert first == "✖ 2 of 3 exercises held, 1 not tried"
+    assert [row.split() for row in rows[:3]] == [
+        ["suite/a", "red", "green", "error"],
+        ["suite/b", "red", "green", "error"],
+        ["own", "red", "green", "no", "error"],
+    ]
+    assert "ends with 0 where the program fails" in " ".join(" ".join(rows).split())
 
 
 def test_values_of_a_tool_are_made_longer() -> None:

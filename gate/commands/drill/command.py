@@ -32,11 +32,12 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 COMMAND = Command(
     help="prove that this project's gate can go red: a planted slowdown, a harmless edit and a broken build",
-    example="perfgate drill\nperfgate drill --patch slower.diff --benchmark 'parse-*'",
+    example="perfgate drill\nperfgate drill --workflow\nperfgate drill --patch slower.diff --benchmark 'parse-*'",
     options=Options,
     run=run,
     codes=(Exit.PASS, Exit.REGRESSION, Exit.USAGE, Exit.ERROR),
-    done="all that was tried held",
+    done="all that was tried held, or no workflow would swallow a verdict",
+    failed="something did not hold, or would swallow a verdict",
     error="error: head cannot be measured",
     place=11,
 )

@@ -66,10 +66,17 @@ _WANTED: Mapping[Name, str] = {
     "artifacts": "not red",
 }
 _ELSEWHERE = "the benchmark runs something that the build does not make: look at its command, and at PATH"
+_UNREACHED = (
+    "that slowdown passes here: either the benchmark does not run what the patch changes (look at its arguments, at "
+    "outputs that it keeps, at PATH), or the slowdown is too small for this gate (raise plan.budget, or lower "
+    "gate.threshold)"
+)
+_NO_ARTIFACTS = "[build] names no command and artifacts: whether the benchmarks run this code, --patch shows"
 _MEANS: Mapping[Name, str] = {
     "slower": "a slowdown of that size passes here: raise plan.budget, or lower gate.threshold",
     "harmless": "an edit that changes nothing does not pass here",
-    "broken": f"it runs though what the build made was replaced: {_ELSEWHERE}",
+    "broken": "it runs though what the build made was replaced: either its command ends with 0 where the program fails "
+    f"(`a | b`, `a; b`), or {_ELSEWHERE}",
     "artifacts": f"it is slower though its build is base's: {_ELSEWHERE}",
 }
 
@@ -85,6 +92,7 @@ class Exercise(msgspec.Struct, frozen=True):
 
     what: was done, in words. held: by benchmark, whether the gate said what it had to. why: it was not tried; None: it
     was. folder: of its report. same: the benchmarks that the change cannot reach, since they read nothing of it.
+    patched: it is the user's own change.
     """
 
     name: Name
@@ -93,6 +101,7 @@ class Exercise(msgspec.Struct, frozen=True):
     why: str | None = None
     folder: str | None = None
     same: list[str] = []
+    patched: bool = False
 
     @property
     def failed(self) -> list[str]:
@@ -202,13 +211,13 @@ def _slower(drill: _Drill, patch: bytes | None) -> tuple[Exercise, dict[str, flo
     else:
         what = f"{drill.options.patch} was applied to head"
         decided, folder = drill.measured("slower", lambda project: _planted(project, drill.rules, patch))
-    if not decided.report.findings:
+    if not (decided.report.findings or decided.report.identical):
         failures = [title(each) for each in decided.report.failures]
         raise UnmeasuredError(f"head cannot be measured: {failures[0] if failures else 'it gave no values'}")
     red = {finding.benchmark for finding in decided.report.findings if finding.verdict == "regression"}
     held = {name: name in red for name in _benchmarks(decided.report)}
     same = [each.benchmark for each in decided.report.identical]
-    return Exercise("slower", what, held, folder=str(folder), same=same), _sizes(decided)
+    return Exercise("slower", what, held, folder=str(folder), same=same, patched=patch is not None), _sizes(decided)
 
 
 def _harmless(drill: _Drill) -> Exercise:
@@ -248,7 +257,7 @@ def _broken(drill: _Drill, config: Config) -> Exercise:
     """Replace what head's build makes by a program that fails, which must be an error."""
     what = f"head's artifacts ({listed(config.build.artifacts)}) were replaced by a program that fails"
     if config.build.command is None or not config.build.artifacts:
-        return Exercise("broken", "head's artifacts fail", why="[build] names no command and artifacts")
+        return Exercise("broken", "head's artifacts fail", why=_NO_ARTIFACTS)
 
     def change(project: Project) -> Project:
         return _with_head(project, edits.with_failing_artifacts)
@@ -295,7 +304,7 @@ def _sizes(decided: Decided) -> dict[str, float]:
     """Give by benchmark the smallest slowdown that this run would have called, as a share."""
     subjects = subjects_of(decided.evidence, decided.policy)
     design = design_of(decided.evidence, decided.policy, subjects)
-    found: dict[str, float] = {}
+    found = {each.benchmark: each.detectable for each in decided.report.findings if each.detectable is not None}
     for judged in walk(subjects, design).judged:
         size, name = detectable(judged.estimated, design), judged.subject.case.benchmark
         if size is not None:
@@ -312,9 +321,12 @@ def _said(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bool)
     done = [each for each in tried if each.why is None]
     good = sum(not each.failed for each in done)
     headline = f"{'✔' if good == len(done) else '✖'} {good} of {len(done)} exercises held"
+    headline += f", {len(tried) - len(done)} not tried" if len(done) < len(tried) else ""
     if quiet:
         return f"{headline}\n"
     names = list(dict.fromkeys(name for each in done for name in each.held))
+    suites = {name.partition("/")[0] for name in names if "/" in name}
+    names = [name for name in names if name not in suites]
     columns = [Column("benchmark"), *(Column(f"{_TITLES[each.name]}") for each in done), Column("finds", right=True)]
     rows = []
     for name in names:
@@ -330,9 +342,8 @@ def _said(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bool)
 
 
 def _cell(each: Exercise, name: str) -> str:
-    if name not in each.held:
-        return "-"
-    return (_WANTED if each.held[name] else _MISSED)[each.name]
+    held = each.held.get(name, each.held.get(name.partition("/")[0]))
+    return "-" if held is None else (_WANTED if held else _MISSED)[each.name]
 
 
 def _whys(each: Exercise) -> list[str]:
@@ -340,4 +351,5 @@ def _whys(each: Exercise) -> list[str]:
     same, rest = ([name for name in each.failed if (name in each.same) is proved] for proved in (True, False))
     report = f"(`perfgate report {os.path.relpath(each.folder or '')}`)"
     found = [f"{listed(same)}: it reads nothing that the patch changes {report}"] if same else []
-    return found + ([f"{listed(rest)}: {_MEANS[each.name]} {report}"] if rest else [])
+    means = _UNREACHED if each.patched else _MEANS[each.name]
+    return found + ([f"{listed(rest)}: {means} {report}"] if rest else [])

@@ -9,16 +9,22 @@ from typing import Any
 
 import msgspec
 
+from gate.commands.drill.conditions import Value, gives
+from gate.commands.drill.shell import loses
 from gate.config.rules import matches
 from gate.config.types import Config
 from gate.model import UserError
 
 _OWN = re.compile(r"(^|/)perfgate@|^\./?$")
-_RUN = re.compile(r"\bperfgate (check|measure|publish|decide)\b|-m gate (check|measure|publish|decide)\b")
-_SWALLOWS = re.compile(r"\|\|\s*(true|:|exit 0|echo)(?![\w-])|;\s*(true|exit 0)\s*$|^\s*set \+e", re.MULTILINE)
-_PIPED = re.compile(r"(perfgate|-m gate) [^|\n]*[^|\n]\|[^|]")
-_NEVER = re.compile(r"^\s*(\$\{\{\s*)?false\b|event_name\s*==\s*'(push|schedule)'|github\.ref\s*==")
+_RUN = re.compile(r"(?:\bperfgate|-m gate) +(check|measure|publish|decide)\b(?![^\n|&;]* --dry-run)")
+_DECIDE = ("check", "publish", "decide")
+_EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.DOTALL)
+_ENDS = re.compile(r"\bexit\b|\bsetFailed\b|\bfalse\b")
+_HEAD = re.compile(
+    r"^(HEAD|\$\{?GITHUB_SHA\}?|\$\{\{\s*github\.(sha|head_ref|event\.pull_request\.head\.(sha|ref))\s*\}\})$"
+)
 _GATED = ("pull_request", "pull_request_target", "merge_group")
+_PUSHED = ("opened", "synchronize")
 _DEFAULTS = ("main", "master")
 _RIGHTS = {"status": "statuses", "check": "checks", "issue": "issues"}
 """What a token may write, by the input that asks for it."""
@@ -48,7 +54,7 @@ class _Step(msgspec.Struct, frozen=True):
     @property
     def command(self) -> str:
         found = _RUN.search(self.run)
-        return (found[1] or found[2]) if found else str(self.inputs.get("command") or "check")
+        return found[1] if found else str(self.inputs.get("command") or "check")
 
     @property
     def run(self) -> str:
@@ -56,7 +62,7 @@ class _Step(msgspec.Struct, frozen=True):
 
     @property
     def decides(self) -> bool:
-        return self.command in ("check", "publish", "decide")
+        return self.command in _DECIDE
 
     @property
     def measures(self) -> bool:
@@ -77,16 +83,22 @@ def swallowed(files: Sequence[Path], config: Config, paths: Sequence[str], branc
     """
     found: list[Swallowed] = []
     any_gate = False
-    for file in files:
-        workflow = _read(file)
+    workflows = [(file, _read(file)) for file in files]
+    called = {name: triggers for _, workflow in workflows for name, triggers in _called(workflow)}
+    for file, workflow in workflows:
         steps = [step for step in _steps(workflow) if step.measures or step.decides]
-        triggers = _triggers(workflow)
-        if not steps or not set(_GATED) & set(triggers):
+        triggers = called.get(file.name, _triggers(workflow))
+        # one that is asked by comments is no gate that runs by itself
+        if not steps or not set(_GATED) & set(triggers) or "issue_comment" in triggers:
             continue
         any_gate = True
         told = [*_of_triggers(workflow, triggers, steps, paths, branch)]
         for step in steps:
-            told += [*_of_results(workflow, step), *_of_job(step), *_of_inputs(workflow, step, config, triggers)]
+            told += [
+                *_of_results(workflow, step, triggers),
+                *_of_job(step, triggers),
+                *_of_inputs(workflow, step, config, triggers),
+            ]
         if not any(step.decides for step in steps):
             told.append((steps[0].line, "measures, and no job decides", "add the job that has `command: publish`"))
         found += [Swallowed(str(file), line, what, cure) for line, what, cure in sorted(told, key=lambda each: each[0])]
@@ -105,13 +117,49 @@ def _read(file: Path) -> Any:
     from ruamel.yaml.error import YAMLError
 
     try:
-        return YAML().load(file.read_text(encoding="utf-8")) or {}
+        workflow = YAML().load(file.read_text(encoding="utf-8")) or {}
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file}: {getattr(error, 'strerror', None) or 'is no UTF-8'}", option="workflow") from None
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark is not None else ""
         raise UserError(f"{file}{line}: {getattr(error, 'problem', None) or 'is no YAML'}", option="workflow") from None
+    _require_tables(file, workflow)
+    return workflow
+
+
+def _require_tables(file: Path, workflow: Any) -> None:
+    """Require that what is asked for keys has keys."""
+
+    def require(place: Any, key: Any, kind: type = Mapping) -> Any:
+        listed = isinstance(place, list)
+        found = place[key] if listed else place.get(key)
+        if found is not None and not isinstance(found, kind):
+            line = (place.lc.item if listed else place.lc.key)(key)[0] + 1
+            what = "a table" if kind is Mapping else "a list"
+            raise UserError(f"{file}:{line}: {found} stands where {what} must be", option="workflow")
+        return {} if found is None else found
+
+    if not isinstance(workflow, Mapping):
+        return
+    require(workflow, "defaults")
+    jobs = require(workflow, "jobs")
+    for name in jobs:
+        job = require(jobs, name)
+        require(require(job, "defaults"), "run")
+        steps = require(job, "steps", list)
+        for number in range(len(steps)):
+            require(require(steps, number), "with")
+
+
+def _called(workflow: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Give the workflows of this repository that the jobs of a gate call, with what starts them."""
+    triggers = _triggers(workflow)
+    if set(_GATED) & set(triggers):
+        for job in (workflow.get("jobs") or {}).values():
+            uses = str((job or {}).get("uses") or "")
+            if uses.startswith("./"):
+                yield uses.rpartition("/")[2], triggers
 
 
 def _steps(workflow: Any) -> Iterator[_Step]:
@@ -138,6 +186,8 @@ def _of_triggers(
     workflow: Any, triggers: Mapping[str, Any], steps: Sequence[_Step], paths: Sequence[str], branch: str | None
 ) -> Iterator[Told]:
     on = workflow.get("on", workflow.get(True))
+    if "workflow_call" in _triggers(workflow):
+        return
     if "pull_request_target" in triggers and any(step.measures and _may_write(workflow, step) for step in steps):
         line = _line(on, "pull_request_target") if isinstance(on, Mapping) else _line(workflow, "on")
         yield line, "pull_request_target runs a stranger's code with a token that can write", "use `on: pull_request`"
@@ -154,6 +204,11 @@ def _of_triggers(
                     what,
                     f"leave `{key}` out: what cannot be slower is proved identical in seconds",
                 )
+        kinds = filters.get("types", _PUSHED)
+        missing = [each for each in _PUSHED if each not in _listed(kinds)]
+        if name != "merge_group" and missing:
+            what = "a pull request is opened" if "opened" in missing else "a commit is pushed to a pull request"
+            yield _line(filters, "types"), f"no gate starts when {what}", f"add {missing[0]} to `types`"
         known = [branch] if branch is not None else list(_DEFAULTS)
         for key in ("branches", "branches-ignore"):
             if key in filters and all(_is_filtered(each, filters, "branches") for each in known):
@@ -172,10 +227,14 @@ def _may_write(workflow: Any, step: _Step) -> bool:
 def _is_filtered(name: str, filters: Mapping[str, Any], kind: str) -> bool:
     """Return whether filters leave something out; the last pattern that matches decides."""
     kept = kind not in filters
-    for pattern in filters.get(kind) or []:
+    for pattern in _listed(filters.get(kind)):
         if _matches(str(pattern).removeprefix("!"), name):
             kept = not str(pattern).startswith("!")
-    return not kept or any(_matches(str(each), name) for each in filters.get(f"{kind}-ignore") or [])
+    return not kept or any(_matches(str(each), name) for each in _listed(filters.get(f"{kind}-ignore")))
+
+
+def _listed(given: Any) -> Sequence[Any]:
+    return given if isinstance(given, (list, tuple)) else [] if given is None else [given]
 
 
 def _matches(pattern: str, name: str) -> bool:
@@ -184,35 +243,102 @@ def _matches(pattern: str, name: str) -> bool:
     return re.fullmatch("".join(meant.get(part, re.escape(part)) for part in parts), name) is not None
 
 
-def _of_results(workflow: Any, step: _Step) -> Iterator[Told]:
+def _of_results(workflow: Any, step: _Step, triggers: Mapping[str, Any]) -> Iterator[Told]:
     """Name what turns a failure into success."""
     for place, what in ((step.job, f"job {step.name}"), (step.step, "the step")):
-        if place.get("continue-on-error") not in (None, False):
+        goes_on = place.get("continue-on-error")
+        read = place is step.step and _is_read_later(step, "outcome", "outputs")
+        if goes_on is not None and _may_be(goes_on, triggers) and not read:
             line = _line(place, "continue-on-error")
             yield line, f"{what} is green whatever perfgate finds", "leave `continue-on-error` out"
-    if not step.run:
+    if not step.run or _is_read_later(step, "outputs"):
         return
-    line = _line(step.step, "run")
-    if _SWALLOWS.search(step.run):
-        yield line, "the shell ends with 0 whatever perfgate finds", "let the command's own exit code end the step"
     defaults = [(place.get("defaults") or {}).get("run") or {} for place in (step.job, workflow)]
-    shell = step.step.get("shell") or next((each["shell"] for each in defaults if "shell" in each), "")
-    if _PIPED.search(step.run) and "pipefail" not in f"{step.run} {shell}" and shell != "bash":
-        yield line, "a pipe ends with the exit code of its last command", "write `shell: bash`, which sets pipefail"
+    shell = str(step.step.get("shell") or next((each["shell"] for each in defaults if "shell" in each), "sh"))
+    if re.match(r"(\S*/)?(bash|sh|dash)\b", shell) is None:
+        return
+    script = _EXPRESSION.sub("expression", step.run)
+    stops = shell in ("bash", "sh") or re.search(r"\s-[a-z]*e|errexit", shell) is not None
+    pipefail = shell == "bash" or "pipefail" in shell
+    if loses(script, _decides, stops=stops, pipefail=pipefail):
+        what, cure = "the shell ends with 0 whatever perfgate finds", "let the command's own exit code end the step"
+        always = "write `shell: bash`, which"
+        if not loses(script, _decides, stops=True, pipefail=pipefail):
+            what, cure = "the shell goes on after a command that failed", f"{always} stops there"
+        elif not loses(script, _decides, stops=True, pipefail=True):
+            what, cure = (
+                "a pipe ends with the exit code of its last command",
+                f"{always} sets pipefail",
+            )
+        yield _line(step.step, "run"), what, cure
 
 
-def _of_job(step: _Step) -> Iterator[Told]:
+def _decides(words: Sequence[str]) -> bool:
+    """Return whether these words of a shell run a gate, also behind `timeout 1h` or `uv run`."""
+    plain = [word.strip("\"'") for word in words]
+    if plain[0] in ("echo", "printf") or "--dry-run" in plain:
+        return False
+    programs = zip(["", *plain], plain, plain[1:], strict=False)
+    return any(
+        (word.rpartition("/")[2] == "perfgate" or (before == "-m" and word == "gate")) and command in _DECIDE
+        for before, word, command in programs
+    )
+
+
+def _is_read_later(step: _Step, *values: str) -> bool:
+    """Return whether another step of the job takes one of these values of the step, and can fail by it."""
+    steps = step.job["steps"]
+    names = [f"steps.{step.step.get('id')}.{value}" for value in values]
+    rest = [str(dict(each)) for each in steps[steps.index(step.step) + 1 :]]
+    return any(name in each and _ENDS.search(each) for each in rest for name in names)
+
+
+def _of_job(step: _Step, triggers: Mapping[str, Any]) -> Iterator[Told]:
     """Name what keeps the job that decides from running: GitHub counts a skipped job as passed."""
-    job, condition = step.job, str(step.job.get("if") or "")
-    waits = job.get("needs")
-    if step.decides and waits and not re.search(r"always\(\)|!\s*cancelled\(\)", condition):
-        names = waits if isinstance(waits, str) else ", ".join(map(str, waits))
+    if not step.decides:
+        return
+    needs = step.job.get("needs") or []
+    waits = [needs] if isinstance(needs, str) else [str(each) for each in needs]
+
+    def runs(place: Any, result: str) -> bool:
+        results = [result] * len(waits) if place is step.job else []
+        return _may_be(place.get("if"), triggers, waits, result, results)
+
+    for place in (step.job, step.step):
+        if not runs(place, "success"):
+            yield _line(place, "if"), f"`if: {place['if']}` is never true in a pull request", "leave `if` out"
+            return
+    names, ended = ", ".join(waits), [result for result in ("failure", "cancelled", "skipped") if waits]
+    if not all(runs(step.job, result) for result in ended):
         what = f"job {step.name} is skipped if {names} fails or is skipped, and a skipped check counts as passed"
-        yield _line(job, "needs"), what, "add `if: ${{ always() }}` to the job"
-    for place in (job, step.step):
-        text = str(place.get("if") if place.get("if") is not None else "").replace("False", "false")
-        if step.decides and _NEVER.search(text) and "pull_request" not in text:
-            yield _line(place, "if"), f"`if: {text}` is never true in a pull request", "leave `if` out"
+        yield _line(step.job, "needs"), what, "add `if: ${{ always() }}` to the job"
+    elif not all(runs(step.step, result) for result in ended):
+        yield _line(step.step, "if"), f"nothing decides if {names} fails or is skipped", "leave `if` out of the step"
+
+
+def _may_be(
+    condition: object,
+    triggers: Mapping[str, Any],
+    waits: Sequence[str] = (),
+    result: str = "",
+    results: Sequence[str] = (),
+) -> bool:
+    """Return whether a condition can be true where pull requests are gated, after jobs that ended with a result."""
+    events = [event for event in _GATED if event in triggers]
+    return any(gives(condition, _known(event, waits, result), results) is not False for event in events)
+
+
+def _known(event: str, before: Sequence[str], result: str) -> dict[str, Value]:
+    """Give what is known of a run beforehand: of an event, and of jobs before it that ended so."""
+    known: dict[str, Value] = {"github.event_name": event, "github.ref_type": "branch"}
+    if event == "pull_request":
+        known |= {
+            "github.ref": "refs/pull/1/merge",
+            "github.ref_name": "1/merge",
+            "github.event.pull_request.merged": False,
+        }
+    known |= {f"needs.{each.lower()}.result": result for each in before}
+    return known
 
 
 def _of_inputs(workflow: Any, step: _Step, config: Config, triggers: Mapping[str, Any]) -> Iterator[Told]:
@@ -225,6 +351,10 @@ def _of_inputs(workflow: Any, step: _Step, config: Config, triggers: Mapping[str
                 where = each["with"] if depth is not None else each
                 line = _line(where, "fetch-depth" if depth is not None else "uses")
                 yield line, "base is not in a shallow checkout", "add `fetch-depth: 0` under `with`"
+    base = re.search(r"--base[ =]['\"]?(\$\{\{.*?\}\}|[^\s'\"]+)", step.run)
+    given = base[1] if base else str(step.inputs.get("base") or "")
+    if _HEAD.search(given):
+        yield step.line, f"{given} is head, which is no slower than itself", "leave base out"
     yield from _of_rights(workflow, step, triggers)
     minutes = job.get("timeout-minutes")
     if step.measures and isinstance(minutes, (int, float)) and minutes * 60 <= float(config.plan.budget):

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from gate.cli.command import meanings
+from gate.codes import MEANINGS, Exit
+from gate.commands.drill.command import COMMAND
 from gate.commands.drill.workflows import swallowed
 from gate.config.parse import parse
 from gate.config.source import read_source
@@ -59,6 +62,34 @@ SABOTAGE = {
     "a stranger's code": (TERMINAL, "[pull_request]", "pull_request_target", 2, "use `on: pull_request`"),
     "a benchmark that is not": (TERMINAL, "perfgate check", "perfgate check --benchmark 'parze*'", 9, "parze* names no benchmark"),
     "too short": (TWO_JOBS, "timeout-minutes: 60", "timeout-minutes: 10", 7, "measuring may take 15m"),
+    "a shell that goes on": (
+        TERMINAL, "- run: perfgate check", "- shell: bash {0}\n        run: |\n          perfgate check\n          ls", 10, "goes on after",
+    ),
+    "only after success": (TWO_JOBS, "always()", "always() && needs.measure.result == 'success'", 15, "is skipped if measure fails"),
+    "only after a failure": (TERMINAL, "- run:", "- if: failure()\n        run:", 9, "is never true"),
+    "not for pull requests": (
+        TERMINAL, "    runs-on: [s", "    if: github.event_name != 'pull_request'\n    runs-on: [s", 5, "is never true",
+    ),
+    "only on main": (TERMINAL, "    runs-on: [s", "    if: github.ref_name == 'main'\n    runs-on: [s", 5, "is never true"),
+    "after the merge": (
+        TERMINAL, "    runs-on: [s", "    if: ${{ github.event.pull_request.merged }}\n    runs-on: [s", 5, "is never true",
+    ),
+    "first commit only": (
+        TERMINAL, "on: [pull_request]", "on:\n  pull_request:\n    types: opened", 4, "when a commit is pushed",
+    ),
+    "read too late": (
+        TERMINAL, "- run: perfgate check",
+        "- id: gate\n        run: perfgate check || true\n      - if: steps.gate.outcome == 'failure'\n        run: exit 1",
+        10, "the shell ends with 0",
+    ),
+    "a step that is skipped": (
+        TWO_JOBS, "        with: {command: publish", "        if: needs.measure.result == 'success'\n        with: {command: publish",
+        22, "nothing decides if measure fails",
+    ),
+    "other events": (
+        TERMINAL, "    runs-on: [s", "    if: contains(fromJSON('[\"push\"]'), github.event_name)\n    runs-on: [s", 5, "is never true",
+    ),
+    "base is head": (TERMINAL, "perfgate check", "perfgate check --base ${{ github.sha }}", 9, "no slower than itself"),
     "nothing decides": (TWO_JOBS, TWO_JOBS[TWO_JOBS.index("  perfgate: #") :], "", 12, "no job decides"),
 }  # fmt: skip
 
@@ -80,17 +111,70 @@ def test_workflows_that_let_verdicts_through(tmp_path: Path) -> None:
     assert found(TERMINAL.replace("on: [pull_request]", filters), tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("- run: perfgate check", "- run: |\n          rm -r old || true\n          perfgate check"),
+        ("- run: perfgate check", "- run: 'perfgate check --base ${{ inputs.base || github.base_ref }}'"),
+        (
+            "- run: perfgate check",
+            "- id: gate\n        continue-on-error: true\n        run: perfgate check\n      - if: steps.gate.outcome == 'failure'\n        run: exit 1",
+        ),
+        (
+            "    runs-on",
+            "    if: ${{ !github.event.pull_request.draft && contains(github.event_name, 'pull') }}\n    runs-on",
+        ),
+        ("    runs-on", "    if: github.event_name == 'push' || github.event_name == 'pull_request'\n    runs-on"),
+        ("    runs-on", "    continue-on-error: false\n    runs-on"),
+        ("    runs-on", "    continue-on-error: ${{ github.event_name == 'schedule' }}\n    runs-on"),
+    ],
+)
+def test_what_only_looks_like_a_loss(change: tuple[str, str], tmp_path: Path) -> None:
+    text = TERMINAL.replace(*change)
+    assert text != TERMINAL
+    assert found(text, tmp_path) == []
+
+
 @pytest.mark.parametrize("file", sorted((ROOT / "templates/workflows").glob("*.yml")), ids=lambda file: file.stem)
 def test_the_templates_swallow_nothing(file: Path, tmp_path: Path) -> None:
-    if file.stem in ("comment", "forks", "matrix", "pull-request", "trusted"):
+    if file.stem in ("forks", "matrix", "pull-request", "trusted"):
         assert found(file.read_text(), tmp_path) == []
     else:
         with pytest.raises(UserError, match="no workflow runs perfgate on pull requests"):
             found(file.read_text(), tmp_path)
 
 
+def test_a_workflow_that_a_gate_calls(tmp_path: Path) -> None:
+    files = [tmp_path / "ci.yml", tmp_path / "perf.yml"]
+    files[0].write_text("on: pull_request\njobs:\n  perf:\n    uses: ./.github/workflows/perf.yml\n")
+    files[1].write_text(
+        TERMINAL.replace("[pull_request]", "workflow_call").replace("perfgate check", "perfgate check || true")
+    )
+    (only,) = swallowed(files, CONFIG, PATHS, "main")
+    assert (only.file, only.line) == (str(files[1]), 9)
+    with pytest.raises(UserError, match="no workflow"):
+        swallowed(files[1:], CONFIG, PATHS, "main")
+
+
+def test_the_help_says_what_its_exit_codes_mean() -> None:
+    said = meanings(COMMAND.codes, COMMAND)
+    assert (said[Exit.REGRESSION], said[Exit.USAGE]) == (COMMAND.failed, MEANINGS[Exit.USAGE])
+
+
 @pytest.mark.parametrize(
-    ("text", "said"), [("a: [1\n", r"gate.yml:2: "), ("on: push\n", "no workflow"), ("- 1\n", "no workflow")]
+    ("text", "said"),
+    [
+        ("a: [1\n", r"gate.yml:2: "),
+        ("jobs:\n  a: 3\n", r"gate.yml:2: 3 stands where a table must be"),
+        (
+            "on: pull_request\njobs:\n  a:\n    steps:\n      - perfgate check\n",
+            r"gate.yml:5: perfgate check stands where",
+        ),
+        ("jobs:\n  a:\n    steps: x\n", r"gate.yml:3: x stands where a list must be"),
+        ("defaults: 1\n", r"gate.yml:1: 1 stands where"),
+        ("on: push\n", "no workflow"),
+        ("- 1\n", "no workflow"),
+    ],
 )
 def test_files_that_are_no_gates(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=said):
