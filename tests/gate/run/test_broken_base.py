@@ -76,9 +76,9 @@ BROKEN: dict[str, dict[str, str]] = {
 WORKS = {"build.sh": "exit 0\n", "perfgate.toml": CONFIG + BUILD, "bench.sh": FAST}
 
 
-@pytest.mark.parametrize("what", BROKEN)
-def test_head_is_compared_with_the_nearest_ancestor_that_works(tmp_path: Path, what: str) -> None:
-    made = project(tmp_path / "repo", {}, {"readme": "2"}, BROKEN[what], {**WORKS, "bench.sh": SLOW})
+def test_head_is_compared_with_the_nearest_ancestor_that_works(tmp_path: Path) -> None:
+    exits = BROKEN["a benchmark exits"]
+    made = project(tmp_path / "repo", {}, {"readme": "2"}, exits, {**WORKS, "bench.sh": SLOW})
     shas = made.git("rev-list", "--reverse", "HEAD").splitlines()
     done = check(made)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -110,7 +110,8 @@ def test_the_rules_are_those_of_base_not_of_its_ancestor_nor_of_head(tmp_path: P
 
 @pytest.mark.parametrize(("broken", "compared"), [(5, True), (6, False)])
 def test_five_ancestors_are_tried(tmp_path: Path, broken: int, compared: bool) -> None:
-    states = [{"build.sh": FAILS, "readme": str(number)} for number in range(broken)]
+    """Each is broken in another way."""
+    states = [{**WORKS, **files} for files in list(BROKEN.values())[-broken:]]
     made = project(tmp_path / "repo", {}, *states, WORKS)
     first = made.git("rev-list", "--reverse", "HEAD").splitlines()[0]
     done = check(made)
@@ -118,6 +119,8 @@ def test_five_ancestors_are_tried(tmp_path: Path, broken: int, compared: bool) -
     said = " ".join(done.stdout.split())
     if compared:
         assert f"head is compared with its ancestor {first[:10]}" in said
+        found = told(made, "base-broken")
+        assert found is not None and (found["compared"], found["tried"]) == (first, 5)
     else:
         assert said.startswith("○ Nothing to compare yet: ") and ", nor do its 5 nearest ancestors; " in said
 
