@@ -63,8 +63,7 @@ def history_path(option: Path | None, project: Project) -> Path:
 
 def project_name(repository: Repository) -> str:
     """Name a project the same in every clone: the origin's host and path, else the path of the checkout."""
-    url = repository.git.maybe("config", "--get", "remote.origin.url")
-    common = repository.common
+    url, common = repository.origin, repository.common
     name = _origin(url, repository.top) if url else str(common.parent if common.name == ".git" else common)
     return name if repository.prefix.as_posix() == "." else f"{name}:{repository.prefix}"
 

@@ -90,7 +90,7 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     ):
         kept = in_project(paths, commands)
         recipes = {side: _recipe(settings.sides[side], kept) for side in SIDES}
-        sandbox = _sandbox(job, trees, recipes, stack)
+        sandbox = _sandbox(job, trees, recipes, named(paths, commands), stack)
         trees.own = sandbox.own
         executor, study = BoundedExecutor(processes, budget), job.treated.study
         prefix = trees.repository.prefix
@@ -122,7 +122,9 @@ def _cache(job: Job) -> BuildCache | None:
     return build_cache(sandboxed=sandboxed)
 
 
-def _sandbox(job: Job, trees: Trees, recipes: Mapping[Side, Recipe], stack: ExitStack) -> Sandbox:
+def _sandbox(
+    job: Job, trees: Trees, recipes: Mapping[Side, Recipe], names: frozenset[str], stack: ExitStack
+) -> Sandbox:
     """Return what confines the commands of a run, as its first line tells."""
     if job.run.sandbox is None or not job.run.sandbox.on:
         return Unconfined()
@@ -137,7 +139,7 @@ def _sandbox(job: Job, trees: Trees, recipes: Mapping[Side, Recipe], stack: Exit
         links={side: links(work, side) for side in SIDES},
         copied=is_proposed(),
         one_path=trees.one_path,
-        names=named(_paths(job.project), _commands(job.project)),
+        names=names,
         git=trees.repository.common,
         kept=None if builds is None else builds.parent / "caches",
     )

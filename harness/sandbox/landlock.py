@@ -42,7 +42,7 @@ LEAST = 2
 class Rule:
     """What may be done with a path and all below it."""
 
-    path: Path
+    path: Path | str
     access: int
 
 

@@ -98,4 +98,4 @@ def _around(directory: str, hidden: Collection[str], above: Collection[str]) -> 
             if entry.path in above:
                 yield from _around(entry.path, hidden, above)
             else:
-                yield Rule(Path(entry.path), READ)
+                yield Rule(entry.path, READ)

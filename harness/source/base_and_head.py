@@ -179,13 +179,15 @@ def _default_base(repository: Repository, head: Source, given: str | None, envir
     branch = names[0].removeprefix("origin/")
     sha = head.commit.sha or "HEAD"
     here = given is None and head.commit.ref == branch
-    nearest = repository.git.maybe("merge-base", sha, *names)
+    git = repository.git
+    common = {each: git.maybe("merge-base", sha, each) for each in names}
+    nearest = git.maybe("merge-base", sha, *names) if len(names) > 1 else common[names[0]]
     if nearest is None and not here:
         cut = "the clone is shallow: " if repository.shallow else ""
         fetch = f"{fetch_all(repository)}, or " if cut and fetch_all(repository) else ""
         raise SourceError(f"head and {names[0]} have no common commit: {cut}{fetch}name the base with --base REF")
     # the one of them that it is the merge base with
-    name = next((each for each in names if repository.git.maybe("merge-base", sha, each) == nearest), names[0])
+    name = next((each for each in names if common[each] == nearest), names[0])
     if nearest is not None and not here and nearest != sha:
         return _Choice(_merge_base(repository, nearest, name), MergeBase(name))
     place: Place = "on" if here else "behind"
@@ -193,9 +195,9 @@ def _default_base(repository: Repository, head: Source, given: str | None, envir
     if head.commit.dirty:
         return _Choice(Source(Commit(ref="HEAD", sha=sha), sha), HeadCommit(place, shown))
     remote = names[0]
-    pushed = repository.git.maybe("merge-base", sha, remote)
+    pushed = common[remote]
     if pushed is not None and pushed != sha and remote != branch:
-        lacks = int(repository.git.line("rev-list", "--count", f"{remote}..{sha}"))
+        lacks = int(git.line("rev-list", "--count", f"{remote}..{sha}"))
         return _Choice(_merge_base(repository, pushed, remote), Unpushed(place, branch, remote, lacks))
     return _before(repository, head, CommitBefore(place, shown))
 

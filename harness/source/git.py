@@ -255,16 +255,18 @@ def git_of(directory: Path) -> Git:
         raise SourceError(_NO_REPOSITORY.format(directory))
     # git finds it by itself this once, where it finds the .git first: only so does it ask whose it is
     asking = Git(top, {"GIT_DIR": ""})
-    answer = asking.attempt("rev-parse", "--is-bare-repository")
+    # a path may hold newlines, so it comes last
+    answer = asking.attempt("rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--absolute-git-dir")
     if answer.status != 0:
         raise SourceError(_refused(answer, directory))
-    if answer.stdout.strip() == b"true":
+    bare, within, place = os.fsdecode(answer.stdout).removesuffix("\n").split("\n", 2)
+    if bare == "true":
         raise SourceError(f"{top} is a bare repository: run perfgate in a checkout (git worktree add, git clone)")
-    found = Path(asking.line("rev-parse", "--absolute-git-dir")).resolve()
+    found = Path(place).resolve()
     if top.is_relative_to(found):
         # its .git is damaged, and git went on to what a commit may hold
         raise SourceError(_NO_REPOSITORY.format(directory))
-    if directory.is_relative_to(found) or asking.line("rev-parse", "--is-inside-work-tree") != "true":
+    if directory.is_relative_to(found) or within != "true":
         raise SourceError(f"{directory} is inside a git directory: run perfgate in the checkout")
     tree = Path(asking.line("rev-parse", "--show-toplevel")).resolve()
     return Git(directory, {"GIT_DIR": os.fspath(found), "GIT_WORK_TREE": os.fspath(tree)})

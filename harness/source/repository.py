@@ -35,6 +35,8 @@ class Repository:
     """The git directory that all worktrees share."""
     shallow: bool
     """History was cut off by a shallow clone."""
+    origin: str | None
+    """The URL of its remote origin."""
 
     @property
     def git(self) -> Git:
@@ -74,7 +76,8 @@ def find_repository(directory: Path) -> Repository:
     shallow, _, shared = git.line("rev-parse", "--is-shallow-repository", "--git-common-dir").partition("\n")
     common = (directory / shared).resolve()
     store = Store(git.at(top), common, WorkDirectory(top, common / "perfgate"))
-    return Repository(top, _prefix(directory, top), store, common, shallow == "true")
+    origin = git.maybe("config", "--get", "remote.origin.url")
+    return Repository(top, _prefix(directory, top), store, common, shallow == "true", origin)
 
 
 def _prefix(directory: Path, top: Path) -> PurePosixPath:

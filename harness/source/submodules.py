@@ -41,7 +41,7 @@ class Owner:
 
 def of_checkout(repository: Repository) -> Owner:
     """Give the checkout as the owner of its submodules."""
-    return Owner(repository.git, _remote(repository.git), repository.common)
+    return Owner(repository.git, repository.origin or str(repository.git.directory), repository.common)
 
 
 def submodules_at(git: Git, revision: str) -> list[Submodule]:
@@ -171,12 +171,9 @@ def _inner(owner: Owner, submodule: Submodule, declared: _Declared) -> Owner:
         with suppress(SourceError):
             if (place / ".git").exists():
                 inside = git_of(place)
-                return Owner(inside, _remote(inside), Path(inside.environment["GIT_DIR"]))
+                remote = inside.maybe("config", "--get", "remote.origin.url") or str(inside.directory)
+                return Owner(inside, remote, Path(inside.environment["GIT_DIR"]))
     return Owner(None, declared.url or str(kept), kept)
-
-
-def _remote(git: Git) -> str:
-    return git.maybe("config", "--get", "remote.origin.url") or str(git.directory)
 
 
 def _bring(store: Store, sha: str, inner: Owner, url: str | None) -> str:

@@ -9,7 +9,9 @@ import pytest
 
 from gate.model.warnings.hosts import OnBattery
 from gate.units import agree
-from tests.support.project import BENCH, CONFIG, Project, Step, committed, perfgate
+from tests.support.project import SHELL_BENCH as BENCH
+from tests.support.project import SHELL_CONFIG as CONFIG
+from tests.support.project import Project, Step, committed, perfgate
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
 pytestmark = pytest.mark.xdist_group("measures")
@@ -17,12 +19,14 @@ pytestmark = pytest.mark.xdist_group("measures")
 
 FEW = ("--set", "plan.builds=2")
 """Where no verdict is expected that takes more."""
+MEASURED = ("--set", "gate.sameness=off")
+"""Where a change changes no program."""
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Two commits on a path with spaces: the last one is 20% slower than the one before."""
-    fast, slow = (("bench.py", BENCH.replace("SPEED", speed)) for speed in ("1.0", "1.2"))
+    fast, slow = (("bench.sh", BENCH.replace("SPEED", speed)) for speed in ("1.0", "1.2"))
     return committed(
         tmp_path / "a project, ünïcode",
         Step("main", "base", (("perfgate.toml", CONFIG), fast)),
@@ -57,7 +61,7 @@ def test_a_regression_fails_and_leaves_a_report(project: Project) -> None:
 def test_no_change_passes(project: Project) -> None:
     project.write("README", "only words")
     project.commit()
-    done = project.perfgate("check")
+    done = project.perfgate("check", *MEASURED)
     assert (done.returncode, done.stdout[:6]) == (0, "✔ Pass"), done.stdout + done.stderr
     assert "explain" not in done.stderr
     assert project.report()["findings"][0]["verdict"] == "unchanged"
@@ -87,7 +91,7 @@ def test_only_a_project_of_go_is_told_flags_of_go(project: Project, tmp_path: Pa
     tool.parent.mkdir()
     tool.write_text("#!/bin/sh\necho -randlayout")
     tool.chmod(0o755)
-    project.write("bench.py", "raise SystemExit(3)")
+    project.write("bench.sh", "exit 3")
     project.write("tool/main.go" if go else "tool/main.py", "")
     project.commit()
     done = project.perfgate("check", *FEW, PATH=f"{tool.parent}:{os.environ['PATH']}")
@@ -98,22 +102,22 @@ def test_only_a_project_of_go_is_told_flags_of_go(project: Project, tmp_path: Pa
 
 
 def test_the_working_tree_is_measured_as_it_is(project: Project) -> None:
-    project.bench(0.9)
+    project.quick(0.9)
     done = project.perfgate("check")
     assert done.returncode == 0, done.stderr
     found = project.report()
     assert found["findings"][0]["verdict"] == "improvement"
     assert found["run"]["head"]["dirty"] is True
-    assert "bench.py" in project.git("status", "--porcelain")
+    assert "bench.sh" in project.git("status", "--porcelain")
 
 
 def test_a_feature_branch_is_compared_with_its_merge_base(project: Project) -> None:
     project.git("checkout", "-q", "-b", "feature", "HEAD~1")
     project.write("notes", "x")
     project.commit()
-    assert project.perfgate("check").returncode == 0
+    assert project.perfgate("check", *MEASURED).returncode == 0
     project.git("checkout", "-q", "--detach")
-    assert project.perfgate("check").returncode == 0
+    assert project.perfgate("check", *MEASURED).returncode == 0
     assert project.report()["run"]["base"]["sha"] == project.git("rev-parse", "main~1")
 
 
@@ -135,14 +139,14 @@ def test_a_broken_build_is_an_error(project: Project) -> None:
     ("bench", "status"),
     [
         ("", "no values"),
-        ("raise SystemExit(7)", "exit 7"),
-        ("import sys; open(sys.argv[1], 'w').write('1.5\\nnan\\n')", "line 2"),
-        ("import os, sys; os.symlink('/etc/passwd', sys.argv[1])", "link"),
-        ("import os; os.kill(os.getpid(), 11)", "signal SIGSEGV"),
+        ("exit 7", "exit 7"),
+        ("printf '1.5\\nnan\\n' >$1", "line 2"),
+        ("ln -s /etc/passwd $1", "link"),
+        ("kill -SEGV $$", "signal SIGSEGV"),
     ],
 )
 def test_a_benchmark_without_values_is_an_error(project: Project, bench: str, status: str) -> None:
-    project.write("bench.py", bench)
+    project.write("bench.sh", bench)
     done = project.perfgate("check")
     assert done.returncode == 4
     (failure,) = project.report()["failures"]
@@ -162,7 +166,7 @@ def test_one_broken_benchmark_does_not_hide_the_others(project: Project) -> None
 
 def test_a_missing_benchmark_is_an_error_and_a_new_one_is_named(project: Project) -> None:
     # with its own command it is another benchmark, and not the same under another name
-    other = CONFIG.replace('"bench"', '"renamed"').replace("python3 bench.py", "python3 ./bench.py")
+    other = CONFIG.replace('"bench"', '"renamed"').replace("sh bench.sh", "sh ./bench.sh")
     project.write("perfgate.toml", other)
     planned = project.perfgate("check", "--dry-run").stdout
     assert "bench is missing on head: the report will be an error" in planned
@@ -176,7 +180,7 @@ def test_a_missing_benchmark_is_an_error_and_a_new_one_is_named(project: Project
 def test_a_file_that_git_ignores_is_named_with_the_remedy(project: Project) -> None:
     project.write(".gitignore", "data/\n")
     project.write("data/large.txt", "1.0\n")
-    project.write("perfgate.toml", CONFIG.replace("python3 bench.py {output}", "cat data/large.txt > {output}"))
+    project.write("perfgate.toml", CONFIG.replace("sh bench.sh {output}", "cat data/large.txt > {output}"))
     project.commit()
     done = project.perfgate("check", "--base", "HEAD")
     assert done.returncode == 4
@@ -234,13 +238,13 @@ def test_bad_input_is_one_line_and_exit_2(
 
 def test_a_repository_of_one_commit_has_nothing_to_compare_until_something_changes(tmp_path: Path) -> None:
     project = Project(tmp_path / "one")
-    project.bench(1.0, **{"perfgate.toml": CONFIG})
+    project.quick(1.0, **{"perfgate.toml": CONFIG})
     project.commit()
     done = project.perfgate("check")
     assert done.returncode == 2
     assert done.stderr.startswith("perfgate: nothing to compare: head is the first commit and the tree is clean")
     assert "gate.threshold" in project.perfgate("config").stdout
-    project.bench(1.3)
+    project.quick(1.3)
     assert project.perfgate("check").returncode == 1
 
 
@@ -276,7 +280,7 @@ def test_a_project_in_a_subdirectory_with_its_own_gate_and_harness(project: Proj
     # names that perfgate's own packages have, as a project may
     for name in ("gate", "harness"):
         project.write(f"sub/{name}/__init__.py", "raise RuntimeError('not yours')\n")
-    project.write("sub/bench.py", (project.top / "bench.py").read_text())
+    project.write("sub/bench.sh", (project.top / "bench.sh").read_text())
     project.write("sub/perfgate.toml", CONFIG)
     project.commit()
     project.write("sub/README", "x")
@@ -294,7 +298,7 @@ def test_dry_run_prints_what_will_run_and_how_often_and_measures_nothing(project
         "  build, 10 times: no command, a fresh checkout is the build\n"
         "\n"
         "benchmarks\n"
-        "  bench, 20 executions (values): python3 bench.py {output}\n"
+        "  bench, 20 executions (values): sh bench.sh {output}\n"
         "\n"
         "in all: 10 builds, 20 executions, at most 15 min of measuring (the budget; no earlier run to estimate from)\n"
     )
@@ -321,7 +325,7 @@ def test_dry_run_ends_as_the_run_would_without_a_shared_path(project: Project) -
 
 def test_dry_run_names_what_differs_between_the_sides_and_what_runs_beside(project: Project) -> None:
     more = CONFIG.replace("builds = 5", "builds = {min = 2, max = 4}").replace(
-        "bench.py {output}", "bench.py {output} --x"
+        "bench.sh {output}", "bench.sh {output} --x"
     )
     more += (
         'service = { command = "serve --port {port}" }\n'
@@ -337,7 +341,7 @@ def test_dry_run_names_what_differs_between_the_sides_and_what_runs_beside(proje
         "  set-up, once a side, head:",
         "      make all",
         "  build, 4 to 8 times: make 'a b'",
-        "  bench, 4 to 8 executions (values): python3 bench.py {output} --x",
+        "  bench, 4 to 8 executions (values): sh bench.sh {output} --x",
         "    service: serve --port {port}",
         "  b7, 16 to 32 executions (spawn): true 7",
     } <= {*lines}
@@ -401,9 +405,9 @@ def test_new_benchmarks_are_tried_once_on_head(project: Project) -> None:
 
 
 def test_secrets_do_not_reach_benchmarks_and_reports_hide_removed_values(project: Project) -> None:
-    program = "import os, sys\nfor n in ('MY_TOKEN', 'GITHUB_X'):\n    assert n not in os.environ, n\nopen(sys.argv[1], 'w').write(os.environ['SHOWN'] + '\\n')\n"
+    program = "for n in MY_TOKEN GITHUB_X; do env | grep -q ^$n= && exit 1; done\necho $SHOWN >$1\n"
     config = CONFIG + '[env]\nset = { SHOWN = "1.5" }\n'
-    project.write("bench.py", program)
+    project.write("bench.sh", program)
     project.write("perfgate.toml", config)
     project.commit()
     done = project.perfgate("check", "--base", "HEAD", *FEW, MY_TOKEN="hunter2", GITHUB_X="y")
@@ -420,7 +424,7 @@ def test_hooks_do_not_run(project: Project) -> None:
         hook.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
         hook.chmod(0o755)
     project.write("notes", "x")
-    assert project.perfgate("check", *FEW).returncode == 0
+    assert project.perfgate("check", *FEW, *MEASURED).returncode == 0
     assert not marker.exists()
 
 
@@ -435,18 +439,18 @@ def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path)
 
 
 def test_overlay_takes_heads_files_for_both_sides_by_bases_own_word(project: Project) -> None:
-    config = CONFIG.replace("python3 bench.py", "python3 bench/run.py")
-    project.write("bench/run.py", BENCH.replace("SPEED", "1.0"))
+    config = CONFIG.replace("sh bench.sh", "sh bench/run.sh")
+    project.write("bench/run.sh", BENCH.replace("SPEED", "1.0"))
     project.write("perfgate.toml", config + '[build]\noverlay = ["bench"]\n')
     project.commit()
     # the benchmark itself changes: measured with head's on both sides, the program is unchanged
-    project.write("bench/run.py", BENCH.replace("SPEED", "3.0"))
+    project.write("bench/run.sh", BENCH.replace("SPEED", "3.0"))
     assert project.perfgate("check", *FEW, "--set", "gate.sameness=off").returncode == 0
     assert 2.9 < project.report()["findings"][0]["base"]["value"] < 3.1
     # head alone cannot ask for it: it would compare itself with itself
     project.write("perfgate.toml", config)
     project.commit()
-    project.write("bench/run.py", BENCH.replace("SPEED", "9.0"))
+    project.write("bench/run.sh", BENCH.replace("SPEED", "9.0"))
     project.write("perfgate.toml", config + '[build]\noverlay = ["bench"]\n')
     assert project.perfgate("check").returncode == 1
 
@@ -458,21 +462,20 @@ def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Pa
     project.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library.top), "lib")
     project.write(".gitignore", "deps/\ndata/\n")
     project.write("data/scale", "1.0")
-    project.write(
-        "bench.py", BENCH.replace("SPEED", "float(open('lib/factor').read()) * float(open('deps/made').read())")
-    )
+    factors = 'exec awk -v "lib=$(cat lib/factor)" -v "made=$(cat deps/made)"'
+    project.write("bench.sh", BENCH.replace("exec awk", factors).replace("SPEED", "lib * made"))
     project.write(
         "perfgate.toml", CONFIG + '[build]\nsetup = "mkdir deps && cp data/scale deps/made"\nshare = ["data/"]\n'
     )
     project.commit()
     project.write("notes", "x")
-    done = project.perfgate("check", *FEW)
+    done = project.perfgate("check", *FEW, *MEASURED)
     assert done.returncode == 0, done.stdout + done.stderr
     assert 1.9 < project.report()["findings"][0]["head"]["value"] < 2.1
 
 
 def test_the_budget_ends_measuring_between_rounds(project: Project) -> None:
-    project.write("bench.py", "import time\n" + BENCH.replace("SPEED", "1.0") + "time.sleep(0.6)\n")
+    project.write("bench.sh", "sleep 0.6\n" + BENCH.replace("SPEED", "1.0"))
     project.commit()
     done = project.perfgate("check", "--base", "HEAD", "--set", "plan.budget=3s")
     found = project.report()
@@ -510,9 +513,9 @@ def test_what_perfgate_writes_is_no_change_of_heads(project: Project) -> None:
             ("--json", "-", "--html", "-"),
             "--json - and --html - both want standard output",
         ),
-        (("--markdown", "bench.py/x"), "--markdown bench.py/x: cannot be written there"),
-        (("--out", "bench.py"), "--out bench.py: is a file, not a folder"),
-        (("--out", "bench.py/x"), "--out bench.py/x: cannot be made: Not a directory"),
+        (("--markdown", "bench.sh/x"), "--markdown bench.sh/x: cannot be written there"),
+        (("--out", "bench.sh"), "--out bench.sh: is a file, not a folder"),
+        (("--out", "bench.sh/x"), "--out bench.sh/x: cannot be made: Not a directory"),
     ],
 )
 def test_outputs_that_cannot_be_written_are_refused_before_measuring(
@@ -528,13 +531,13 @@ def test_the_folder_of_the_run_is_the_projects(project: Project) -> None:
     deep = project.top / "some/where"
     deep.mkdir(parents=True)
     project.write("some/where/file", "x")
-    assert project.perfgate("check", "--set", "plan.builds=1", cwd=deep).returncode == 0
+    assert project.perfgate("check", "--set", "plan.builds=1", *MEASURED, cwd=deep).returncode == 0
     assert (project.top / ".perfgate/report.html").exists()
     assert project.perfgate("report", cwd=deep).stdout.startswith("◆ Inconclusive")
 
 
 def test_a_placeholder_of_init_is_refused_until_it_is_edited(project: Project) -> None:
-    for file in ("bench.py", "perfgate.toml"):
+    for file in ("bench.sh", "perfgate.toml"):
         (project.top / file).unlink()
     assert project.perfgate("init").returncode == 4
     config = project.top / "perfgate.toml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -14,6 +15,7 @@ import pytest
 
 from harness.source.repository import Repository
 from tests.support.fakes import Clock
+from tests.support.project import empty, written_down
 
 ISOLATED = {
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -68,7 +70,7 @@ class Checkout:
         self.write(**files)
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
-        return self.git("rev-parse", "HEAD")
+        return written_down(self.path) or self.git("rev-parse", "HEAD")
 
 
 @pytest.fixture
@@ -89,10 +91,8 @@ def isolated_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def checkout(tmp_path: Path, isolated_git: Path) -> Checkout:
     """An empty repository on main, its path with spaces and letters beyond ASCII."""
     path = tmp_path / "my projéct ☃"
-    path.mkdir()
-    made = Checkout(path)
-    made.git("init", "-q", "-b", "main")
-    return made
+    shutil.copytree(empty(), path)
+    return Checkout(path)
 
 
 @pytest.fixture

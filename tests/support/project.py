@@ -77,15 +77,7 @@ class Project:
 
     def sha(self, name: str = "HEAD") -> str:
         """Return the commit of HEAD or of a branch; without starting git where it is written down."""
-        git = self.top / ".git"
-        place = git / name if name == "HEAD" else git / "refs/heads" / name
-        try:
-            text = place.read_text(encoding="utf-8").strip()
-            if text.startswith("ref: "):
-                text = (git / text.removeprefix("ref: ")).read_text(encoding="utf-8").strip()
-        except OSError:
-            text = ""
-        return text if len(text) == 40 else self.git("rev-parse", "--verify", name)
+        return written_down(self.top, name) or self.git("rev-parse", "--verify", name)
 
     def write(self, name: str, text: str) -> None:
         """Write a file, with its folders."""
@@ -158,6 +150,19 @@ class Project:
         file = self.top / ".perfgate/measurements.jsonl"
         records = [located.record for located in read(str(file), file.read_bytes()).records]
         return [(r.benchmark, r.side, r.build, r.execution) for r in records if isinstance(r, Execution)]
+
+
+def written_down(top: Path, name: str = "HEAD") -> str | None:
+    """Return the commit of HEAD or of a branch without starting git; None where no file of its own has it."""
+    git = top / ".git"
+    place = git / name if name == "HEAD" else git / "refs/heads" / name
+    try:
+        text = place.read_text(encoding="utf-8").strip()
+        if text.startswith("ref: "):
+            text = (git / text.removeprefix("ref: ")).read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+    return text if len(text) == 40 else None
 
 
 class Step(NamedTuple):

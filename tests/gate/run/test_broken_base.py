@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 
 from tests.support.project import SHELL_BENCH as BENCH
-from tests.support.project import SHELL_CONFIG as CONFIG
-from tests.support.project import Project
+from tests.support.project import SHELL_CONFIG, Project
 
 pytestmark = pytest.mark.xdist_group("measures")
 
+CONFIG = SHELL_CONFIG.replace("[plan]\n", '[plan]\nsandbox = "off"\n')
+"""What lies outside both trees can be written; the sandbox is another matter, and two tests have it."""
+SANDBOXED = ("--set", "plan.sandbox=auto")
 BUILD = '[build]\ncommand = "sh build.sh"\n'
 FAILS = "echo 'error: lock file out of date' >&2\nexit 1\n"
 SLOW = BENCH.replace("SPEED", "2.0")
 FAST = BENCH.replace("SPEED", "1.0")
 SECOND = CONFIG[CONFIG.index("[[benchmark]]") :].replace('"bench"', '"second"').replace("bench.sh", "second.sh")
-OPEN = "plan.sandbox=off"
-"""What lies outside both trees can be written."""
 
 
 def project(top: Path, *states: dict[str, str]) -> Project:
@@ -49,7 +49,7 @@ def told(made: Project, kind: str) -> dict[str, Any] | None:
 def test_a_project_whose_only_commit_does_not_build(tmp_path: Path) -> None:
     made = project(tmp_path / "repo", {"build.sh": FAILS}, {"build.sh": "exit 0\n"})
     base, head = made.git("rev-list", "--reverse", "HEAD").splitlines()
-    done = check(made)
+    done = check(made, *SANDBOXED)
     assert done.returncode == 0, done.stdout + done.stderr
     said = " ".join(done.stdout.split())
     why = f"base {base[:10]} does not build (exit 1: error: lock file out of date)"
@@ -76,11 +76,11 @@ BROKEN: dict[str, dict[str, str]] = {
 WORKS = {"build.sh": "exit 0\n", "perfgate.toml": CONFIG + BUILD, "bench.sh": FAST}
 
 
-@pytest.mark.parametrize("what", BROKEN)
-def test_head_is_compared_with_the_nearest_ancestor_that_works(tmp_path: Path, what: str) -> None:
-    made = project(tmp_path / "repo", {}, {"readme": "2"}, BROKEN[what], {**WORKS, "bench.sh": SLOW})
+def test_head_is_compared_with_the_nearest_ancestor_that_works(tmp_path: Path) -> None:
+    exits = BROKEN["a benchmark exits"]
+    made = project(tmp_path / "repo", {}, {"readme": "2"}, exits, {**WORKS, "bench.sh": SLOW})
     shas = made.git("rev-list", "--reverse", "HEAD").splitlines()
-    done = check(made)
+    done = check(made, *SANDBOXED)
     assert done.returncode == 1, done.stdout + done.stderr
     first = " ".join(done.stdout.split("\n\n")[0].split())
     assert first.startswith("✖ Regression: bench is ")
@@ -110,7 +110,8 @@ def test_the_rules_are_those_of_base_not_of_its_ancestor_nor_of_head(tmp_path: P
 
 @pytest.mark.parametrize(("broken", "compared"), [(5, True), (6, False)])
 def test_five_ancestors_are_tried(tmp_path: Path, broken: int, compared: bool) -> None:
-    states = [{"build.sh": FAILS, "readme": str(number)} for number in range(broken)]
+    """Each is broken in another way."""
+    states = [{**WORKS, **files} for files in list(BROKEN.values())[-broken:]]
     made = project(tmp_path / "repo", {}, *states, WORKS)
     first = made.git("rev-list", "--reverse", "HEAD").splitlines()[0]
     done = check(made)
@@ -118,6 +119,8 @@ def test_five_ancestors_are_tried(tmp_path: Path, broken: int, compared: bool) -
     said = " ".join(done.stdout.split())
     if compared:
         assert f"head is compared with its ancestor {first[:10]}" in said
+        found = told(made, "base-broken")
+        assert found is not None and (found["compared"], found["tried"]) == (first, 5)
     else:
         assert said.startswith("○ Nothing to compare yet: ") and ", nor do its 5 nearest ancestors; " in said
 
@@ -152,7 +155,7 @@ def test_base_runs_before_anything_of_head(tmp_path: Path) -> None:
     }
     made = project(tmp_path / "repo", files, {"readme": "2"})
     few = ("--set", "plan.builds=2", "--set", "plan.iterations=1")
-    done = check(made, "--set", OPEN, *few, "--set", "gate.sameness=off")
+    done = check(made, *few, "--set", "gate.sameness=off")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = log.read_text().splitlines()
     assert lines[0] == "base builds" and sorted(lines[1:3]) == ["base starts", "base starts second"]
@@ -201,7 +204,7 @@ def test_every_other_failure_of_base_is_an_error(tmp_path: Path, what: str) -> N
         for name, text in files.items()
     }
     made = project(tmp_path / "repo", {}, own, WORKS)
-    done = check(made, "--set", OPEN)
+    done = check(made)
     assert done.returncode == 4, done.stdout + done.stderr
     report = made.report()
     assert {failure["side"] for failure in report["failures"]} == {"base"}
@@ -259,7 +262,7 @@ def test_a_server_that_does_not_answer_for_a_while_breaks_nothing(tmp_path: Path
     fetch = {"build.sh": f'echo $PERFGATE_SIDE >> {counter}\n[ "$(grep -c base < {counter})" -gt 8 ] || exit 7\n'}
     head = {"build.sh": f"echo $PERFGATE_SIDE >> {counter}\n"}
     made = project(tmp_path / "repo", fetch, {"readme": "2"}, head)
-    done = check(made, "--set", OPEN)
+    done = check(made)
     assert done.returncode == 4, done.stdout + done.stderr
     (failure,) = made.report()["failures"]
     assert failure["hint"] == "base was broken when it was tried first, and works now: it is not reliable"
@@ -291,7 +294,7 @@ def test_a_head_that_breaks_base_is_never_green(tmp_path: Path, what: str) -> No
     needs = {"build.sh": f"[ -e {cache}/lib ]\n"}
     hostile = {name: text.replace("CACHE", str(cache)) for name, text in HOSTILE[what].items()}
     made = project(tmp_path / "repo", needs, {"readme": "2"}, hostile)
-    done = check(made, "--set", OPEN)
+    done = check(made)
     assert done.returncode == 4, done.stdout + done.stderr
     assert told(made, "base-broken") is None and told(made, "nothing-to-compare") is None
 
@@ -420,6 +423,6 @@ def test_no_build_of_a_proposal_is_kept_where_it_stands_for_base(tmp_path: Path,
     states: list[dict[str, str]] = [setup] if ancestor else []
     made = project(tmp_path / "repo", *states, {**setup, "build.sh": FAILS}, {"build.sh": "exit 0\n"})
     cache = tmp_path / "cache"
-    plan = ("--set", "plan.builds=2", "--set", "build.cache=auto")
+    plan = (*SANDBOXED, "--set", "plan.builds=2", "--set", "build.cache=auto")
     assert made.perfgate("check", "--base", "HEAD~1", *plan, CI="true", XDG_CACHE_HOME=str(cache)).returncode == 0
     assert len(list(cache.glob("perfgate/builds/*"))) == (1 if ancestor else 0)

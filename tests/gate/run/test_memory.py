@@ -250,10 +250,9 @@ def test_a_relative_history_of_the_config_is_the_projects(
     ],
 )
 def test_a_project_has_one_name_in_every_clone(checkout: Checkout, url: str, name: str) -> None:
-    repository = opened().repository
-    assert memory.project_name(repository) == str(checkout.top)
+    assert memory.project_name(opened().repository) == str(checkout.top)
     checkout.git("remote", "add", "origin", url)
-    assert memory.project_name(repository) == name
+    assert memory.project_name(opened().repository) == name
 
 
 def test_worktrees_and_folders_of_a_repository(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from gate.config.rules import matches
 from gate.writing.plain import benchmark_option, clip, columns, distinct
+from tests.support.seeds import some
 
 GJSON = [
     "gjson/BenchmarkGetComplexPath",
@@ -81,7 +82,7 @@ def _draw(seed: int) -> list[str]:
     return [name for name in names if name]
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", some(range(150), 30, pytest.mark.nightly))
 def test_any_set_of_names_stays_apart_within_the_width(seed: int) -> None:
     names = _draw(seed)
     for width in (8, 14, 30, 60, 100):

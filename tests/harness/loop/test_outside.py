@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,16 +35,17 @@ class Shape:
     gate: str = ""
 
 
-def checked(tmp_path: Path, shape: Shape, *options: str, sandbox: str = "off", **more: str) -> tuple[Project, int, str]:
-    """Check a project of that shape; returns it, the exit code and what was said."""
+def checked(
+    tmp_path: Path, shape: Shape, *options: str, sandbox: str = "off", benchmarks: str = "", **more: str
+) -> tuple[Project, int, str]:
+    """Check a project of that shape, or of these benchmarks; returns it, the exit code and what was said."""
     out = tmp_path / "out"
     out.mkdir(mode=0o777, parents=True, exist_ok=True)
     out.chmod(0o777)
     project = Project(tmp_path / "project")
-    config = (
-        f'{shape.gate or GATE}{PLAN}sandbox = "{sandbox}"\n[build]\n{shape.build}\n{shape.table}'
-        f'[[benchmark]]\nname = "work"\ninstrument = "values"\ncommand = {json.dumps(shape.command)}\n'
-    )
+    work = f'[[benchmark]]\nname = "work"\ninstrument = "values"\ncommand = {json.dumps(shape.command)}\n'
+    build = f'sandbox = "{sandbox}"\n[build]\n{shape.build}\n{shape.table}'
+    config = f"{shape.gate or GATE}{PLAN}{build}{benchmarks or work}"
     for files in (
         {"perfgate.toml": config, "app": shape.app[0], **shape.files},
         {"app": shape.app[1], **shape.of_head},
@@ -72,11 +74,10 @@ mkdir -p "$OUT/images"
 case $1 in build) cp app "$OUT/images/$3" ;; run) cat "$OUT/images/$2" ;; esac
 """
 OVERWRITTEN = {
-    "make install": Shape("command = 'mkdir -p $OUT/bin && cp app $OUT/bin/app'", "cat $OUT/bin/app", "bin/app"),
-    "cargo install": Shape("command = 'cp app $OUT/.new && mv $OUT/.new $OUT/app'", "cat $OUT/app"),
-    "cargo target": Shape("command = '[ $OUT/app -nt app ] || cp app $OUT/app'", "cat $OUT/app"),
-    "pip install": Shape("setup = 'rm -rf $OUT/site && mkdir $OUT/site && cp app $OUT/site/app'", "cat $OUT/site/app", "site/app"),
-    "compiled Python": Shape(
+    "make-install": Shape("command = 'mkdir -p $OUT/bin && cp app $OUT/bin/app'", "cat $OUT/bin/app", "bin/app"),
+    "cargo-install": Shape("command = 'cp app $OUT/.new && mv $OUT/.new $OUT/app'", "cat $OUT/app"),
+    "cargo-target": Shape("command = '[ $OUT/app -nt app ] || cp app $OUT/app'", "cat $OUT/app"),
+    "compiled-Python": Shape(
         "command = 'mkdir -p $OUT/__pycache__; cp app $OUT/m.py; printf 0123456789abcdef$(cat app) >$OUT/__pycache__/m.pyc'",
         ["./run.sh"], "m.py and 1 more file",
         files={"run.sh": "#!/bin/sh\ncat $OUT/__pycache__/m.pyc >/dev/null; cat $OUT/m.py\n"},
@@ -92,11 +93,14 @@ OVERWRITTEN = {
         "cat $OUT/plugins/slow 2>/dev/null || cat app", "plugins/slow",
     ),
     "library": Shape(
-        "command = 'cp app $OUT/lib'", ["./run.sh"], "lib",
-        files={"run.sh": "#!/bin/sh\ncat $OUT/lib\n"}, of_head={"run.sh": "#!/bin/sh\n# more\ncat $OUT/lib\n"},
+        "command = 'cp app $OUT/lib'", ["./use.sh"], "lib",
+        files={"use.sh": "#!/bin/sh\ncat $OUT/lib\n"}, of_head={"use.sh": "#!/bin/sh\n# more\ncat $OUT/lib\n"},
     ),
-    "not proved": Shape("command = 'cp app $OUT/app'", "cat $OUT/app", gate=f'{GATE}sameness = "off"\n'),
     "image": Shape("command = './docker build -t image'", "./docker run image", "images/image", files={"docker": DOCKER}),
+}  # fmt: skip
+OTHERWISE = {
+    "pip-install": Shape("setup = 'rm -rf $OUT/site && mkdir $OUT/site && cp app $OUT/site/app'", "cat $OUT/site/app", "site/app"),
+    "not proved": Shape("command = 'cp app $OUT/app'", "cat $OUT/app", gate=f'{GATE}sameness = "off"\n'),
     "shared": Shape(
         "command = 'cp app data/app'", "cat data/app", "../project/data/app", files={".gitignore": "data\n"},
         table='share = ["data/"]\n',
@@ -104,22 +108,51 @@ OVERWRITTEN = {
 }  # fmt: skip
 
 
+def together(shapes: dict[str, Shape]) -> tuple[Shape, str]:
+    """Make one project of several, each with a folder of its own below $OUT; returns its benchmarks, too."""
+    built, tables, files, of_head = list[str](), list[str](), dict[str, str](), dict[str, str]()
+    for name, shape in shapes.items():
+        own = f"export OUT=$OUT/{name}"
+        built.append(f"( {own}; mkdir -p $OUT; {shape.build.removeprefix('command = ')[1:-1]}; ) || exit 1")
+        words = shape.command if isinstance(shape.command, str) else " ".join(shape.command)
+        command = json.dumps(f"{own}; {words}")
+        tables.append(f'[[benchmark]]\nname = "{name}"\ninstrument = "values"\ncommand = {command}\n')
+        files |= shape.files
+        of_head |= shape.of_head
+    build = json.dumps("\n".join(built))
+    return Shape(f"command = {build}", "", files=files, of_head=of_head), "".join(tables)
+
+
 @traces
-@pytest.mark.parametrize("shape", OVERWRITTEN.values(), ids=OVERWRITTEN)
-def test_what_the_other_side_overwrote_is_an_error(shape: Shape, tmp_path: Path) -> None:
+def test_what_the_other_side_overwrote_is_an_error(tmp_path: Path) -> None:
+    shape, benchmarks = together(OVERWRITTEN)
+    project, code, said = checked(tmp_path, shape, benchmarks=benchmarks)
+    failures = {failure.benchmark: failure for failure in found(project)}
+    assert (code, set(failures)) == (4, set(OVERWRITTEN)), said
+    for name, each in OVERWRITTEN.items():
+        is_told(project, failures[name], tmp_path / "out" / name / each.file, said)
+    assert project.perfgate("decide", ".perfgate").returncode == 4, said
+
+
+@traces
+@pytest.mark.parametrize("shape", OTHERWISE.values(), ids=OTHERWISE)
+def test_so_it_is_in_a_set_up_without_proofs_and_where_both_share_a_folder(shape: Shape, tmp_path: Path) -> None:
     project, code, said = checked(tmp_path, shape)
     (failure,) = found(project)
+    assert (code, failure.benchmark) == (4, "work")
+    is_told(project, failure, tmp_path / "out" / shape.file, said)
+
+
+def is_told(project: Project, failure: Failure, file: Path, said: str) -> None:
     other = "head" if failure.side == "base" else "base"
-    path = os.path.normpath(tmp_path / "out" / shape.file)
-    assert (code, failure.kind, failure.benchmark) == (4, "outside", "work")
-    assert failure.status == f"the build of {other} overwrote {path} in round 1"
+    assert failure.kind == "outside"
+    assert failure.status == f"the build of {other} overwrote {os.path.normpath(file)} in round 1"
     assert failure.hint
-    assert f"work does not use what {failure.side} built: the build of {other}" in said
+    assert f"{failure.benchmark} does not use what {failure.side} built: the build of {other}" in said
     assert project.report()["next"]["kind"] == "build-inside"
     # nothing was measured, and whoever decides later finds the same
     assert not any(isinstance(record, Execution) for record in records_of(project))
-    assert project.report()["failures"][0]["kind"] == "outside"
-    assert project.perfgate("decide", ".perfgate").returncode == 4, said
+    assert {each["kind"] for each in project.report()["failures"]} == {"outside"}
 
 
 ENGINE = """#!/bin/sh
@@ -189,29 +222,30 @@ def test_where_the_sandbox_keeps_builds_inside_nothing_is_looked_at(tmp_path: Pa
 
 
 FINE = {
-    "same content": Shape("command = 'cp -f app $OUT/new; mv $OUT/new $OUT/app'", "cat $OUT/app same", app=("1\n", "1\n"), files={"same": "1\n"}, of_head={"same": "2\n"}),
-    "added to": Shape("command = '[ -f $OUT/$(cat app) ] || cp app $OUT/$(cat app)'", "cat $OUT/$(cat app)"),
-    "made once": Shape("command = '[ -f $OUT/data ] || cp app $OUT/data'", "cat $OUT/data app"),
-    "each its own": Shape("command = 'mkdir -p $OUT/$PERFGATE_SIDE; cp app $OUT/$PERFGATE_SIDE'", "cat $OUT/$PERFGATE_SIDE/app"),
-    "state of the benchmark": Shape("command = 'cp app $OUT/state'", "cp app $OUT/state; cat $OUT/state"),
-    "cache of a tool": Shape(
+    "same-content": Shape("command = 'cp -f same $OUT/new; mv $OUT/new $OUT/app'", "cat $OUT/app app", files={"same": "1\n"}),
+    "added-to": Shape("command = '[ -f $OUT/$(cat app) ] || cp app $OUT/$(cat app)'", "cat $OUT/$(cat app)"),
+    "made-once": Shape("command = '[ -f $OUT/data ] || cp app $OUT/data'", "cat $OUT/data app"),
+    "each-its-own": Shape("command = 'mkdir -p $OUT/$PERFGATE_SIDE; cp app $OUT/$PERFGATE_SIDE'", "cat $OUT/$PERFGATE_SIDE/app"),
+    "state-of-the-benchmark": Shape("command = 'cp app $OUT/state'", "cp app $OUT/state; cat $OUT/state"),
+    "cache-of-a-tool": Shape(
         "command = 'mkdir -p $HOME/.cargo/registry/index; cp app $HOME/.cargo/registry/index/x'",
         "cat app; cat $HOME/.cargo/registry/index/x >/dev/null",
     ),
-    "compiled Python": Shape(
+    "compiled-Python": Shape(
         "command = 'printf 0123456789abcde$(cat app)same >$OUT/m.pyc'", "cat app; cat $OUT/m.pyc >/dev/null",
     ),
 }  # fmt: skip
 
 
 @traces
-@pytest.mark.parametrize("shape", FINE.values(), ids=FINE)
-def test_what_is_each_sides_own_is_measured(shape: Shape, tmp_path: Path) -> None:
+def test_what_is_each_sides_own_is_measured(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    project, code, said = checked(tmp_path, shape, HOME=str(home))
+    shape, benchmarks = together(FINE)
+    project, code, said = checked(tmp_path, shape, benchmarks=benchmarks, HOME=str(home))
     assert (code, found(project)) == (0, []), said
-    assert sum(isinstance(record, Execution) for record in records_of(project)) == 4
+    executed = Counter(record.benchmark for record in records_of(project) if isinstance(record, Execution))
+    assert executed == dict.fromkeys(FINE, 4)
 
 
 @traces

@@ -17,6 +17,7 @@ from tests.support.project import Project, Step, committed
 from tests.support.workflow_job import (
     BENCH,
     CONFIG,
+    SANDBOXED,
     Job,
     changed,
     pull_job,
@@ -30,7 +31,7 @@ def test_a_regression_fails_and_is_told_everywhere_and_then_accepted_by_a_label(
 ) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.15)
     job = pull_job(tmp_path, project, forge)
-    done = job.run(status="true")
+    done = job.run(status="true", set=SANDBOXED)
     assert done.code == 1
     assert done.outputs["verdict"] == "regression"
     assert json.loads(Path(done.outputs["json"]).read_text())["verdict"] == "regression"
@@ -67,7 +68,7 @@ def test_a_regression_fails_and_is_told_everywhere_and_then_accepted_by_a_label(
         project, tmp_path / "again", "pull_request", {**job.payload, "action": "labeled"}, forge.url, forge.token
     )
     again.run_id = 1001
-    accepted = again.run()
+    accepted = again.run(set=SANDBOXED)
     assert set(accepted.steps) == {"prepare", "decide", "publish"}
     assert accepted.outputs["verdict"] == "pass"
     assert accepted.code == 0
