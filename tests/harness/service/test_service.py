@@ -26,8 +26,9 @@ import os, socket, sys
 server = socket.socket()
 server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 server.bind(("127.0.0.1", int(sys.argv[1])))
-server.listen()
+# before it listens: who connects finds it said
 print("listening", os.environ["PERFGATE_PORT"], os.environ["PERFGATE_SEED"], os.getpid(), flush=True)
+server.listen()
 while True:
     server.accept()[0].close()
 """
