@@ -1,6 +1,7 @@
 """perfgate drill: gates that can go red, and gates that cannot, each found by real builds and starts."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,16 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
+def failed_by(project: Project, slower: str) -> subprocess.CompletedProcess[str]:
+    """Drill by the patch that makes the source another one; something does not hold."""
+    project.write("work.c", slower)
+    (project.top / "slower.diff").write_text(project.git("diff") + "\n")
+    project.git("checkout", "work.c")
+    done = project.perfgate("drill", "--patch", "slower.diff", "--head", "HEAD", "--json", "drill.json")
+    assert done.returncode == 1, done.stderr
+    return done
+
+
 def held(project: Project) -> dict[str, Any]:
     found = json.loads((project.top / "drill.json").read_text())
     return {each["name"]: each["held"] if each["why"] is None else each["why"] for each in found["exercises"]}
@@ -70,11 +81,7 @@ def test_a_benchmark_of_what_is_installed_is_found(project: Project) -> None:
 
 @pytest.mark.endtoend
 def test_a_patch_reaches_what_it_reaches(project: Project) -> None:
-    project.write("work.c", SOURCE.replace("for (long i = 0; i < atol(words[1]) * 100000L; i++)", SLOWER))
-    (project.top / "slower.diff").write_text(project.git("diff") + "\n")
-    project.git("checkout", "work.c")
-    done = project.perfgate("drill", "--patch", "slower.diff", "--head", "HEAD", "--json", "drill.json")
-    assert done.returncode == 1, done.stderr
+    done = failed_by(project, SOURCE.replace("for (long i = 0; i < atol(words[1]) * 100000L; i++)", SLOWER))
     found = held(project)
     assert found["slower"] == {"elsewhere": False, "own": True}
     assert found["artifacts"] == {"elsewhere": True, "own": True}
@@ -87,11 +94,7 @@ def test_what_compiles_for_itself_is_slower_with_bases_build_too(project: Projec
     project.write("run.sh", 'cc -O1 -o "$TMPDIR/own" work.c && exec "$TMPDIR/own" 60\n')
     project.write("perfgate.toml", GATE.replace("./app 60", "sh run.sh"))
     project.commit()
-    project.write("work.c", SOURCE.replace("100000L", "900000L"))
-    (project.top / "slower.diff").write_text(project.git("diff") + "\n")
-    project.git("checkout", "work.c")
-    done = project.perfgate("drill", "--patch", "slower.diff", "--head", "HEAD", "--json", "drill.json")
-    assert done.returncode == 1, done.stderr
+    done = failed_by(project, SOURCE.replace("100000L", "900000L"))
     assert held(project)["artifacts"] == {"own": False}
     assert "it is slower though its build is base's" in done.stdout
 
@@ -124,11 +127,7 @@ def test_what_cannot_be_tried(project: Project, arguments: list[str], code: int,
 def test_a_patch_that_no_benchmark_reads(project: Project) -> None:
     project.write("perfgate.toml", GATE[: GATE.index("[[benchmark]]")] + ELSEWHERE)
     project.commit()
-    project.write("work.c", SOURCE.replace("100000L", "900000L"))
-    (project.top / "slower.diff").write_text(project.git("diff") + "\n")
-    project.git("checkout", "work.c")
-    done = project.perfgate("drill", "--patch", "slower.diff", "--head", "HEAD", "--json", "drill.json")
-    assert done.returncode == 1, done.stderr
+    done = failed_by(project, SOURCE.replace("100000L", "900000L"))
     assert held(project)["slower"] == {"elsewhere": False}
     assert "elsewhere: it reads nothing that the patch changes" in done.stdout
 
@@ -140,11 +139,7 @@ def test_a_command_that_never_comes_to_the_work(project: Project) -> None:
     project.write("work.c", usage)
     project.write("perfgate.toml", GATE.replace("./app 60", "./app 60 --fast"))
     project.commit()
-    project.write("work.c", usage.replace("100000L", "900000L"))
-    (project.top / "slower.diff").write_text(project.git("diff") + "\n")
-    project.git("checkout", "work.c")
-    done = project.perfgate("drill", "--patch", "slower.diff", "--head", "HEAD", "--json", "drill.json")
-    assert done.returncode == 1, done.stderr
+    done = failed_by(project, usage.replace("100000L", "900000L"))
     assert held(project)["slower"] == {"own": False}
     assert "look at its arguments" in " ".join(done.stdout.split())
     # a benchmark that was given up early has a size too

@@ -7,6 +7,7 @@ as whoever runs the tests; if that is root, also as an ordinary user.
 from __future__ import annotations
 
 import os
+import pwd
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from tests.support.project import Project, environment
 ROOT = Path(__file__).parents[2]
 USER = 61234
 """Of nobody in particular: an ordinary user, if root runs the tests."""
+_OF_ROOT = f"{pwd.getpwuid(0).pw_dir}/"
 PLAN = "[plan]\nbuilds = 2\nexecutions = 1\niterations = 2\n"
 
 
@@ -93,7 +95,7 @@ class Stage:
                 os.lchown(f"{parent}/{name}", own, own)
         words = arguments or ("check", "--base", "HEAD~1", "--head", "HEAD", "--quiet")
         # what another user cannot look into is no place for programs
-        found = [each for each in os.environ["PATH"].split(":") if self.uid is None or not each.startswith("/root/")]
+        found = [each for each in os.environ["PATH"].split(":") if self.uid is None or not each.startswith(_OF_ROOT)]
         variables = {
             "HOME": str(self.home), "TMPDIR": str(self.root), "PATH": ":".join(found), **self.project.own(), **more,
         }  # fmt: skip
