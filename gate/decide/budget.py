@@ -67,7 +67,11 @@ def not_enough(
     if not lacking or not planned:
         return None
     builds, needed = min(each[0] for each in lacking), max(each[1] for each in lacking)
-    why = _why(planned, needed, evidence, stopped)
+    # an end is missing where measuring was interrupted
+    open_ended = any(state.when == "begin" for state in {s.session: s for s in evidence.states}.values())
+    ended: Literal["budget", "interrupted"] | None = stopped or ("interrupted" if open_ended else None)
+    # a plan of so few builds is what somebody wants, and a warning says what it cannot show
+    why = "plan" if ended is not None and planned < needed else ended
     if why is None:
         return None
     round_ = evidence.slowest_round
@@ -82,16 +86,6 @@ def _needed(found: Estimated, gate: Gate) -> int:
         return 0
     few = found.hold == "bootstrap" and found.unit == "build"
     return max(needed_builds(found, gate), BOOTSTRAP_BUILDS if few else 0)
-
-
-def _why(
-    planned: int, needed: int, evidence: Evidence, stopped: Literal["budget"] | None
-) -> Literal["budget", "plan", "interrupted"] | None:
-    # an end is missing where measuring was interrupted
-    open_ended = any(state.when == "begin" for state in {s.session: s for s in evidence.states}.values())
-    ended: Literal["budget", "interrupted"] | None = stopped or ("interrupted" if open_ended else None)
-    # a plan of so few builds is what somebody wants, and a warning says what it cannot show
-    return "plan" if ended is not None and planned < needed else ended
 
 
 def _seconds(needed: int, round_: float | None, evidence: Evidence, stopped: Literal["budget"] | None) -> float | None:

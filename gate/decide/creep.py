@@ -132,7 +132,16 @@ class _Judge:
         series = self._series(finding, key, tonight)
         found = self._creeping(series, finding.threshold)
         if not found.alarm[-1]:
-            return self._unconfirmed(finding, key, series, found)
+            if finding.verdict != "regression":
+                return _Judged(finding, self._case(finding, key, "none", series, found))
+            edge = math.log1p(finding.threshold)
+            more = more_nights(series.ratios, series.variances, edge, self.alpha, self.cases, series.before)
+            why = reasons.Unconfirmed(threshold=finding.threshold, nights=len(series.days), more=more)
+            # its own interval is beyond the threshold at the nominal level; it is the alarm that waits
+            waiting = msgspec.structs.replace(
+                finding, verdict="inconclusive", reason=why, shown="ratio", not_worse=False
+            )
+            return _Judged(waiting, self._case(finding, key, "unconfirmed", series, found, more))
         accept, exceeded = self._accepted(finding, series)
         return _Judged(
             self._confirmed(finding, series, found, accept, exceeded),
@@ -153,16 +162,6 @@ class _Judge:
     def _creeping(self, series: _Series, threshold: float) -> Creeping:
         edge = math.log1p(threshold)
         return creeping(series.ratios, series.variances, edge, self.alpha, self.cases, series.before)
-
-    def _unconfirmed(self, finding: Finding, key: CaseId, series: _Series, found: Creeping) -> _Judged:
-        if finding.verdict != "regression":
-            return _Judged(finding, self._case(finding, key, "none", series, found))
-        edge = math.log1p(finding.threshold)
-        more = more_nights(series.ratios, series.variances, edge, self.alpha, self.cases, series.before)
-        why = reasons.Unconfirmed(threshold=finding.threshold, nights=len(series.days), more=more)
-        # its own interval is beyond the threshold at the nominal level; it is the alarm that waits
-        waiting = msgspec.structs.replace(finding, verdict="inconclusive", reason=why, shown="ratio", not_worse=False)
-        return _Judged(waiting, self._case(finding, key, "unconfirmed", series, found, more))
 
     def _accepted(self, finding: Finding, series: _Series) -> tuple[Accepted | None, Accepted | None]:
         """Return the entry that covers it, and one that it exceeds."""

@@ -115,7 +115,8 @@ class Design(msgspec.Struct, frozen=True, eq=False):
 
 def subjects_of(evidence: Evidence, policy: Policy) -> list[Subject]:
     """List what is decided: each question, each of its views."""
-    remembered = _by_finding(evidence.run.memory if evidence.run else None)
+    memory = evidence.run.memory if evidence.run else None
+    remembered = {case_id(m, m.statistic): m for m in (memory.findings if memory else ())}
     questions = questions_of(evidence.cases, policy.config)
     return [
         msgspec.structs.replace(subject_of(case, statistic, policy, remembered), role=role)
@@ -130,10 +131,6 @@ def by_question(subjects: Sequence[Subject]) -> list[list[int]]:
     for i, subject in enumerate(subjects):
         found.setdefault((i,) if subject.role is None else subject.role.question, []).append(i)
     return list(found.values())
-
-
-def _by_finding(memory: Memory | None) -> dict[CaseId, FindingMemory]:
-    return {case_id(m, m.statistic): m for m in (memory.findings if memory else ())}
 
 
 def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[CaseId, FindingMemory]) -> Subject:

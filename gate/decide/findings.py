@@ -337,7 +337,9 @@ class Ruling(NamedTuple):
 def verdict_of(judged: Judged, design: Design) -> Ruling:
     """Give a judged subject its verdict (docs/method.md, verdicts)."""
     size = unseen(judged.estimated, judged.look, futile=judged.futile, design=design)
-    has_sign = _has_sign(judged, design)
+    # whether the finding has a sign of a slowdown, though it is no regression
+    shown = judged.p is not None and judged.p < judged.nominal_alpha
+    has_sign = shown or in_sight(judged.estimated, design.alpha, floor=False)
     by_floor = hidden(judged, design.alpha)
     position = judged.position
     verdict: Verdict = "inconclusive"
@@ -351,16 +353,6 @@ def verdict_of(judged: Judged, design: Design) -> Ruling:
     elif size is not None and size <= judged.subject.wanted and not has_sign:
         verdict = "no-sign"
     return Ruling(verdict, size, has_sign, by_floor)
-
-
-def _has_sign(judged: Judged, design: Design) -> bool:
-    """Return whether the finding has a sign of a slowdown, though it is no regression.
-
-    It is worse by itself, and not after correction or not beyond the floor; or a slowdown is shown, and more likely
-    than not it is beyond the threshold, whatever the floor.
-    """
-    shown = judged.p is not None and judged.p < judged.nominal_alpha
-    return shown or in_sight(judged.estimated, design.alpha, floor=False)
 
 
 def _stopped(judged: Judged, design: Design) -> Literal["settled", "futility"] | None:

@@ -34,7 +34,15 @@ def is_futile(found: Estimated, look: int, alpha: float, design: Design, *, floo
     """
     if look + 1 >= len(design.looks) or not asks_for_no_sign(found) or found.builds_each < FEWEST_BUILDS:
         return False
-    upper = _one_sided(found, floor=floor)
+    # the p, one-sided and not cut at 1, of "worse by more than the threshold", and than the floor if asked
+    subject, ratio = found.subject, found.ratio
+    worse, better = subject.tails
+    known = [_upper(ratio.p(edge(found), worse), ratio.p(edge(found), better))]
+    if floor and subject.floor is not None:
+        least = subject.floor if worse == "above" else -subject.floor
+        known.append(_upper(ratio.p_difference(least, worse), ratio.p_difference(least, better)))
+    found_p = [p for p in known if p is not None]
+    upper = max(found_p) if len(found_p) == len(known) else None
     if upper is None:
         return False
     end = _asked(found, look, design)
@@ -95,18 +103,6 @@ def unseen(found: Estimated, look: int, *, futile: bool, design: Design) -> floa
     if not design.looks:
         return detectable(found, design)
     return at_look(found, design, _asked(found, look, design) if futile else len(design.looks) - 1)
-
-
-def _one_sided(found: Estimated, *, floor: bool) -> float | None:
-    """Return the p, one-sided and not cut at 1, of "worse by more than the threshold", and than the floor if asked."""
-    subject, ratio = found.subject, found.ratio
-    worse, better = subject.tails
-    known = [_upper(ratio.p(edge(found), worse), ratio.p(edge(found), better))]
-    if floor and subject.floor is not None:
-        least = subject.floor if worse == "above" else -subject.floor
-        known.append(_upper(ratio.p_difference(least, worse), ratio.p_difference(least, better)))
-    found_p = [p for p in known if p is not None]
-    return max(found_p) if len(found_p) == len(known) else None
 
 
 def _upper(p: float | None, opposite: float | None) -> float | None:

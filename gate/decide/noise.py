@@ -71,7 +71,8 @@ def _is_too_much(report: Report, more: steps.MoreBuilds) -> bool:
     if more.seconds is None:
         planned = report.run.rounds.planned
         return planned is not None and more.builds > _TIMES * planned
-    budget = _plan(report).get("budget")
+    plan: dict[str, Any] = (report.run.settings or {}).get("plan", {})
+    budget = plan.get("budget")
     wanted = float(Duration.parse(budget)) if isinstance(budget, str) else more.seconds
     return more.seconds > min(_LONGEST, _TIMES * wanted)
 
@@ -111,8 +112,3 @@ def _width(ratio: RatioInterval) -> float | None:
     if ratio.kind != "bounded" or low is None or high is None or low <= 0:
         return None
     return math.log(high / low)
-
-
-def _plan(report: Report) -> dict[str, Any]:
-    plan: dict[str, Any] = (report.run.settings or {}).get("plan", {})
-    return plan

@@ -67,7 +67,10 @@ class Facts(msgspec.Struct, frozen=True, eq=False):
 def finding(facts: Facts) -> reasons.Reason:
     """Say why a finding has its verdict."""
     if facts.accepted is not None:
-        return _accepted(facts, facts.accepted)
+        entry = facts.accepted
+        if entry.up_to is None:
+            return reasons.AcceptedByLabel(label=entry.reason, outgrown=facts.exceeded)
+        return reasons.AcceptedByEntry(up_to=entry.up_to, until=entry.until or "", reason=entry.reason)
     if facts.found.reduced.trouble:
         if facts.verdict in ("regression", "improvement"):
             return reasons.ZeroBaseExceeds(floor=facts.floor, unit=facts.case.unit)
@@ -75,7 +78,14 @@ def finding(facts: Facts) -> reasons.Reason:
             return _inconclusive(facts)
         return trouble_of(facts.found.reduced, facts.found.subject, facts.found.machines)
     if facts.verdict in ("regression", "improvement"):
-        return _changed(facts)
+        if facts.found.exact:
+            return reasons.ExactExceeds(threshold=facts.threshold, outgrown=facts.exceeded)
+        return reasons.Exceeds(
+            threshold=facts.threshold,
+            confidence=facts.confidence,
+            comparisons=facts.comparisons if facts.corrected else None,
+            outgrown=facts.exceeded,
+        )
     if facts.verdict == "no-sign" and facts.unseen is not None:
         low, high = facts.nominal.low, facts.nominal.high
         limit, other = (high, low) if facts.found.subject.lower else (low, high)
@@ -89,23 +99,6 @@ def finding(facts: Facts) -> reasons.Reason:
             better=facts.found.subject.better,
         )
     return _unchanged(facts) if facts.verdict == "unchanged" else _inconclusive(facts)
-
-
-def _accepted(facts: Facts, entry: Accepted) -> reasons.Reason:
-    if entry.up_to is None:
-        return reasons.AcceptedByLabel(label=entry.reason, outgrown=facts.exceeded)
-    return reasons.AcceptedByEntry(up_to=entry.up_to, until=entry.until or "", reason=entry.reason)
-
-
-def _changed(facts: Facts) -> reasons.Reason:
-    if facts.found.exact:
-        return reasons.ExactExceeds(threshold=facts.threshold, outgrown=facts.exceeded)
-    return reasons.Exceeds(
-        threshold=facts.threshold,
-        confidence=facts.confidence,
-        comparisons=facts.comparisons if facts.corrected else None,
-        outgrown=facts.exceeded,
-    )
 
 
 def _unchanged(facts: Facts) -> reasons.Reason:

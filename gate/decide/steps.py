@@ -46,7 +46,24 @@ def blocks(finding: Finding, report: Report) -> bool:
 def next_step(report: Report) -> steps.Step | None:
     """Choose what a reader does now; None after a pass."""
     if isinstance(report.summary, steps.NotEnoughMeasured):
-        return _allow_more_builds(report.summary, report)
+        few = report.summary
+        plan, why, seconds = _plan(report), few.why, few.seconds
+        spent = _configured(plan)
+        if why == "interrupted" and seconds is not None and spent is not None and seconds > spent:
+            # the rest of this run has no more time than it had
+            why = "budget"
+        if seconds is None and spent is not None and why != "interrupted":
+            # what no round tells goes by the budget that was too small
+            seconds = spent * few.needed / max(1, few.builds)
+        budget = _budget(seconds, plan) if why != "interrupted" else None
+        builds = math.ceil(few.needed / _sessions(report)) if why == "plan" else None
+        return steps.AllowMoreBuilds(
+            needed=few.needed,
+            why=why,
+            round=few.round,
+            builds=builds,
+            budget=budget,
+        )
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
     if report.verdict == "regression" and report.creep is not None:
@@ -157,26 +174,6 @@ def _import_others(report: Report) -> steps.Step:
 
 def _is_of_hyperfine(report: Report) -> bool:
     return all(tool.startswith("hyperfine") for tool in report.run.imported)
-
-
-def _allow_more_builds(few: steps.NotEnoughMeasured, report: Report) -> steps.AllowMoreBuilds:
-    plan, why, seconds = _plan(report), few.why, few.seconds
-    spent = _configured(plan)
-    if why == "interrupted" and seconds is not None and spent is not None and seconds > spent:
-        # the rest of this run has no more time than it had
-        why = "budget"
-    if seconds is None and spent is not None and why != "interrupted":
-        # what no round tells goes by the budget that was too small
-        seconds = spent * few.needed / max(1, few.builds)
-    budget = _budget(seconds, plan) if why != "interrupted" else None
-    builds = math.ceil(few.needed / _sessions(report)) if why == "plan" else None
-    return steps.AllowMoreBuilds(
-        needed=few.needed,
-        why=why,
-        round=few.round,
-        builds=builds,
-        budget=budget,
-    )
 
 
 def _plan(report: Report) -> dict[str, Any]:

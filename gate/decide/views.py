@@ -64,7 +64,7 @@ def questions_of(cases: Iterable[Case], config: Config) -> list[list[Asked]]:
             found += [[Asked(case, name)] for name in statistics_of(config, case.benchmark, case.metric)]
         elif case_id(case) in sharper:
             found.append([Asked(sharper[case_id(case)], TYPICAL), Asked(case, MEAN)])
-        elif not viewed and _pairs(case) < _FEWEST_PAIRS:
+        elif not viewed and min(int(side.counts[1].min()) for side in (case.base, case.head)) < _FEWEST_PAIRS:
             found.append([Asked(case, MEAN)])
         elif not viewed:
             found.append([Asked(case, TYPICAL), Asked(case, MEAN)])
@@ -74,11 +74,6 @@ def questions_of(cases: Iterable[Case], config: Config) -> list[list[Asked]]:
 def asked_of(cases: Iterable[Case], config: Config) -> list[Asked]:
     """List everything that is compared: the views of all questions."""
     return [asked for views in questions_of(cases, config) for asked in views]
-
-
-def _pairs(case: Case) -> int:
-    """Return the pairs of neighbours that every round has."""
-    return min(int(side.counts[1].min()) for side in (case.base, case.head))
 
 
 def _has_views(case: Case, config: Config) -> bool:

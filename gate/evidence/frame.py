@@ -65,7 +65,10 @@ def long_frame(executions: Sequence[Execution]) -> pd.DataFrame:
         "unit": text(part.unit for part in parts),
         "better": text(part.better for part in parts),
     }
-    settings = [_settings(factors) for factors in numbered.factors]
+    settings = [
+        ({name: _setting(value) for name, value in factors.items() if value is not None})
+        for factors in numbered.factors
+    ]
     for factor, column in factor_columns(numbered.factors).items():
         own = _same_kind([each.get(factor) for each in settings])
         columns[column] = _categories([own[part.settings] for part in parts], lengths)
@@ -141,10 +144,6 @@ def _sorted(parts: Sequence[_Part]) -> list[_Part]:
 def _places(values: Iterable[T]) -> dict[T, int]:
     """Number values in the order of their first use."""
     return {value: place for place, value in enumerate(dict.fromkeys(values))}
-
-
-def _settings(factors: Mapping[str, object]) -> dict[str, Setting]:
-    return {name: _setting(value) for name, value in factors.items() if value is not None}
 
 
 def _setting(value: object) -> Setting:

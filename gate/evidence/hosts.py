@@ -67,14 +67,19 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[Even
     if _rebooted(begin, end):
         # counters and loads began anew
         return system
+    wanted = _grown(begin, end, "cpu_total") - _grown(begin, end, "cpu_idle")
+    share = _grown(begin, end, "cpu_steal") / wanted if wanted > 0 else 0.0
+    times = _grown(begin, end, "throttled")
+    read, written = _grown(begin, end, "swap_in"), _grown(begin, end, "swap_out")
+    kills = _grown(begin, end, "oom_kills")
     events = [
-        _steal(begin, end),
-        _quota(begin, end),
+        (Steal(share) if share >= STEAL else None),
+        (Throttled(times, _grown(begin, end, "throttled_seconds")) if times >= 1 else None),
         _load(begin, end),
         *(_pressure(begin, end, what) for what in PRESSURES),
-        _swap(begin, end),
+        (Swapped(written, read) if read + written >= SWAPPED else None),
         _heat(begin, end),
-        _kills(begin, end),
+        (OutOfMemory(kills) if kills else None),
         _setting(begin, end, "governor"),
         _setting(begin, end, "turbo"),
     ]
@@ -102,17 +107,6 @@ def _system_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[Ev
     if _differs(begin, end, "kernel"):
         events.append(KernelChanged(str(begin["kernel"]), str(end["kernel"])))
     return events
-
-
-def _steal(begin: Mapping[str, Any], end: Mapping[str, Any]) -> Steal | None:
-    wanted = _grown(begin, end, "cpu_total") - _grown(begin, end, "cpu_idle")
-    share = _grown(begin, end, "cpu_steal") / wanted if wanted > 0 else 0.0
-    return Steal(share) if share >= STEAL else None
-
-
-def _quota(begin: Mapping[str, Any], end: Mapping[str, Any]) -> Throttled | None:
-    times = _grown(begin, end, "throttled")
-    return Throttled(times, _grown(begin, end, "throttled_seconds")) if times >= 1 else None
 
 
 def _load(begin: Mapping[str, Any], end: Mapping[str, Any]) -> Load | None:
@@ -144,19 +138,9 @@ def _elapsed(begin: Mapping[str, Any], end: Mapping[str, Any]) -> float:
         return 0.0
 
 
-def _swap(begin: Mapping[str, Any], end: Mapping[str, Any]) -> Swapped | None:
-    read, written = _grown(begin, end, "swap_in"), _grown(begin, end, "swap_out")
-    return Swapped(written, read) if read + written >= SWAPPED else None
-
-
 def _heat(begin: Mapping[str, Any], end: Mapping[str, Any]) -> ThermalThrottling | None:
     times = _grown(begin, end, "thermal_throttles")
     return ThermalThrottling(times) if times else None
-
-
-def _kills(begin: Mapping[str, Any], end: Mapping[str, Any]) -> OutOfMemory | None:
-    kills = _grown(begin, end, "oom_kills")
-    return OutOfMemory(kills) if kills else None
 
 
 def _setting(

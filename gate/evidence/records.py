@@ -85,20 +85,17 @@ def read(path: str, data: bytes) -> Reading:
             raise RecordError(path, number, _newer(text))
         _refuse_unusable(record, path, number)
         if isinstance(record, Execution) and len(text) > _LONG:
-            record = _compact(record)
+            # keep the values in a quarter of the memory
+            metrics = {
+                name: msgspec.structs.replace(metric, values=array("d", metric.values))
+                for name, metric in record.metrics.items()
+            }
+            record = msgspec.structs.replace(record, metrics=metrics)
         records.append(Located(record, path, number))
     begun = rest.strip().removeprefix(b"\xef\xbb\xbf")
     if begun and not begun.startswith((b"{", b"\0")):
         raise RecordError(path, number + 1, "is not a JSON object, so not a line of measurements")
     return Reading(records, torn=bool(begun))
-
-
-def _compact(e: Execution) -> Execution:
-    """Keep the values in a quarter of the memory."""
-    metrics = {
-        name: msgspec.structs.replace(metric, values=array("d", metric.values)) for name, metric in e.metrics.items()
-    }
-    return msgspec.structs.replace(e, metrics=metrics)
 
 
 def _refuse_unusable(record: Record, path: str, number: int) -> None:

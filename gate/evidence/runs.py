@@ -298,7 +298,11 @@ def missing_parts(parts: Sequence[Part]) -> list[Failure]:
 
 def _without_values(part: Part) -> list[Failure]:
     """Return what a part that is there lacks: all of it, a side, or a benchmark that another session has."""
-    if part.failures or not part.compares or _all_proved(part):
+    if (
+        part.failures
+        or not part.compares
+        or (bool(part.proved) and all(file.both is None or file.both <= part.proved for file in part.files))
+    ):
         return []
     lacking: list[Side] = [side for side in SIDES if not any(e.side == side for e in part.executions)]
     where = ", ".join(dict.fromkeys(file.path for file in part.files))
@@ -312,11 +316,6 @@ def _without_values(part: Part) -> list[Failure]:
         Failure(kind="missing", side=side, session=part.session, status=f"{part.name} has no values of {side}")
         for side in lacking
     ]
-
-
-def _all_proved(part: Part) -> bool:
-    """Return whether a part has nothing to measure, because each of its benchmarks is the same on both sides."""
-    return bool(part.proved) and all(file.both is None or file.both <= part.proved for file in part.files)
 
 
 def session_gaps(parts: Sequence[Part]) -> list[Failure]:

@@ -224,7 +224,7 @@ def _is_scaled(node: Node, states: Sequence[str], error: Error, least: float) ->
         return False
     if node.inclusive[1] - node.inclusive[0] < least:
         return False
-    parts = [part for part in _parts(node) if max(part.base, part.head) >= least]
+    parts = [part for part in list(_spent(node).values()) if max(part.base, part.head) >= least]
     grown = [part for part in parts if part.base > 0 and part.change > 2 * error(part)]
     off = [_off(part, factor, error) for part in parts]
     # chi-squared, three standard deviations above its mean
@@ -275,10 +275,6 @@ def _distance(part: Amounts, factor: float, error: Error) -> float:
     expected = part.base * factor
     allowed = max(error(Amounts(expected, part.head)), _ROUGHLY * max(expected, part.head))
     return min(((part.head - expected) / allowed) ** 2, _FAR) if allowed > 0 else 0.0
-
-
-def _parts(node: Node) -> list[Amounts]:
-    return list(_spent(node).values())
 
 
 def _spent(node: Node) -> dict[tuple[int, int], Amounts]:

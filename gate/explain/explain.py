@@ -67,7 +67,7 @@ class _Comparison:
         self.base, self.head = base, head
         self.matched: Matched = match(base, head)
         functions = self.matched.functions
-        files_known = any(_relative(f.frame) for f in functions)
+        files_known = any((bool(f.frame.file) and is_project(f.frame, files_known=True)) for f in functions)
         self.project = [is_project(f.frame, files_known=files_known) for f in functions]
         self.states: list[State] = [_state(f) for f in functions]
         self.calls = _calls(base, head, self.matched)
@@ -227,10 +227,6 @@ class _Costs:
             for called, both in node.library.items():
                 self.library[index][called] = self.library[index].get(called, 0.0) + both[1] - both[0]
         self.cost, self.own, self.inclusive = ([Amounts(b, h) for b, h in each] for each in (cost, own, inclusive))
-
-
-def _relative(frame: Frame) -> bool:
-    return bool(frame.file) and is_project(frame, files_known=True)
 
 
 def _state(function: Function) -> State:

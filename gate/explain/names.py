@@ -68,11 +68,7 @@ def plain(function: str) -> str:
     if name.startswith("<") and not name.startswith("<lambda>"):
         # of Rust: <Type as Trait>::method, where the type tells functions apart
         return name
-    return _without_brackets(name).strip() or function
-
-
-def _without_brackets(name: str) -> str:
-    """Leave out (...), <...> and [...], however nested; a name that is brackets only stays."""
+    # leave out (...), <...> and [...], however nested; a name that is brackets only stays
     kept, depth, begins = [], 0, "(<["
     for index, char in enumerate(name):
         # operator<, operator(), -> are no brackets
@@ -84,4 +80,4 @@ def _without_brackets(name: str) -> str:
             depth -= 1
         elif not depth:
             kept.append(char)
-    return "".join(kept) if not depth else name
+    return ("".join(kept) if not depth else name).strip() or function

@@ -192,37 +192,8 @@ def download(transport: Transport, repository: str, artifact_id: int, file: Path
     address = answer.headers.get("location")
     if not address:
         raise task.failed(f"GitHub gives no address for it ({answer.status})", status=answer.status)
-    _fetch(task, transport, Place(urljoin(transport.api_url, address)), file, limit)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A signed address, as good as a token: show only its host."""
-
-    address: str
-
-    @property
-    def host(self) -> str:
-        """The host."""
-        return urlsplit(self.address).hostname or "?"
-
-    def allowed(self, api_url: str) -> bool:
-        """Say whether it may be read: encrypted, on this machine, or beside an API that is not encrypted either."""
-        place, api = urlsplit(self.address), urlsplit(api_url)
-        if place.scheme == "http":
-            return place.hostname in _LOOPBACK or (api.scheme == "http" and api.hostname == place.hostname)
-        return place.scheme == "https" and bool(place.hostname)
-
-
-def _fetch(task: Task, transport: Transport, place: Place, file: Path, limit: int) -> None:
-    """Save what is at a place.
-
-    Args:
-        limit: bytes, counted as they arrive.
-
-    Raises:
-        Problem: it is larger, or cannot be read or saved; no file is left then.
-    """
+    # save what is at a place
+    place = Place(urljoin(transport.api_url, address))
 
     def attempt() -> Trouble | None:
         stop = threading.Event()
@@ -245,6 +216,25 @@ def _fetch(task: Task, transport: Transport, place: Place, file: Path, limit: in
         if not done:
             with suppress(OSError):
                 file.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A signed address, as good as a token: show only its host."""
+
+    address: str
+
+    @property
+    def host(self) -> str:
+        """The host."""
+        return urlsplit(self.address).hostname or "?"
+
+    def allowed(self, api_url: str) -> bool:
+        """Say whether it may be read: encrypted, on this machine, or beside an API that is not encrypted either."""
+        place, api = urlsplit(self.address), urlsplit(api_url)
+        if place.scheme == "http":
+            return place.hostname in _LOOPBACK or (api.scheme == "http" and api.hostname == place.hostname)
+        return place.scheme == "https" and bool(place.hostname)
 
 
 @dataclass(frozen=True, slots=True)

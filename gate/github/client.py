@@ -154,7 +154,15 @@ class Forge:
             raise
         if answer.body.lstrip().startswith("["):
             raise task.failed("it is a directory")
-        return _text(task, self.transport.decode(task, answer, _Content))
+        found = self.transport.decode(task, answer, _Content)
+        if found.type != "file":
+            raise task.failed(f"it is {_KINDS.get(found.type, 'no file')}")
+        if found.size > LARGEST_FILE or (found.size and found.encoding != "base64"):
+            raise task.failed(f"it has {found.size:,} bytes, and perfgate reads {LARGEST_FILE:,}")
+        try:
+            return base64.b64decode(found.content).decode()
+        except ValueError:
+            raise task.failed("it is not UTF-8 text") from None
 
     def parents(self, commit: str) -> tuple[str, ...] | None:
         """Read the parents of a commit; None when there is no such commit."""
@@ -219,14 +227,3 @@ def _pull_facts(said: _Pull) -> PullFacts:
         base_repository=said.base.repo.full_name if said.base.repo else None,
         pushed=(said.head.repo.pushed_at if said.head.repo else None) or "",
     )
-
-
-def _text(task: Task, found: _Content) -> str:
-    if found.type != "file":
-        raise task.failed(f"it is {_KINDS.get(found.type, 'no file')}")
-    if found.size > LARGEST_FILE or (found.size and found.encoding != "base64"):
-        raise task.failed(f"it has {found.size:,} bytes, and perfgate reads {LARGEST_FILE:,}")
-    try:
-        return base64.b64decode(found.content).decode()
-    except ValueError:
-        raise task.failed("it is not UTF-8 text") from None

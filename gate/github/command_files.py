@@ -54,7 +54,10 @@ class FileGuard:
             try:
                 if _as_it_was(kept):
                     continue
-                _put_back(kept)
+                if kept.data is not None:
+                    put(kept.path, kept.data)
+                else:
+                    remove(kept.path)
                 warnings.append(f"benchmark code wrote to {kept.name}; the change was undone")
             except OSError as error:
                 whole = False
@@ -67,13 +70,6 @@ def _as_it_was(kept: _Kept) -> bool:
         return not os.path.lexists(kept.path)
     # one byte more than was there is enough to differ
     return read_regular(kept.path, len(kept.data) + 1) == kept.data
-
-
-def _put_back(kept: _Kept) -> None:
-    if kept.data is not None:
-        put(kept.path, kept.data)
-    else:
-        remove(kept.path)
 
 
 def open_regular(path: Path) -> io.BufferedReader:
@@ -135,25 +131,21 @@ def put(path: Path, data: bytes) -> None:
         OSError: it cannot be written, or holds something else afterwards.
     """
     try:
-        _replace(path, data)
+        # put another file under the name: who holds the old one open writes into nothing
+        if path.is_dir() and not path.is_symlink():
+            _remove_folder(path)
+        # a name that nobody can have made beforehand
+        beside = path.with_name(f".{secrets.token_hex(16)}")
+        try:
+            _write(beside, data, os.O_CREAT | os.O_EXCL)
+            beside.replace(path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
     except OSError:
         _rewrite(path, data)
     if read_regular(path, len(data) + 1) != data:
         raise OSError(errno.EIO, "its content changed again", str(path))
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Put another file under the name: who holds the old one open writes into nothing."""
-    if path.is_dir() and not path.is_symlink():
-        _remove_folder(path)
-    # a name that nobody can have made beforehand
-    beside = path.with_name(f".{secrets.token_hex(16)}")
-    try:
-        _write(beside, data, os.O_CREAT | os.O_EXCL)
-        beside.replace(path)
-    except OSError:
-        beside.unlink(missing_ok=True)
-        raise
 
 
 def _rewrite(path: Path, data: bytes) -> None:

@@ -243,7 +243,9 @@ class _Settling:
                 raise
             return True  # what was wanted is written; only nobody looked whether another run came between
         taken = [one for one in own if self._marker.is_refused_by(one.marker)]
-        if taken and not self._was_first(own, taken):
+        if taken and not any(
+            one.marker.stamp == self._marker.stamp and one.comment.id < taken[0].comment.id for one in own
+        ):
             return self._leave(taken[0], own)
         own = [one for one in own if one not in taken]
         if not own:
@@ -273,10 +275,6 @@ class _Settling:
             if marker and marker.id == self._marker.id and self._talk.is_mine(comment):
                 found.append(_Own(comment, marker))
         return found
-
-    def _was_first(self, own: list[_Own], taken: list[_Own]) -> bool:
-        """Say whether our comment was there before another job's: of two that were written at once the first stays."""
-        return any(one.marker.stamp == self._marker.stamp and one.comment.id < taken[0].comment.id for one in own)
 
     def _leave(self, taken: _Own, own: list[_Own]) -> bool:
         """Leave another job's comment as it is, and take away what we wrote beside it."""

@@ -144,11 +144,21 @@ def publish_issue(forge: Forge, wanted: Wanted) -> Told:
     if (marker.run, marker.attempt) > (wanted.run, wanted.attempt):
         return Told(issue.html_url, "older")
     if issue.state == "open":
-        return _update(issues, issue, marker, wanted, crept)
+        if not crept and marker.state == "crept" and is_gone(wanted.creep):
+            issues.comment(issue.number, wanted.said("gone"))
+            issues.edit(issue.number, _text(wanted, "gone", marker.cases), state="closed")
+            return Told(issue.html_url, "closed")
+        if crept - marker.cases:
+            issues.comment(issue.number, wanted.said("back" if marker.state == "gone" else "more"))
+        # what crept and does not tonight is no news when it does again
+        issues.edit(issue.number, _text(wanted, "crept" if crept else marker.state, marker.cases | crept))
+        return Told(issue.html_url, "updated")
     if not crept:
         return Told(issue.html_url, "left")
     if marker.state == "gone":
-        return _reopen(issues, issue, wanted, crept)
+        issues.edit(issue.number, _text(wanted, "crept", crept), state="open")
+        issues.comment(issue.number, wanted.said("back"))
+        return Told(issue.html_url, "reopened")
     # a person closed it, and has seen these: only others are news
     return Told(issue.html_url, "left") if crept <= marker.cases else _create(issues, wanted, crept)
 
@@ -157,24 +167,6 @@ def _create(issues: _Issues, wanted: Wanted, crept: frozenset[str]) -> Told:
     if not crept:
         return Told(None, "nothing")
     return Told(issues.create(wanted.title, _text(wanted, "crept", crept)), "created")
-
-
-def _update(issues: _Issues, issue: _Issue, marker: IssueMarker, wanted: Wanted, crept: frozenset[str]) -> Told:
-    if not crept and marker.state == "crept" and is_gone(wanted.creep):
-        issues.comment(issue.number, wanted.said("gone"))
-        issues.edit(issue.number, _text(wanted, "gone", marker.cases), state="closed")
-        return Told(issue.html_url, "closed")
-    if crept - marker.cases:
-        issues.comment(issue.number, wanted.said("back" if marker.state == "gone" else "more"))
-    # what crept and does not tonight is no news when it does again
-    issues.edit(issue.number, _text(wanted, "crept" if crept else marker.state, marker.cases | crept))
-    return Told(issue.html_url, "updated")
-
-
-def _reopen(issues: _Issues, issue: _Issue, wanted: Wanted, crept: frozenset[str]) -> Told:
-    issues.edit(issue.number, _text(wanted, "crept", crept), state="open")
-    issues.comment(issue.number, wanted.said("back"))
-    return Told(issue.html_url, "reopened")
 
 
 def _move(issues: _Issues, issue: _Issue, marker: IssueMarker, wanted: Wanted) -> None:

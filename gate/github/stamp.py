@@ -60,7 +60,10 @@ class Stamp(msgspec.Struct, frozen=True, kw_only=True):
         Returns:
             "taken": another job's of the same run or commit, which neither may replace.
         """
-        if not _agree(self.job, other.job):
+        # whether two names may be of one job
+        file, _, job = self.job.partition("/")
+        file2, _, job2 = other.job.partition("/")
+        if not (file == file2 or _ANY in (file, file2)) and (job == job2 or _ANY in (job, job2)):
             if same_commit or self.run == other.run:
                 return "taken"
         elif self.order == other.order and self.use != other.use:
@@ -110,7 +113,12 @@ def job_of(environment: Mapping[str, str], leg: str = "") -> str:
     path = environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0]
     # after owner and repository
     file = path.split("/", 2)[-1] if path else environment.get("GITHUB_WORKFLOW", "")
-    return _name(file, environment.get("GITHUB_JOB", ""), leg)
+    job = environment.get("GITHUB_JOB", "")
+    parts = [_quoted(file), *(quote(part, safe="") for part in (job, leg) if part)]
+    name = "/".join(parts if len(parts) > 1 else [*parts, _ANY])
+    if len(name) <= _LONGEST:
+        return name
+    return f"{name[: _LONGEST - 13].rstrip('%')}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
 def any_job_of(path: str) -> str:
@@ -121,21 +129,6 @@ def any_job_of(path: str) -> str:
     return f"{_quoted(path)}/{_ANY}"
 
 
-def _name(file: str, job: str, leg: str) -> str:
-    parts = [_quoted(file), *(quote(part, safe="") for part in (job, leg) if part)]
-    name = "/".join(parts if len(parts) > 1 else [*parts, _ANY])
-    if len(name) <= _LONGEST:
-        return name
-    return f"{name[: _LONGEST - 13].rstrip('%')}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-
-
 def _quoted(file: str) -> str:
     """Leave out the folder of all workflows, and make one word of the rest."""
     return quote(file.removeprefix(".github/workflows/"), safe="") or _ANY
-
-
-def _agree(one: str, other: str) -> bool:
-    """Say whether two names may be of one job."""
-    file, _, job = one.partition("/")
-    file2, _, job2 = other.partition("/")
-    return (file == file2 or _ANY in (file, file2)) and (job == job2 or _ANY in (job, job2))

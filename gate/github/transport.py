@@ -213,7 +213,11 @@ class Transport:
                 return result
             # a limit ends, however many requests it refuses until then: only patience bounds them
             tries += 0 if result.limited else 1
-            self._give_up(result, tries, repeatable)
+            problem = result.problem
+            if not result.again or (problem.unsure and not repeatable):
+                raise problem
+            if tries == TRIES:
+                raise Problem(f"{problem.what} ({tries} tries)", status=problem.status, unsure=problem.unsure)
             wait = result.wait
             if wait is None:
                 wait = limited if result.limited else pause
@@ -323,13 +327,6 @@ class Transport:
         except Exception as error:  # noqa: BLE001  # whatever the libraries raise, publishing goes on
             return of_error(task, error, self.host)
 
-    def _give_up(self, trouble: Trouble, tries: int, repeatable: bool) -> None:
-        problem = trouble.problem
-        if not trouble.again or (problem.unsure and not repeatable):
-            raise problem
-        if tries == TRIES:
-            raise Problem(f"{problem.what} ({tries} tries)", status=problem.status, unsure=problem.unsure)
-
     def _too_long(self, trouble: Trouble, wait: float) -> Problem:
         problem = trouble.problem
         if trouble.wait is None and not trouble.limited:
@@ -342,7 +339,12 @@ class Transport:
         if self._session is None:
             from requests import Session  # late: slow to import, and seldom needed
 
-            _silence()
+            # keep what the libraries log from stderr; some of it holds addresses that are as good as a token
+            for name in ("urllib3", "requests"):
+                logger = logging.getLogger(name)
+                logger.propagate = False
+                if not logger.handlers:
+                    logger.addHandler(logging.NullHandler())
             self._session = Session()
             self._session.headers.update(_HEADERS)
             # not what ~/.netrc holds for the host
@@ -375,12 +377,3 @@ class Transport:
 
 def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
     return address.scheme, address.hostname, address.port
-
-
-def _silence() -> None:
-    """Keep what the libraries log from stderr; some of it holds addresses that are as good as a token."""
-    for name in ("urllib3", "requests"):
-        logger = logging.getLogger(name)
-        logger.propagate = False
-        if not logger.handlers:
-            logger.addHandler(logging.NullHandler())

@@ -360,6 +360,8 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
         # the levels of a quantile are not known apart: no fewer values a build than were measured
         tau = quantile_of(finding.statistic)
         values = max(0 if tau is None else needed_values(tau), round(newest.executions * newest.iterations))
+    names = (config, finding.benchmark, finding.metric, finding.statistic, finding.view_of)
+    size = detectable_of(*names)
     return Known(
         benchmark=finding.benchmark,
         metric=finding.metric,
@@ -374,11 +376,5 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
         degrees=finding.degrees,
         repeated=Repetitions(newest.executions, newest.iterations),
         values=values,
-        detectable=_detectable(finding, config),
+        detectable=(size if show_of(*names) == "no-sign" and size > threshold_of(*names) else None),
     )
-
-
-def _detectable(finding: _Finding, config: Config) -> float | None:
-    names = (config, finding.benchmark, finding.metric, finding.statistic, finding.view_of)
-    size = detectable_of(*names)
-    return size if show_of(*names) == "no-sign" and size > threshold_of(*names) else None

@@ -127,7 +127,9 @@ def _with(once: float, found: _Found) -> _Found:
 
 
 def _aim_in_words(wanted: Wanted, gathered: Gathered) -> str:
-    found, size = f"found in {POWER:.0%} of the runs", _detectable(gathered)
+    # the largest size that must show; None where changes must be shown not to be worse
+    sizes = [known.detectable for known in gathered.known if known.detectable is not None]
+    found, size = f"found in {POWER:.0%} of the runs", (max(sizes) if len(sizes) == len(gathered.known) else None)
     if wanted.detect is not None:
         return f"a change of {format_share(float(wanted.detect))} {found}"
     if wanted.target is not None:
@@ -135,12 +137,6 @@ def _aim_in_words(wanted: Wanted, gathered: Gathered) -> str:
     if size is None:
         return "half-widths of half the thresholds"
     return f"a change of {format_share(size)} (gate.detectable) {found}"
-
-
-def _detectable(gathered: Gathered) -> float | None:
-    """Return the largest size that must show; None where changes must be shown not to be worse."""
-    sizes = [known.detectable for known in gathered.known if known.detectable is not None]
-    return max(sizes) if len(sizes) == len(gathered.known) else None
 
 
 def _case(known: Known, aims: tuple[Aim, ...], degrees: float, terms: Terms) -> PlannedCase:

@@ -86,7 +86,13 @@ def render(planned: Planned, width: int) -> str:
     """Write everything for a terminal, ending with the section to copy if a plan reaches its aim."""
     gathered = planned.gathered
     lines = _top(planned, width)
-    lines += ["", *_noise(gathered.known, width), "", *_costs(gathered.known, width)]
+    known = gathered.known
+    head = [Column("benchmark"), *(Column(level, right=True) for level in _LEVELS), Column("optimum", right=True)]
+    rows = []
+    for name, k in zip(names(known), known, strict=True):
+        rows.append([name, *(_level(k, level) for level in _LEVELS), _optimum(k)])
+    title = "noise of each level alone (relative standard deviation), and the optimum: executions x iterations a build"
+    lines += ["", *_table(title, head, rows, width), "", *_costs(gathered.known, width)]
     lines += ["", *_plan(planned, width), "", *_precision(planned, width)]
     notes = [*gathered.notes, *_known_within(gathered.known)]
     lines += [line for note in notes for line in ["", *wrap(visible(note), width)]]
@@ -141,15 +147,6 @@ def _known_within(known: Sequence[Known]) -> list[str]:
 
 def _table(title: str, head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
     return [*wrap(title, width), *(f"  {line}" for line in table(head, rows, width - 2))]
-
-
-def _noise(known: Sequence[Known], width: int) -> list[str]:
-    head = [Column("benchmark"), *(Column(level, right=True) for level in _LEVELS), Column("optimum", right=True)]
-    rows = []
-    for name, k in zip(names(known), known, strict=True):
-        rows.append([name, *(_level(k, level) for level in _LEVELS), _optimum(k)])
-    title = "noise of each level alone (relative standard deviation), and the optimum: executions x iterations a build"
-    return _table(title, head, rows, width)
 
 
 def _level(known: Known, level: PlannedLevel) -> str:

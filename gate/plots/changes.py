@@ -57,7 +57,9 @@ def changes(rows: Sequence[DrawnRow], columns: Sequence[str], base: str, prefix:
     if all(change.estimate == 1 and change.low is None for row in shown for _, change in _of(row)):
         return None
     legend = _LEGEND if len(columns) > 1 else 0
-    lines = _legend_lines(columns) if legend else 0
+    lines = (
+        (1 + max(_places(_short(columns), letters)[-1][1] for letters in (LETTERS, LETTERS_NARROW))) if legend else 0
+    )
     top = legend * lines + 36
     heights = [_LINE * len(_of(row)) + _BETWEEN for row in shown]
     end = top + sum(heights)
@@ -174,10 +176,6 @@ def _places(columns: Sequence[str], letters: int) -> list[tuple[float, int]]:
 
 def _short(columns: Sequence[str]) -> list[str]:
     return distinct(columns, 24)
-
-
-def _legend_lines(columns: Sequence[str]) -> int:
-    return 1 + max(_places(_short(columns), letters)[-1][1] for letters in (LETTERS, LETTERS_NARROW))
 
 
 def _draw_legend(sheet: Sheet, columns: Sequence[str]) -> None:

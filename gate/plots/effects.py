@@ -26,7 +26,24 @@ def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | No
     sheet = Sheet(_WIDTH, _HEIGHT)
     x = Axis(0, 1, _LEFT, _WIDTH - _RIGHT)
     y = _vertical(points, finding.threshold)
-    _frame(sheet, x, y, finding)
+    marks = ticks(y.low * 100, y.high * 100, 6)
+    sheet.lines("grid", [[(x.start, y.at(t.at / 100)), (x.end, y.at(t.at / 100))] for t in marks])
+    for tick in marks:
+        sheet.text(x.start - 8, y.at(tick.at / 100), _signed(tick), "soft middle", "end")
+    sheet.row(_BOTTOM + 22, [(x.at(share / 100), f"{share}") for share in range(0, 101, 10)], "soft")
+    sheet.text((x.start + x.end) / 2, _HEIGHT - 8, "quantile of the values, %", "soft", "middle")
+    sheet.text(12, 20, "change of head, %", "soft")
+    up, down = ("worse", "better") if finding.better == "lower" else ("better", "worse")
+    sheet.text(_WIDTH - 14, 20, f"↑ {up}   ↓ {down}", "soft", "end")
+    sheet.lines("zero", [[(x.start, y.at(0)), (x.end, y.at(0))]])
+    edges = _thresholds(finding)
+    sheet.lines("limit", [[(x.start, y.at(edge)), (x.end, y.at(edge))] for edge in edges])
+    apart = y.at(edges[1]) - y.at(edges[0])
+    for edge, layout in zip(edges, ("", "" if apart > _MEET_NARROW else " wide"), strict=True):
+        if edge > 0 or apart > _MEET:
+            sheet.text(x.end + 6, y.at(edge), _percent(edge), f"soft middle{layout}")
+    if apart > 2 * _MEET:
+        sheet.text(x.end + 6, y.at(0), "no change", "soft middle wide")
     _curve(sheet, x, y, points)
     missing = sum(_band(e) is None for e in points)
     several = finding.base.counts.session > 1
@@ -63,27 +80,6 @@ def _vertical(points: list[QuantileEffect], threshold: float) -> Axis:
         low, high = min(low, max(band[0], min(changes) - span)), max(high, min(band[1], max(changes) + span))
     pad = 0.06 * (high - low) or 0.01
     return Axis(low - pad, high + pad, _BOTTOM, _TOP)
-
-
-def _frame(sheet: Sheet, x: Axis, y: Axis, finding: Finding) -> None:
-    marks = ticks(y.low * 100, y.high * 100, 6)
-    sheet.lines("grid", [[(x.start, y.at(t.at / 100)), (x.end, y.at(t.at / 100))] for t in marks])
-    for tick in marks:
-        sheet.text(x.start - 8, y.at(tick.at / 100), _signed(tick), "soft middle", "end")
-    sheet.row(_BOTTOM + 22, [(x.at(share / 100), f"{share}") for share in range(0, 101, 10)], "soft")
-    sheet.text((x.start + x.end) / 2, _HEIGHT - 8, "quantile of the values, %", "soft", "middle")
-    sheet.text(12, 20, "change of head, %", "soft")
-    up, down = ("worse", "better") if finding.better == "lower" else ("better", "worse")
-    sheet.text(_WIDTH - 14, 20, f"↑ {up}   ↓ {down}", "soft", "end")
-    sheet.lines("zero", [[(x.start, y.at(0)), (x.end, y.at(0))]])
-    edges = _thresholds(finding)
-    sheet.lines("limit", [[(x.start, y.at(edge)), (x.end, y.at(edge))] for edge in edges])
-    apart = y.at(edges[1]) - y.at(edges[0])
-    for edge, layout in zip(edges, ("", "" if apart > _MEET_NARROW else " wide"), strict=True):
-        if edge > 0 or apart > _MEET:
-            sheet.text(x.end + 6, y.at(edge), _percent(edge), f"soft middle{layout}")
-    if apart > 2 * _MEET:
-        sheet.text(x.end + 6, y.at(0), "no change", "soft middle wide")
 
 
 def _few(points: list[QuantileEffect]) -> str:

@@ -102,15 +102,11 @@ def _boxes(nodes: Sequence[FlameNode]) -> list[_Box]:
         spent = [sum(side) for side in zip(*((nodes[i].base, nodes[i].head) for i in below), strict=True)] or [0.0, 0.0]
         boxes.append(_Box(node, x, width, level, (node.head - spent[1]) - (node.base - spent[0])))
         sizes = [max(nodes[i].base, nodes[i].head) for i in below]
-        scale = width / max(_size(node), sum(sizes), 1e-300)
+        scale = width / max(max(node.base, node.head), sum(sizes), 1e-300)
         for child, size in zip(below, sizes, strict=True):
             pending.append((child, x, size * scale, level + 1))
             x += size * scale
     return boxes
-
-
-def _size(node: FlameNode) -> float:
-    return max(node.base, node.head)
 
 
 def _shade(own: float, largest: float) -> str:

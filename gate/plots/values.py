@@ -159,7 +159,17 @@ def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided]) -> b
             right_half = half_violin(y.axis, found, middle, width * 0.42)
             left_half = [(2 * middle - x, v) for x, v in reversed(right_half)]
             sheet.lines(f"violin-{of.side}", [[*right_half, *left_half]], closed=True)
-        _own_value(sheet, y, middle, of)
+        value = y.measure.one(of.own.value)
+        ends = [y.measure.one(end) for end in (of.own.low, of.own.high) if end is not None]
+        known = [end for end in ends if end is not None]
+        if len(known) == 2:
+            caps = [[(middle - 7, y.axis.at(end)), (middle + 7, y.axis.at(end))] for end in known if y.holds(end)]
+            sheet.lines(f"bar-{of.side}", [[(middle, y.axis.at(known[0])), (middle, y.axis.at(known[1]))], *caps])
+        else:
+            known = []
+        if value is not None and y.holds(value):
+            own_mark(sheet, of.side, (middle, y.axis.at(value)))
+        arrows(sheet, y, of.side, middle, [*known, *([] if value is None else [value])])
         key(sheet, of.side, middle, _BOTTOM + 24)
         _write(sheet, middle, y.say(of.own.value), width)
     return shapes
@@ -169,20 +179,6 @@ def _write(sheet: Sheet, x: float, said: str, width: float) -> None:
     small = " small" if room(said, LETTERS + 1) > width else ""
     narrow = "" if room(said, LETTERS_NARROW) < width else " wide"
     sheet.text(x, _BOTTOM + 50, said, f"strong{small}{narrow}", "middle")
-
-
-def _own_value(sheet: Sheet, y: Vertical, x: float, of: _Sided) -> None:
-    value = y.measure.one(of.own.value)
-    ends = [y.measure.one(end) for end in (of.own.low, of.own.high) if end is not None]
-    known = [end for end in ends if end is not None]
-    if len(known) == 2:
-        caps = [[(x - 7, y.axis.at(end)), (x + 7, y.axis.at(end))] for end in known if y.holds(end)]
-        sheet.lines(f"bar-{of.side}", [[(x, y.axis.at(known[0])), (x, y.axis.at(known[1]))], *caps])
-    else:
-        known = []
-    if value is not None and y.holds(value):
-        own_mark(sheet, of.side, (x, y.axis.at(value)))
-    arrows(sheet, y, of.side, x, [*known, *([] if value is None else [value])])
 
 
 _READING = (

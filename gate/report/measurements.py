@@ -58,6 +58,9 @@ def material_of(shown: Decided | Kept) -> Material:
         return Material()
     inputs, options, evidence = decided.inputs, decided.options, decided.evidence
     apart = evidence.run is not None and evidence.run.apart
+    named = [("--config", str(options.config) if options.config else None), ("--rules", options.rules)]
+    words = [word for name, value in named if value for word in (name, value)]
+    words += [word for value in options.sets for word in ("--set", value)]
     return Material(
         cases=[as_in_file(case) for case in evidence.cases] if apart else evidence.cases,
         attachments=attachments(inputs.files),
@@ -68,7 +71,7 @@ def material_of(shown: Decided | Kept) -> Material:
             if isinstance(e := located.record, Execution)
             and (not options.benchmarks or any(matches(glob, e.benchmark) for glob in options.benchmarks))
         ],
-        options=_options(options),
+        options=(words + [word for value in options.benchmarks for word in ("--benchmark", value)]),
     )
 
 
@@ -85,13 +88,6 @@ def _decided_again(kept: Kept) -> Decided | None:
 def _identity(report: Report) -> tuple[str | None, ...]:
     run = report.run
     return (run.id, *(side.sha if side else None for side in (run.base, run.head)))
-
-
-def _options(options: RulesOptions) -> list[str]:
-    named = [("--config", str(options.config) if options.config else None), ("--rules", options.rules)]
-    words = [word for name, value in named if value for word in (name, value)]
-    words += [word for value in options.sets for word in ("--set", value)]
-    return words + [word for value in options.benchmarks for word in ("--benchmark", value)]
 
 
 def attachments(files: list[Path]) -> list[Attachment]:

@@ -109,7 +109,8 @@ def _search(job: Job, first: Started, start: Start) -> _Found:
     if several and first.built:
         return _Found(best, 0)
     repository, base = job.project.repository, job.project.sources.base
-    shas = _ancestors(repository, base.revision)
+    listed = repository.git.line("rev-list", "--first-parent", f"--max-count={MOST + 1}", base.revision)
+    shas = listed.split()[1:]
     for steps, sha in enumerate(shas, 1):
         candidate = _on(job, sha, steps)
         if candidate is None:
@@ -133,11 +134,6 @@ def _search(job: Job, first: Started, start: Start) -> _Found:
         why = f"this shallow clone has no ancestor of it to compare head with: {advice}"
         return _Found(None, len(shas), _hinted(first, why))
     return _Found(best, len(shas))
-
-
-def _ancestors(repository: Repository, revision: str) -> list[str]:
-    listed = repository.git.line("rev-list", "--first-parent", f"--max-count={MOST + 1}", revision)
-    return listed.split()[1:]
 
 
 def _is_root(repository: Repository, sha: str) -> bool:

@@ -177,36 +177,30 @@ def tried(made: Workshop) -> Runs | None:
     Raises:
         OSError: perfgate's own files cannot be written.
     """
-    if not _has_directory(made):
-        return Runs(frozenset(), None)
-    try:
-        return _tried(made)
-    except BudgetEndedError:
-        return None
-
-
-def _has_directory(made: Workshop) -> bool:
     repository, revision = made.trees.repository, made.trees.sources.base.revision
     where = str(repository.prefix)
-    return where == "." or repository.git.maybe("rev-parse", "--verify", "--quiet", f"{revision}:{where}") is not None
-
-
-def _tried(made: Workshop) -> Runs:
-    built = _build_step(made)
-    record = made.builder.build("base", 0, built.seed, built.factors)
-    if isinstance(record, Failure):
-        return Runs(frozenset(), record)
-    benchmarks = {b.name: b for b in made.job.project.settings.sides["base"].benchmark}
-    steps = _first_steps(made)
-    directory = made.builder.directory("base", built.factors)
-    executions = made.executions(1)
-    runs: set[str] = set()
-    failures: list[Failure] = []
+    if not (
+        where == "." or repository.git.maybe("rev-parse", "--verify", "--quiet", f"{revision}:{where}") is not None
+    ):
+        return Runs(frozenset(), None)
     try:
-        for name, step in steps.items():
-            done = executions.make(benchmarks[name], step, directory)
-            runs |= {name} if done.executions else set()
-            failures += done.failures if not done.executions else []
-    finally:
-        executions.end_round()
-    return Runs(frozenset(runs), next(iter(failures), None))
+        built = _build_step(made)
+        record = made.builder.build("base", 0, built.seed, built.factors)
+        if isinstance(record, Failure):
+            return Runs(frozenset(), record)
+        benchmarks = {b.name: b for b in made.job.project.settings.sides["base"].benchmark}
+        steps = _first_steps(made)
+        directory = made.builder.directory("base", built.factors)
+        executions = made.executions(1)
+        runs: set[str] = set()
+        failures: list[Failure] = []
+        try:
+            for name, step in steps.items():
+                done = executions.make(benchmarks[name], step, directory)
+                runs |= {name} if done.executions else set()
+                failures += done.failures if not done.executions else []
+        finally:
+            executions.end_round()
+        return Runs(frozenset(runs), next(iter(failures), None))
+    except BudgetEndedError:
+        return None

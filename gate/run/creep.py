@@ -119,7 +119,7 @@ def with_nights(job: Job, option: Path | None) -> Job:
     unused, cases = None, list[CaseNights]()
     try:
         history = Sessions(history_path(option, job.project))
-        cases = history.nights(project_name(job.project.repository), _machine(job.run))
+        cases = history.nights(project_name(job.project.repository), str((job.run.host or {}).get("fingerprint", "")))
     except HistoryError as error:
         unused = str(error)
     creep = CreepRun(pin=pin, cases=cases, unused=unused, suspects=_suspects(job, pin, option))
@@ -198,7 +198,3 @@ def _without_nights(located: Located) -> Located:
     if not isinstance(located.record, Run):
         return located
     return Located(msgspec.structs.replace(located.record, creep=None), located.path, located.line)
-
-
-def _machine(run: Run) -> str:
-    return str((run.host or {}).get("fingerprint", ""))

@@ -318,11 +318,7 @@ class _Builds:
         times = self._first if first and not kept else self._later
         own = times.of(step.side, step.factors)
         # a checkout that is the build takes no time
-        return times.of(_other(step.side), step.factors) if own is None else own
-
-
-def _other(side: Side) -> Side:
-    return "head" if side == "base" else "base"
+        return times.of(("head" if step.side == "base" else "base"), step.factors) if own is None else own
 
 
 class _Times:

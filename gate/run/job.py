@@ -236,7 +236,7 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
         whose=project.whose,
         benchmarks=_expected(project),
         commands={
-            b.name: b.command if isinstance(b.command, str) else _shell(b.command) for b in settings.rules.benchmark
+            b.name: b.command if isinstance(b.command, str) else shlex.join(b.command) for b in settings.rules.benchmark
         },
         warnings=list(settings.warnings),
         turns=settings.rules.study is None and plan.pairing != "duet",
@@ -267,7 +267,3 @@ def _expected(project: Project) -> dict[Side, list[str]]:
 def now() -> str:
     """Return the time as a record has it."""
     return datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def _shell(command: list[str]) -> str:
-    return shlex.join(command)

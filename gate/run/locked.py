@@ -46,15 +46,11 @@ def record_held(job: Job, error: NotFreeError, waited: float, *, resume: bool) -
     with Appender(job.out / MEASUREMENTS) as append:
         if not resume:
             append(run)
-        append(_failure(job, error, waited))
+        # only for what is held it helps to wait
+        seconds = waited if isinstance(error, LockHeldError) else None
+        status, hint = _status(error, waited), _hint(error, longer=True)
+        append(Failure(kind="lock", session=job.session, seconds=seconds, status=status, hint=hint))
     return job
-
-
-def _failure(job: Job, error: NotFreeError, waited: float) -> Failure:
-    # only for what is held it helps to wait
-    seconds = waited if isinstance(error, LockHeldError) else None
-    status, hint = _status(error, waited), _hint(error, longer=True)
-    return Failure(kind="lock", session=job.session, seconds=seconds, status=status, hint=hint)
 
 
 def not_free(error: NotFreeError, waited: float, *, longer: bool) -> str:

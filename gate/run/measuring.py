@@ -307,7 +307,7 @@ class Measuring:
             )
             if not records:
                 append(_with_warnings(job.run, trees.warnings))
-            append(_begin(job))
+            append(HostState(when="begin", session=job.session, time=now(), state=state(), replicates=_replicates(job)))
             loop.fail(base.failures)
             measured = loop.run(cut)
             loop.fail(base.of_head)
@@ -397,10 +397,6 @@ def _fills(job: Job) -> bool:
 def _compares(job: Job) -> bool:
     sources = job.project.sources
     return sources.base.revision != sources.head.revision
-
-
-def _begin(job: Job) -> HostState:
-    return HostState(when="begin", session=job.session, time=now(), state=state(), replicates=_replicates(job))
 
 
 def _replicates(job: Job) -> list[int]:

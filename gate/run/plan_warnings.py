@@ -25,10 +25,6 @@ def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> li
 
     memory: what is remembered of the machine. sessions: how often all of the plan is measured.
     """
-    return [*_builds_warnings(rules, memory, sessions), *_steady_warnings(rules)]
-
-
-def _builds_warnings(rules: Config, memory: Memory | None, sessions: int) -> list[AnyWarning]:
     stops = not rules.gate.interval.startswith("bootstrap") and sessions == 1
     builds, needed = most_builds(rules.plan, early=stops), rules.gate.min_builds
     told: list[AnyWarning] = []
@@ -42,7 +38,7 @@ def _builds_warnings(rules: Config, memory: Memory | None, sessions: int) -> lis
         told.append(FewBuildsForBootstrap(builds, BOOTSTRAP_BUILDS))
     if rules.gate.interval.startswith("bootstrap") and isinstance(rules.plan.builds, Builds):
         told.append(NoLooksByBootstrap(builds))
-    return told
+    return [*told, *_steady_warnings(rules)]
 
 
 def quantile_warnings(rules: Config) -> list[str]:

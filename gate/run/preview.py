@@ -220,7 +220,10 @@ def _executions_of(rules: Config, names: Collection[str], each: Round) -> tuple[
 
 
 def _each(lead: str, commands: Mapping[Side, Command | None], none: str = "") -> Iterator[str]:
-    texts = {side: _lines(_shell(command) if command else none) for side, command in commands.items()}
+    texts = {
+        side: _lines((command if isinstance(command, str) else shlex.join(command)) if command else none)
+        for side, command in commands.items()
+    }
     if len({*texts.values()}) == 1:
         yield f"{lead}:{next(iter(texts.values()))}"
     else:
@@ -231,10 +234,6 @@ def _lines(command: str) -> str:
     """Write a command; of several lines, each below the other."""
     lines = [visible(line) for line in command.strip().splitlines()]
     return "".join(f"\n      {line}" for line in lines) if len(lines) > 1 else f" {''.join(lines)}"
-
-
-def _shell(command: Command) -> str:
-    return command if isinstance(command, str) else shlex.join(command)
 
 
 def _totals(job: Job) -> Iterator[str]:

@@ -271,7 +271,11 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
         ),
         None,
     )
-    steps = _steps(made.job, name, of)
+    job = made.job
+    steps: dict[Side, ExecutionStep] = {}
+    for step in job.rounds[0].executions if job.rounds else ():
+        if step.benchmark == name and step.factors.items() <= of.factors.items():
+            steps.setdefault(step.side, step)
     if name is None or name not in benchmarks["head"] or len(steps) < len(SIDES):
         return None
     own = [
@@ -292,14 +296,6 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
 
 def _is_line(benchmark: str, name: str, suite: bool) -> bool:
     return suite and benchmark.startswith(f"{name}/")
-
-
-def _steps(job: Job, name: str | None, of: Regressed) -> dict[Side, ExecutionStep]:
-    found: dict[Side, ExecutionStep] = {}
-    for step in job.rounds[0].executions if job.rounds else ():
-        if step.benchmark == name and step.factors.items() <= of.factors.items():
-            found.setdefault(step.side, step)
-    return found
 
 
 def paced(base: Sequence[Execution], head: Sequence[Execution]) -> float:

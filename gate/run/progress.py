@@ -109,7 +109,12 @@ class Progress:
         elif isinstance(event, BothStarted):
             self._now(treatment_name("building base and head", event.factors))
         elif isinstance(event, LookTaken):
-            self._looked(event)
+            if event.settled and event.wanted:
+                settled = f"{plural(event.settled, 'benchmark')} settled"
+                self._line(f"{self._round}: {settled}, {event.wanted} still open")
+            elif event.settled:
+                # what is still open here has no later look that fits the budget
+                self._line(f"{self._round}: measuring ends here")
         elif isinstance(event, StepFinished):
             self._finished(event)
         else:
@@ -128,18 +133,15 @@ class Progress:
             path = visible(event.path)
             self._line(f"{path}, outside both trees, changed as they were built: building again to see by whom")
         else:
-            self._laid_out(event)
-
-    def _laid_out(self, event: LaidOut) -> None:
-        if event.executions:
-            self._line(f"{self._round}: {plural(event.executions, 'execution')} a round, judging by the first ones")
-            # these may be all of the round
-            self._foretell()
-        for each in event.turns[:_MOST_TOLD]:
-            self._line(f"{visible(each.benchmark)}: {turns([each])}")
-        more = event.turns[_MOST_TOLD:]
-        if more:
-            self._line(f"{plural(len(more), 'more benchmark')}: {turns(more)}")
+            if event.executions:
+                self._line(f"{self._round}: {plural(event.executions, 'execution')} a round, judging by the first ones")
+                # these may be all of the round
+                self._foretell()
+            for each in event.turns[:_MOST_TOLD]:
+                self._line(f"{visible(each.benchmark)}: {turns([each])}")
+            more = event.turns[_MOST_TOLD:]
+            if more:
+                self._line(f"{plural(len(more), 'more benchmark')}: {turns(more)}")
 
     def _probed(self, event: ProbeFinished) -> None:
         if event.identical:
@@ -150,14 +152,6 @@ class Progress:
         more = len(event.unproved) - len(told)
         if more:
             self._line(f"{plural(more, 'more benchmark')} {agree(more, 'is', 'are')} measured: the report says why")
-
-    def _looked(self, event: LookTaken) -> None:
-        if event.settled and event.wanted:
-            settled = f"{plural(event.settled, 'benchmark')} settled"
-            self._line(f"{self._round}: {settled}, {event.wanted} still open")
-        elif event.settled:
-            # what is still open here has no later look that fits the budget
-            self._line(f"{self._round}: measuring ends here")
 
     def _finished(self, event: StepFinished) -> None:
         if event.failure is not None and event.failure.kind in ("tree", "outside"):

@@ -36,7 +36,10 @@ def regressed(records: Sequence[Record], run: Run, rules: Config) -> list[Regres
 
     A shard knows its own benchmarks and a session its own noise: what is found here is explained, and never decided.
     """
-    alone, rules = msgspec.structs.replace(run, shard=None, session=None, sessions=None), _alone(rules)
+    alone, rules = (
+        msgspec.structs.replace(run, shard=None, session=None, sessions=None),
+        msgspec.structs.replace(rules, plan=msgspec.structs.replace(rules.plan, sessions=1, shards=1)),
+    )
     judged = [alone, *(record for record in records if not isinstance(record, Run))]
     located = [Located(record, "this run", number) for number, record in enumerate(judged, 1)]
     try:
@@ -44,10 +47,6 @@ def regressed(records: Sequence[Record], run: Run, rules: Config) -> list[Regres
     except UserError:
         return []
     return worst_first(report.findings)
-
-
-def _alone(rules: Config) -> Config:
-    return msgspec.structs.replace(rules, plan=msgspec.structs.replace(rules.plan, sessions=1, shards=1))
 
 
 def worst_first(findings: Sequence[Finding]) -> list[Regressed]:

@@ -110,22 +110,14 @@ def _moderated(interval: Interval) -> bool:
 def _kept(t: Array, builds: int, alpha: float, interval: Interval) -> Array:
     """Return the power of the interval as planned, its memory not given up."""
     if interval.method == "fieller":
-        return _satterthwaite(t, builds, alpha)
+        # average over the degrees that Satterthwaite's formula may come to, for sides of equal relative variance
+        u = betaincinv((builds - 1) / 2, (builds - 1) / 2, 0.5 + (np.arange(_SHARES) + 0.5) / (2 * _SHARES))
+        degrees = (builds - 1) / (u**2 + (1 - u) ** 2)
+        power = [beyond(2.0 * (builds - 1), t, t_quantile(float(df), alpha / 2)) for df in degrees]
+        mean: Array = np.mean(power, axis=0)
+        return mean
     own_df = 2.0 * (builds - 1) if interval.method == "fieller-kj" else interval.df(builds)
     return beyond(own_df, t, t_quantile(interval.df(builds), alpha / 2))
-
-
-def _satterthwaite(t: Array, builds: int, alpha: float) -> Array:
-    """Average over the degrees that Satterthwaite's formula may come to, for sides of equal relative variance.
-
-    T rests on the sum of two chi-squares, the degrees on the share u of one of them: (B - 1)/(u^2 + (1 - u)^2). The two
-    are independent, and u is Beta((B - 1)/2, (B - 1)/2).
-    """
-    u = betaincinv((builds - 1) / 2, (builds - 1) / 2, 0.5 + (np.arange(_SHARES) + 0.5) / (2 * _SHARES))
-    degrees = (builds - 1) / (u**2 + (1 - u) ** 2)
-    power = [beyond(2.0 * (builds - 1), t, t_quantile(float(df), alpha / 2)) for df in degrees]
-    mean: Array = np.mean(power, axis=0)
-    return mean
 
 
 def beyond(df: float, t: Array | float, critical: float) -> Array:

@@ -231,7 +231,10 @@ def _pooled(sample: Sample, taus: Array, *, sessions: bool) -> _Pooled:
     n, groups = len(sample.values), len(clusters)
     order = np.argsort(sample.values)
     ordered = sample.values[order]
-    logs = _logs(ordered)
+    # logarithms of ascending values, -inf for those not above 0
+    logs = np.full(len(ordered), -np.inf)
+    above = int(np.searchsorted(ordered, 0.0, side="right"))
+    logs[above:] = np.log(ordered[above:])
     quantiles = _quantiles(logs, _place(n, taus))
     step = gap_of(sample) if len(sample.counts[2]) > 1 else smallest_step(ordered)
     least = (step / np.exp(quantiles)) ** 2 / (12 * groups)
@@ -246,14 +249,6 @@ def _pooled(sample: Sample, taus: Array, *, sessions: bool) -> _Pooled:
     moved = quantiles - without
     errors = ((times - 1) * moved - ((1 - 1 / times) * moved).sum(axis=0)) / np.sqrt(groups * (times - 1))
     return _Pooled(quantiles, errors, clusters, least)
-
-
-def _logs(ordered: Array) -> Array:
-    """Return logarithms of ascending values, -inf for those not above 0."""
-    logs = np.full(len(ordered), -np.inf)
-    above = int(np.searchsorted(ordered, 0.0, side="right"))
-    logs[above:] = np.log(ordered[above:])
-    return logs
 
 
 class _Place(msgspec.Struct, frozen=True, eq=False):

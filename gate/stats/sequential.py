@@ -114,7 +114,12 @@ class Spending(msgspec.Struct, frozen=True, eq=False):
     def _z_of_look(self, k: int, z: float) -> float:
         series = self.coefficients[k]
         inside = min(z, _LARGEST_Z)
-        value = _chebyshev(series, 2 * inside / _LARGEST_Z - 1)
+        x = 2 * inside / _LARGEST_Z - 1
+        # Clenshaw's recurrence
+        one, two = 0.0, 0.0
+        for c in reversed(series[1:].tolist()):
+            one, two = 2 * x * one - two + c, one
+        value = float(x * one - two + series[0])
         if z > _LARGEST_Z:
             # far out the boundary grows in proportion: sqrt(1/t) of the spending function
             value *= z / _LARGEST_Z
@@ -140,14 +145,6 @@ def spending(looks: tuple[int, ...]) -> Spending:
         series[0] /= 2
         found.append(series)
     return Spending(looks, tuple(found))
-
-
-def _chebyshev(series: npt.NDArray[np.float64], x: float) -> float:
-    # Clenshaw's recurrence
-    one, two = 0.0, 0.0
-    for c in reversed(series[1:].tolist()):
-        one, two = 2 * x * one - two + c, one
-    return float(x * one - two + series[0])
 
 
 def log_spent_by(alpha: npt.NDArray[np.float64], rounds: int, last: int) -> npt.NDArray[np.float64]:

@@ -162,22 +162,17 @@ def _neighbours(
     by_number = range(fewest), range(fewest)
     if x == y or base is None or head is None:
         return by_number
-    found = _adjacent(base, head)
-    return found if 2 * len(found[0]) > fewest else by_number
-
-
-def _adjacent(base: npt.NDArray[np.int64], head: npt.NDArray[np.int64]) -> tuple[list[int], list[int]]:
-    """Pair executions that follow each other directly, each once."""
+    # pair executions that follow each other directly, each once
     turns = sorted(
         [(at, 0, i) for i, at in enumerate(base.tolist())] + [(at, 1, i) for i, at in enumerate(head.tolist())]
     )
-    pairs: tuple[list[int], list[int]] = [], []
+    found: tuple[list[int], list[int]] = [], []
     waiting: tuple[int, int] | None = None
     for _, side, i in turns:
         if waiting is None or waiting[0] == side:
             waiting = side, i
             continue
-        pairs[side].append(i)
-        pairs[1 - side].append(waiting[1])
+        found[side].append(i)
+        found[1 - side].append(waiting[1])
         waiting = None
-    return pairs
+    return found if 2 * len(found[0]) > fewest else by_number

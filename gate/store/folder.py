@@ -120,7 +120,13 @@ def write_new(place: Path, data: bytes) -> bool:
     finally:
         with suppress(FileNotFoundError):
             unfinished.unlink()
-    _sync(place.parent)
+    # put the name on the disk as well, where folders can be opened
+    with suppress(OSError):
+        at = os.open(place.parent, os.O_RDONLY)
+        try:
+            os.fsync(at)
+        finally:
+            os.close(at)
     return True
 
 
@@ -140,16 +146,6 @@ def _clear(folder: Path) -> None:
         with suppress(OSError):
             if file.stat().st_mtime < oldest:
                 file.unlink()
-
-
-def _sync(folder: Path) -> None:
-    """Put the name on the disk as well, where folders can be opened."""
-    with suppress(OSError):
-        at = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(at)
-        finally:
-            os.close(at)
 
 
 @contextmanager

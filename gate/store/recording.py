@@ -155,7 +155,12 @@ def record_of(decided: Decided, described: Described) -> Made:
     report, raw = decided.report, [_hash(file) for file in decided.inputs.files]
     if not raw:
         raise UserError("standard input: a record names its measurements by their hash: give their file")
-    found = _estimated(decided)
+    # estimate what was decided, over all of its rounds
+    evidence, policy = decided.evidence, decided.policy
+    subjects = subjects_of(evidence, policy)
+    design = design_of(evidence, policy, subjects)
+    plain = msgspec.structs.replace(design, interval="fieller", moderate=False)
+    found = estimates(subjects, plain, None).found
     usable = [each for each in found if _has_logarithm(each)]
     changes = [*_changes(usable, decided), *map(_identical, report.identical)]
     if not changes:
@@ -186,19 +191,6 @@ def _hash(file: Path) -> str:
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from None
     return f"sha256:{found.hexdigest()}"
-
-
-def _estimated(decided: Decided) -> list[Estimated]:
-    """Estimate what was decided, over all of its rounds.
-
-    Without remembered variance, which the records of one machine would have in common, and without a bootstrap, which
-    gives an interval and no variance.
-    """
-    evidence, policy = decided.evidence, decided.policy
-    subjects = subjects_of(evidence, policy)
-    design = design_of(evidence, policy, subjects)
-    plain = msgspec.structs.replace(design, interval="fieller", moderate=False)
-    return estimates(subjects, plain, None).found
 
 
 def _has_logarithm(found: Estimated) -> bool:

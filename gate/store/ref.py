@@ -291,15 +291,14 @@ class RefStore:
         trees = self._run("mktree", "--batch", stdin="\n".join(lines).encode()).decode().split()
         root = "".join(f"040000 tree {tree}\t{month}\n" for month, tree in zip(months, trees, strict=True))
         tree = self._run("mktree", stdin=root.encode()).decode().strip()
-        follows = onto.commit is not None and (chained or self._length(onto.commit) < CHAIN)
+        follows = onto.commit is not None and (
+            chained or int(self._run("rev-list", "--count", f"--max-count={CHAIN}", onto.commit)) < CHAIN
+        )
         parent = ["-p", onto.commit] if follows and onto.commit is not None else []
         made = self._git.seeing(**_AUTHOR).attempt("commit-tree", tree, *parent, stdin=b"perfgate history\n")
         if made.status:
             raise UserError(f"{self._ref}: cannot be written: {made.reason}")
         return made.stdout.decode().strip()
-
-    def _length(self, commit: str) -> int:
-        return int(self._run("rev-list", "--count", f"--max-count={CHAIN}", commit))
 
     def _blobs(self, records: Records) -> Iterator[tuple[Name, bytes | None]]:
         """Read records, some at a time; None: one is missing, or too large."""

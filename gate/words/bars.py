@@ -82,7 +82,18 @@ def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:
     cells[place.first : place.last + 1] = _ZONE * (place.last + 1 - place.first)
     cells[place.zero] = _ZERO
     if ratio.kind != "withheld" and ratio.method != "exact":
-        _draw_line(cells, place, of.low, of.high)
+        low = of.low
+        high = of.high
+        first = 0 if low is None else place.of(low)
+        last = place.width - 1 if high is None else place.of(high)
+        for at in range(first, last + 1):
+            cells[at] = _CROSSED if at == place.zero else _LINE
+        if first < last:
+            cells[first], cells[last] = _LOW, _HIGH
+        if low is None or low < place.on.low:
+            cells[first] = _LEFT
+        if high is None or high > place.on.high:
+            cells[last] = _RIGHT
     if of.estimate is not None:
         cells[place.of(of.estimate)] = _LEFT if of.estimate < on.low else _RIGHT if of.estimate > on.high else _AT
     return "".join(cells)
@@ -119,19 +130,6 @@ def legend(quote: str = "") -> str:
     """Say how to read a bar; quote: around each part of one."""
     whole, zone = f"{_LOW}{_LINE}{_AT}{_LINE}{_HIGH}", f"{_ZONE * 2}{_ZERO}{_ZONE * 2}"
     return f"{quote}{whole}{quote} interval and change, {quote}{zone}{quote} threshold on both sides of no change"
-
-
-def _draw_line(cells: list[str], place: _Place, low: float | None, high: float | None) -> None:
-    first = 0 if low is None else place.of(low)
-    last = place.width - 1 if high is None else place.of(high)
-    for at in range(first, last + 1):
-        cells[at] = _CROSSED if at == place.zero else _LINE
-    if first < last:
-        cells[first], cells[last] = _LOW, _HIGH
-    if low is None or low < place.on.low:
-        cells[first] = _LEFT
-    if high is None or high > place.on.high:
-        cells[last] = _RIGHT
 
 
 def _cell(at: float, on: Scale, width: int) -> int:

@@ -170,20 +170,7 @@ def cautions(found: Explanation) -> list[str]:
 
 def line(candidate: Candidate, found: Explanation) -> Line:
     """Say of a function what it adds, where it is, through what, and who calls it."""
-    notes = [
-        *([f"was {clip(visible(candidate.was), _NAME)}"] if candidate.was else []),
-        *(["new"] if candidate.state == "new" else ["gone"] if candidate.state == "gone" else []),
-        *_through(candidate),
-        *([f"called from {name(candidate.callers[-1])}"] if candidate.callers else []),
-        *(["in a changed file"] if candidate.in_diff else []),
-        *([] if candidate.project else ["not in the project's files"]),
-        *(["within sampling noise"] if candidate.noise else []),
-    ]
-    return Line(name(candidate.frame), added(candidate, found.unit), place(candidate.frame), tuple(notes))
-
-
-def _through(candidate: Candidate) -> list[str]:
-    """Say in which functions below it the change shows."""
+    # say in which functions below it the change shows
     said = []
     library = [part for part in candidate.library if part.change > 0]
     own = candidate.own.change
@@ -201,7 +188,16 @@ def _through(candidate: Candidate) -> list[str]:
         times = candidate.calls.head / candidate.calls.base
         if times >= 1 + _LITTLE and abs(candidate.cost.change) > 0:
             said.append(f"called {times:.3g} times as often")
-    return said
+    notes = [
+        *([f"was {clip(visible(candidate.was), _NAME)}"] if candidate.was else []),
+        *(["new"] if candidate.state == "new" else ["gone"] if candidate.state == "gone" else []),
+        *said,
+        *([f"called from {name(candidate.callers[-1])}"] if candidate.callers else []),
+        *(["in a changed file"] if candidate.in_diff else []),
+        *([] if candidate.project else ["not in the project's files"]),
+        *(["within sampling noise"] if candidate.noise else []),
+    ]
+    return Line(name(candidate.frame), added(candidate, found.unit), place(candidate.frame), tuple(notes))
 
 
 def _names(parts: Sequence[Part]) -> str:

@@ -220,7 +220,11 @@ def copies(
     for path, names in _sound(found, objects).items():
         first = found[path].defining(names)
         if len(found[path].moving) > len(first) + 1:
-            made[path] = _in_memory(path, found[path].ordered(seed, first))
+            pieces = found[path].ordered(seed, first)
+            file = os.memfd_create(os.path.basename(path), 0)
+            with open(file, "wb", closefd=False) as out:
+                out.writelines(pieces)
+            made[path] = f"/proc/self/fd/{file}"
     return {place: (made[path], path) for place, path in places.items() if path in made}
 
 
@@ -285,10 +289,3 @@ def _everywhere(of_objects: Iterable[tuple[bytes, int]], needed: set[bytes]) -> 
     for name, kind in of_objects:
         seen[kind].add(name)
     return seen[EQUIVALENT] - seen[OWN]
-
-
-def _in_memory(path: str, pieces: Iterator[bytes]) -> str:
-    file = os.memfd_create(os.path.basename(path), 0)
-    with open(file, "wb", closefd=False) as out:
-        out.writelines(pieces)
-    return f"/proc/self/fd/{file}"

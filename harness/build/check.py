@@ -42,7 +42,15 @@ def check(recording: Path, root: Path, seed: int, artifacts: Sequence[str]) -> t
         raise NotSoundError("go" if layout_of(lambda path: os.open(root / path, os.O_RDONLY), [*made]) else "no-link")
     found = _sources(recording, root, made, links, seed, began)
     places = {each for every in found.values() for each in every}
-    _weigh_artifacts(root, artifacts, places)
+    top = os.path.realpath(root)
+    for artifact in artifacts:
+        whole = os.path.realpath(artifact)
+        inner = os.path.relpath(whole, top)
+        if os.path.isdir(whole):  # noqa: PTH112
+            if not any(place.startswith(f"{inner}/") or inner == "." for place in places):
+                raise NotSoundError("not-linked", artifact)
+        elif os.path.isfile(whole) and inner not in places and _of_libtool(inner) not in places:  # noqa: PTH113
+            raise NotSoundError("not-linked", artifact)
     mention = _mention(root, began)
     if mention is not None:
         raise NotSoundError("seed-used", mention)
@@ -167,18 +175,6 @@ def _groups(root: Path, places: Sequence[str]) -> list[list[str]]:
     for place in places:
         groups.setdefault((root / place).stat().st_ino, []).append(place)
     return list(groups.values())
-
-
-def _weigh_artifacts(root: Path, artifacts: Sequence[str], linked: set[str]) -> None:
-    top = os.path.realpath(root)
-    for artifact in artifacts:
-        whole = os.path.realpath(artifact)
-        inner = os.path.relpath(whole, top)
-        if os.path.isdir(whole):  # noqa: PTH112
-            if not any(place.startswith(f"{inner}/") or inner == "." for place in linked):
-                raise NotSoundError("not-linked", artifact)
-        elif os.path.isfile(whole) and inner not in linked and _of_libtool(inner) not in linked:  # noqa: PTH113
-            raise NotSoundError("not-linked", artifact)
 
 
 def _of_libtool(place: str) -> str:

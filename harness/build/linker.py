@@ -204,29 +204,25 @@ def run(linker: str, arrangement: Arrangement) -> int:
         told = os.memfd_create("told", 0)
         if _wait(linker, [*arrangement.arguments, *arrangement.options], told) == 0:
             os.write(2, os.pread(told, os.fstat(told).st_size, 0))
-            _rename(arrangement)
+            # name archives, not their copies, in what make reads of a link's inputs
+            words = arrangement.plain
+            for place, argument in enumerate(words):
+                if not arrangement.copies or not (argument in BESIDES_NEXT or argument.startswith(BESIDES[:-1])):
+                    continue
+                path = argument.partition("=")[2] or "".join(words[place + 1 : place + 2])
+                try:
+                    with open(path, "rb") as file:
+                        text = was = file.read()
+                    # the longest first: one number may begin with another
+                    for copy in sorted(arrangement.copies, key=len, reverse=True):
+                        text = text.replace(copy.encode(), os.fsencode(arrangement.copies[copy]))
+                    if text != was:
+                        with open(path, "wb") as file:
+                            file.write(text)
+                except OSError:
+                    continue
             return 0
     return _wait(linker, arrangement.plain)
-
-
-def _rename(arrangement: Arrangement) -> None:
-    """Name archives, not their copies, in what make reads of a link's inputs."""
-    words = arrangement.plain
-    for place, argument in enumerate(words):
-        if not arrangement.copies or not (argument in BESIDES_NEXT or argument.startswith(BESIDES[:-1])):
-            continue
-        path = argument.partition("=")[2] or "".join(words[place + 1 : place + 2])
-        try:
-            with open(path, "rb") as file:
-                text = was = file.read()
-            # the longest first: one number may begin with another
-            for copy in sorted(arrangement.copies, key=len, reverse=True):
-                text = text.replace(copy.encode(), os.fsencode(arrangement.copies[copy]))
-            if text != was:
-                with open(path, "wb") as file:
-                    file.write(text)
-        except OSError:
-            continue
 
 
 def _wait(linker: str, arguments: list[str], told: int | None = None) -> int:

@@ -20,6 +20,7 @@ def state(tree: Tree | None = None) -> dict[str, Any]:
     """
     files = Tree() if tree is None else tree
     boot = files.text("proc/sys/kernel/random/boot_id")
+    quota = cgroup.throttling(files)
     found: dict[str, Any] = {
         "time": datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "boot_id": pseudonym("boot", boot) if boot else None,
@@ -28,7 +29,7 @@ def state(tree: Tree | None = None) -> dict[str, Any]:
         "load": counters.load(files),
         **_processors(files),
         **{f"pressure_{what}": _waited(files, what) for what in counters.PRESSURES},
-        **_throttling(files),
+        **({} if quota is None else {"throttled": quota.throttled, "throttled_seconds": quota.seconds}),
         "thermal_throttles": counters.throttles(files),
         **_memory(files),
         "governor": ", ".join(sorted(set(counters.governors(files)))) or None,
@@ -59,11 +60,6 @@ def _processors(files: Tree) -> dict[str, int | None]:
         "cpu_idle": ticks.idle,
         "cpu_steal": ticks.steal,
     }
-
-
-def _throttling(files: Tree) -> dict[str, float]:
-    quota = cgroup.throttling(files)
-    return {} if quota is None else {"throttled": quota.throttled, "throttled_seconds": quota.seconds}
 
 
 def _memory(files: Tree) -> dict[str, int | None]:

@@ -74,7 +74,13 @@ class Callgrind:
         """Add up the profiles of all processes; the metric is "instructions", a count."""
         profiles = sorted(context.scratch.glob(f"{PROFILE}.*"))
         if outcome.status:
-            return _failed(outcome, bool(profiles), benchmark, context)
+            ran = bool(profiles)
+            program = words(benchmark, context)[0]
+            if not ran and outcome.code == 127:
+                return cannot_start(FileNotFoundError(), program, context.directory, outcome.stderr)
+            if not ran and outcome.code == 126:
+                return cannot_start(PermissionError(), program, context.directory, outcome.stderr)
+            return Unusable(outcome.status, outcome.stderr, outcome.unstarted)
         try:
             count = callgrind.instructions(read_regular(profile, _MAX_PROFILE) or b"" for profile in profiles)
             refuse_absent(benchmark, {"instructions"}, "callgrind gives instructions")
@@ -92,15 +98,6 @@ def escaped(path: Path) -> str:
 
 def _log(path: Path) -> str:
     return f"--log-file={escaped(path)}.%p"
-
-
-def _failed(outcome: Outcome, ran: bool, benchmark: Benchmark, context: Context) -> Unusable:
-    program = words(benchmark, context)[0]
-    if not ran and outcome.code == 127:
-        return cannot_start(FileNotFoundError(), program, context.directory, outcome.stderr)
-    if not ran and outcome.code == 126:
-        return cannot_start(PermissionError(), program, context.directory, outcome.stderr)
-    return Unusable(outcome.status, outcome.stderr, outcome.unstarted)
 
 
 def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:

@@ -85,7 +85,14 @@ class PerfStat:
             result = msgspec.json.decode(_read(context.scratch / _RESULT), type=_Result)
             if result.code:
                 program = words(benchmark, context)[0]
-                return _failed(result.code, outcome.stderr, program, context.directory)
+                code = result.code
+                stderr = outcome.stderr
+                said = _NOT_STARTED.search(stderr) if code == _NOT_STARTED_CODE else None
+                if said is None:
+                    return Unusable(exit_status(code), stderr, code in NOT_STARTED)
+                known = (errno.ENOENT, errno.EACCES, errno.ENOEXEC)
+                number = next((number for number in known if os.strerror(number) == said[1]), 0)
+                return cannot_start(OSError(number, said[1]), program, context.directory, stderr[: said.start()])
             wanted = wanted_values(benchmark, context.iterations)
             counted = [self._counted(context.scratch / f"{_RESULT}.{run}") for run in range(min(result.runs, wanted))]
             refuse_other_count(result.runs, wanted, "perf_stat")
@@ -113,15 +120,6 @@ def _call(path: str, events: Sequence[str]) -> tuple[str, ...]:
 
 def _read(path: Path) -> bytes:
     return read_regular(path, _MAX_RESULT) or b""
-
-
-def _failed(code: int, stderr: str, program: str, directory: Path) -> Unusable:
-    said = _NOT_STARTED.search(stderr) if code == _NOT_STARTED_CODE else None
-    if said is None:
-        return Unusable(exit_status(code), stderr, code in NOT_STARTED)
-    known = (errno.ENOENT, errno.EACCES, errno.ENOEXEC)
-    number = next((number for number in known if os.strerror(number) == said[1]), 0)
-    return cannot_start(OSError(number, said[1]), program, directory, stderr[: said.start()])
 
 
 def _series(counted: Sequence[perf_stat.Counted]) -> dict[str, Series]:
@@ -152,8 +150,17 @@ def find_perf(caller: Mapping[str, str]) -> PerfStat | str:
             events = events[1:]
             status, said, text = _try(path, events, caller)
         if status:
-            return _why_not(path, said)
-        return _usable(path, _version(version.stdout), events, perf_stat.parse(text))
+            if "not found for kernel" in said:
+                return f"{path} is not for the running kernel: install linux-tools-$(uname -r)"
+            if "perf_event_paranoid" in said or "permission" in said.lower() or "not permitted" in said.lower():
+                return (
+                    "perf may not count here: `sudo sysctl kernel.perf_event_paranoid=1` allows it "
+                    f"(it is {_paranoid() or 'unknown'}; containers need --cap-add PERFMON or another seccomp profile)"
+                )
+            last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "it says nothing")
+            return f"{path} stat fails: {last[:200]}"
+        match = re.search(r"\d[\w.]*", version.stdout.decode("utf-8", "replace"))
+        return _usable(path, (match[0] if match else "unknown"), events, perf_stat.parse(text))
     except (OSError, subprocess.TimeoutExpired, OutputError) as error:
         return f"{path} cannot be asked what it counts ({error})"
 
@@ -165,23 +172,6 @@ def _try(path: str, events: Sequence[str], caller: Mapping[str, str]) -> tuple[i
         done = ask([*_call(path, events), "-o", str(file), "--", "true"], caller)
         text = file.read_text("utf-8", "replace") if file.exists() else ""
         return done.returncode, done.stderr.decode("utf-8", "replace"), text
-
-
-def _version(said: bytes) -> str:
-    match = re.search(r"\d[\w.]*", said.decode("utf-8", "replace"))
-    return match[0] if match else "unknown"
-
-
-def _why_not(path: str, said: str) -> str:
-    if "not found for kernel" in said:
-        return f"{path} is not for the running kernel: install linux-tools-$(uname -r)"
-    if "perf_event_paranoid" in said or "permission" in said.lower() or "not permitted" in said.lower():
-        return (
-            "perf may not count here: `sudo sysctl kernel.perf_event_paranoid=1` allows it "
-            f"(it is {_paranoid() or 'unknown'}; containers need --cap-add PERFMON or another seccomp profile)"
-        )
-    last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "it says nothing")
-    return f"{path} stat fails: {last[:200]}"
 
 
 def _paranoid() -> str | None:

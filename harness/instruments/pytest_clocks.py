@@ -61,7 +61,7 @@ def perf_counter() -> float:
     reading = Reading(time.perf_counter())
     waited = -1.0
     # a thread is stopped where it calls the kernel: again until it was not, between the time and what was waited then
-    while waited != (waiting := _waited()):
+    while waited != (waiting := (int(os.pread(_schedstat, _LONGEST, 0).split()[1]) * 1e-9)):
         waited, reading.at = waiting, time.perf_counter()
     reading.waited = waited
     reading.own, children = time.thread_time(), os.times()
@@ -71,14 +71,15 @@ def perf_counter() -> float:
     return reading
 
 
-def _waited() -> float:
-    return int(os.pread(_schedstat, _LONGEST, 0).split()[1]) * 1e-9
-
-
 def pytest_configure(config: Any) -> None:
     """Take the place of the usual timer, where the kernel counts how long a thread waits; hide from other programs."""
     global _schedstat, _thread
-    _hide()
+    # leave the environment to other programs as it was
+    own = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+    for variable, separator, name in (("PYTHONPATH", os.pathsep, own), (_PLUGINS, ",", _NAME)):
+        rest = separator.join(each for each in os.environ.pop(variable, "").split(separator) if each != name)
+        if rest:
+            os.environ[variable] = rest
     try:
         _schedstat, _thread = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC), get_ident()
         counts = any(map(int, os.pread(_schedstat, _LONGEST, 0).split()))
@@ -120,15 +121,6 @@ class Finder:
         if name == "_pytest.config":
             sys.meta_path.remove(Finder)
             os.environ[_PLUGINS] = ",".join(filter(None, [os.environ.get(_PLUGINS), _NAME]))
-
-
-def _hide() -> None:
-    """Leave the environment to other programs as it was."""
-    own = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
-    for variable, separator, name in (("PYTHONPATH", os.pathsep, own), (_PLUGINS, ",", _NAME)):
-        rest = separator.join(each for each in os.environ.pop(variable, "").split(separator) if each != name)
-        if rest:
-            os.environ[variable] = rest
 
 
 def follow() -> None:

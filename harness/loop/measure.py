@@ -516,7 +516,38 @@ class Loop:
 
     def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
         if self._duets is not None:
-            self._execute_pairs(self._duets, steps)
+            # execute both sides of a block at once; what only head has is executed alone
+            duets = self._duets
+            blocks = groupby(self._ledger.pending(steps), lambda step: (step.benchmark, step.execution))
+            for _, block in blocks:
+                pair = {step.side: step for step in block}
+                first = next(iter(pair.values()))
+                if self._ledger.is_out(first) or any(map(self._is_foreign, pair.values())):
+                    continue
+                if len(pair) < len(SIDES):
+                    self._execute(first)
+                    continue
+                self._begin(first)
+                self._progress(StepStarted(first.side, first.benchmark, first.factors))
+                own = {side: self._benchmarks[side][first.benchmark] for side in SIDES}
+                where = {side: self._builder.directory(side, pair[side].building) for side in SIDES}
+                made = duets.make(own, pair, where)
+                failures = [
+                    msgspec.structs.replace(each, directory=str(self._builder.kept(side, pair[side].building)))
+                    for side in SIDES
+                    for each in made[side].failures
+                ]
+                # a pair is there as a whole or not at all
+                self._add(*failures, *(each for side in SIDES for each in made[side].executions))
+                seconds = sum(each.seconds for each in made.values())
+                for side in SIDES:
+                    whole = next((each for each in failures if each.side == side), None)
+                    self._progress(
+                        StepFinished(
+                            side, first.benchmark, seconds / 2, whole, first.factors,
+                            executions=made[side].executions, more=side != SIDES[-1],
+                        )
+                    )  # fmt: skip
             return
         for by_starts, group in groupby(self._ledger.pending(steps), self._goes_by_starts):
             if by_starts is not None:
@@ -561,39 +592,6 @@ class Loop:
             empty = all((side, step.benchmark, canonical(step.factors)) in self._empty for side in sides)
             if not empty and not self._ledger.is_out(step) and not self._is_foreign(step):
                 self._execute(step)
-
-    def _execute_pairs(self, duets: Duets, steps: Sequence[ExecutionStep]) -> None:
-        """Execute both sides of a block at once; what only head has is executed alone."""
-        blocks = groupby(self._ledger.pending(steps), lambda step: (step.benchmark, step.execution))
-        for _, block in blocks:
-            pair = {step.side: step for step in block}
-            first = next(iter(pair.values()))
-            if self._ledger.is_out(first) or any(map(self._is_foreign, pair.values())):
-                continue
-            if len(pair) < len(SIDES):
-                self._execute(first)
-                continue
-            self._begin(first)
-            self._progress(StepStarted(first.side, first.benchmark, first.factors))
-            own = {side: self._benchmarks[side][first.benchmark] for side in SIDES}
-            where = {side: self._builder.directory(side, pair[side].building) for side in SIDES}
-            made = duets.make(own, pair, where)
-            failures = [
-                msgspec.structs.replace(each, directory=str(self._builder.kept(side, pair[side].building)))
-                for side in SIDES
-                for each in made[side].failures
-            ]
-            # a pair is there as a whole or not at all
-            self._add(*failures, *(each for side in SIDES for each in made[side].executions))
-            seconds = sum(each.seconds for each in made.values())
-            for side in SIDES:
-                whole = next((each for each in failures if each.side == side), None)
-                self._progress(
-                    StepFinished(
-                        side, first.benchmark, seconds / 2, whole, first.factors,
-                        executions=made[side].executions, more=side != SIDES[-1],
-                    )
-                )  # fmt: skip
 
     def _build(self, step: BuildStep, partner: BuildStep | None) -> bool:
         self._step = step

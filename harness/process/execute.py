@@ -183,7 +183,9 @@ class ProcessExecutor:
             _output(command.stdout) as output,
             self._descendants.execution(),
         ):
-            _append_only(errors.fileno())
+            fd = errors.fileno()
+            # so that cutting the file short while it is written leaves no hole
+            fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_APPEND)
             if command.confined is not None and command.confined.user >= 0:
                 for stream in (errors, output) if command.stdout is not None else (errors,):
                     os.fchown(stream.fileno(), command.confined.user, -1)
@@ -354,11 +356,6 @@ def _output(path: Path | None) -> BinaryIO:
     # never through what a program of an earlier command has put there: a link, or a pipe, which would wait
     path.unlink(missing_ok=True)
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
-
-
-def _append_only(fd: int) -> None:
-    # so that cutting the file short while it is written leaves no hole
-    fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_APPEND)
 
 
 @dataclass(frozen=True, slots=True)

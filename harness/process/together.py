@@ -145,7 +145,12 @@ class _Course(Generic[T]):
         if not background.alive():
             status, code = background.status(), background.code()
             if background.outlived():
-                self._wait_for_stragglers(background)
+                # processes that end with their parent a moment
+                deadline = time.monotonic() + _LEFTOVER_GRACE
+                while background.outlived():
+                    if time.monotonic() > deadline:
+                        raise LeftBehindError
+                    time.sleep(_PAUSE)
             background.stop(_LEFTOVER_GRACE)
             return Outcome("" if code == 0 else status, running.started, seconds, "", code or None)
         if self._budget.left <= 0:
@@ -154,11 +159,3 @@ class _Course(Generic[T]):
             background.stop(_GRACE)
             return Outcome(f"time-out after {Duration(command.timeout)}", running.started, seconds, "", timed_out=True)
         return None
-
-    def _wait_for_stragglers(self, background: Background) -> None:
-        """Give processes that end with their parent a moment."""
-        deadline = time.monotonic() + _LEFTOVER_GRACE
-        while background.outlived():
-            if time.monotonic() > deadline:
-                raise LeftBehindError
-            time.sleep(_PAUSE)

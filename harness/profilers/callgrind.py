@@ -102,7 +102,12 @@ class Callgrind(Profiler):
         Raises:
             OutputError: there is none, or one is cut off.
         """
-        arcs, inlined = Arcs(), _inlined(context)
+        # what addr2line found, by program
+        found: dict[str, _Chains] = {}
+        for file in sorted(context.scratch.glob(f"{_ADDRESSES}.*")):
+            binary = (read_regular(file, MOST_OUTPUT) or b"").partition(b"\n")[0].decode("utf-8", "replace")
+            found[binary] = chains(read_regular(context.told / f"{_INLINED}{file.suffix}", MOST_OUTPUT) or b"")
+        arcs, inlined = Arcs(), found
         names = Names(Places(context.directory))
         for data in _profiles(context):
             add(data, arcs, names, inlined)
@@ -131,15 +136,6 @@ def _options(subject: Subject) -> tuple[str, ...]:
 def _profiles(context: Context) -> Iterator[bytes]:
     for file in sorted(context.scratch.glob(f"{PROFILE}.*")):
         yield read_regular(file, MOST_OUTPUT) or b""
-
-
-def _inlined(context: Context) -> dict[str, _Chains]:
-    """Return what addr2line found, by program."""
-    found: dict[str, _Chains] = {}
-    for file in sorted(context.scratch.glob(f"{_ADDRESSES}.*")):
-        binary = (read_regular(file, MOST_OUTPUT) or b"").partition(b"\n")[0].decode("utf-8", "replace")
-        found[binary] = chains(read_regular(context.told / f"{_INLINED}{file.suffix}", MOST_OUTPUT) or b"")
-    return found
 
 
 def _write_new(file: Path, text: str) -> None:

@@ -226,21 +226,17 @@ def free_port() -> int:
     Raises:
         OSError: there is none.
     """
-    last = _below_ephemeral()
+    first = _EPHEMERAL
+    with suppress(OSError, ValueError, IndexError):
+        first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()[0])
+    # a system may be set up to take nearly all of them
+    last = first - 1 if first - _FIRST >= _FEWEST else _LAST
     for _ in range(_TRIES):
         port = _FIRST + secrets.randbelow(last - _FIRST + 1)
         if port not in _given and _is_free(port):
             _given.append(port)
             return port
     raise OSError(errno.EADDRINUSE, f"no free port between {_FIRST} and {last}: {os.strerror(errno.EADDRINUSE)}")
-
-
-def _below_ephemeral() -> int:
-    first = _EPHEMERAL
-    with suppress(OSError, ValueError, IndexError):
-        first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()[0])
-    # a system may be set up to take nearly all of them
-    return first - 1 if first - _FIRST >= _FEWEST else _LAST
 
 
 def _is_free(port: int) -> bool:

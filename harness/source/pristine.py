@@ -62,7 +62,14 @@ def restore(tree: Path, facts: Facts) -> bool:
             if found != len(known):
                 return False
         for path in added:
-            _remove(path)
+            # remove a file or directory
+            if path.is_dir() and not path.is_symlink():
+                why = remove_tree(path)
+                if why is not None:
+                    raise OSError(why)
+            else:
+                with suppress(FileNotFoundError):
+                    path.unlink()
     except OSError:
         return False
     return True
@@ -74,18 +81,3 @@ def fact(found: os.stat_result) -> tuple[int, ...]:
         # its times change with what is in it, which is looked at by itself
         return found.st_ino, found.st_mode, 0
     return found.st_ino, found.st_mode, found.st_size, found.st_ctime_ns
-
-
-def _remove(path: Path) -> None:
-    """Remove a file or directory.
-
-    Raises:
-        OSError: it cannot be removed.
-    """
-    if path.is_dir() and not path.is_symlink():
-        why = remove_tree(path)
-        if why is not None:
-            raise OSError(why)
-    else:
-        with suppress(FileNotFoundError):
-            path.unlink()

@@ -47,7 +47,8 @@ def of_checkout(repository: Repository) -> Owner:
 def submodules_at(git: Git, revision: str) -> list[Submodule]:
     """List the submodules of a commit that its .gitmodules names."""
     paths: dict[str, str] = {}
-    for setting in _settings(git, revision):
+    named = git.attempt("config", "--blob", f"{revision}:.gitmodules", "-z", "--get-regexp", r"^submodule\..*\.path$")
+    for setting in os.fsdecode(named.stdout).split("\0") if named.status == 0 else []:
         key, _, path = setting.partition("\n")
         name = key[len("submodule.") : -len(".path")]
         # git's own rule for names: they become directories below .git/modules
@@ -155,11 +156,6 @@ class _Declared:
         blob = f"{self.revision}:.gitmodules"
         own = checkout.maybe("config", "--get", name) if checkout else None
         return own or self.git.maybe("config", "--blob", blob, "--get", name)
-
-
-def _settings(git: Git, revision: str) -> list[str]:
-    named = git.attempt("config", "--blob", f"{revision}:.gitmodules", "-z", "--get-regexp", r"^submodule\..*\.path$")
-    return os.fsdecode(named.stdout).split("\0") if named.status == 0 else []
 
 
 def _inner(owner: Owner, submodule: Submodule, declared: _Declared) -> Owner:

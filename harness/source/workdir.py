@@ -256,16 +256,12 @@ def make_apart(directory: Path) -> None:
     directory.parent.mkdir(parents=True, exist_ok=True)
     if sys.platform == "linux":
         with suppress(OSError):
-            _spread(directory.parent)
+            descriptor = os.open(directory.parent, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                (flags,) = struct.unpack("l", fcntl.ioctl(descriptor, _GET_FLAGS, bytes(struct.calcsize("l"))))
+                fcntl.ioctl(descriptor, _SET_FLAGS, struct.pack("l", flags | _TOP))
+            finally:
+                os.close(descriptor)
     made = directory.with_name(secrets.token_hex(4))
     made.mkdir()
     made.rename(directory)
-
-
-def _spread(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        (flags,) = struct.unpack("l", fcntl.ioctl(descriptor, _GET_FLAGS, bytes(struct.calcsize("l"))))
-        fcntl.ioctl(descriptor, _SET_FLAGS, struct.pack("l", flags | _TOP))
-    finally:
-        os.close(descriptor)

@@ -33,7 +33,11 @@ class Caller:
         Raises:
             OSError: it cannot be read.
         """
-        found = _copied(self.pid, address, size)
+        # read the memory of a process in one call (process_vm_readv(2)); None: it is not to be had so
+        buffer = ctypes.create_string_buffer(size)
+        here, there = _Piece(ctypes.addressof(buffer), size), _Piece(address, size)
+        count = _copier()(self.pid, here, 1, there, 1, 0)  # type: ignore[operator]
+        found = buffer.raw[:count] if count > 0 else None
         if found is not None:
             return found
         fd = os.open(f"/proc/{self.pid}/mem", os.O_RDONLY)
@@ -189,11 +193,3 @@ def _copier() -> object:
     call.argtypes = (ctypes.c_int, *(ctypes.POINTER(_Piece), ctypes.c_ulong) * 2, ctypes.c_ulong)
     call.restype = ctypes.c_ssize_t
     return call
-
-
-def _copied(pid: int, address: int, size: int) -> bytes | None:
-    """Read the memory of a process in one call (process_vm_readv(2)); None: it is not to be had so."""
-    buffer = ctypes.create_string_buffer(size)
-    here, there = _Piece(ctypes.addressof(buffer), size), _Piece(address, size)
-    count = _copier()(pid, here, 1, there, 1, 0)  # type: ignore[operator]
-    return buffer.raw[:count] if count > 0 else None

@@ -203,10 +203,7 @@ def _by_ptrace(machine: str, channel: socket.socket, number: int, command: list[
     greet(channel, how, number)
     os.close(begun)
     status = tracer.follow(first) if how == PTRACE else os.waitpid(first, 0)[1]
-    _end(os.waitstatus_to_exitcode(status))
-
-
-def _end(code: int) -> None:
+    code = os.waitstatus_to_exitcode(status)
     sys.stdout.flush()
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

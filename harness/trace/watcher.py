@@ -291,7 +291,13 @@ class Watcher:
             file = file or caller.root + real
             if os.path.isfile(file):  # noqa: PTH113  # a shell tries each directory of PATH
                 self._seen.executed.add(real)
-            self._privileges(file, real)
+            with suppress(OSError):
+                facts = os.stat(file)  # noqa: PTH116
+                if stat.S_ISREG(facts.st_mode) and facts.st_mode & _SPECIAL:
+                    self._seen.doubt(Doubt("privileges", real))
+            with suppress(OSError):
+                if os.getxattr(file, "security.capability"):
+                    self._seen.doubt(Doubt("privileges", real))
             try:
                 found = interpreter(file)
             except (ValueError, struct.error):
@@ -300,15 +306,6 @@ class Watcher:
             if not found:
                 return
             path, file = caller.absolute(found), None
-
-    def _privileges(self, file: str, path: str) -> None:
-        with suppress(OSError):
-            facts = os.stat(file)  # noqa: PTH116
-            if stat.S_ISREG(facts.st_mode) and facts.st_mode & _SPECIAL:
-                self._seen.doubt(Doubt("privileges", path))
-        with suppress(OSError):
-            if os.getxattr(file, "security.capability"):
-                self._seen.doubt(Doubt("privileges", path))
 
     def _socket_call(self, name: str, caller: Caller, arguments: list[int]) -> None:
         if name == "socket":

@@ -238,10 +238,24 @@ def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given
         return _Choice(base, base, QueueBase())
     if on_default_branch(event):
         if event.name == "push":
-            return _of_push(clone, event, tip)
+            before = event.before
+            if before and not set(before) <= _ZEROS and before != tip and _led_to(clone, before, tip):
+                return _Choice(before, before, BeforePush())
+            return _before(clone, tip, given=True)
         if not given:
             return _before(clone, tip)
-    return _of_branch(clone, branch, tip)
+    # make the check's own choice possible: the merge base with the default branch
+    if branch is None:
+        return _Choice(None, None)
+    target = clone.find(f"refs/remotes/{REMOTE}/{branch}") or clone.find(f"refs/heads/{branch}")
+    if target is None:
+        problem = clone.bring_branch(branch)
+        target = clone.find(f"refs/remotes/{REMOTE}/{branch}")
+        if target is None:
+            raise FetchError(f"the default branch, {branch}, is not here and cannot be fetched ({problem}): {ADVICE}")
+        _name_default(clone, branch)
+    found = clone.merge_base(target, tip)
+    return _before(clone, tip) if found == tip else _Choice(None, found)
 
 
 def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
@@ -286,13 +300,6 @@ def _refuse_unknown(clone: Clone, event: Event, tip: str) -> None:
     )
 
 
-def _of_push(clone: Clone, event: Event, tip: str) -> _Choice:
-    before = event.before
-    if before and not set(before) <= _ZEROS and before != tip and _led_to(clone, before, tip):
-        return _Choice(before, before, BeforePush())
-    return _before(clone, tip, given=True)
-
-
 def _led_to(clone: Clone, before: str, tip: str) -> bool:
     """Return whether a commit is here and an ancestor of another: after a forced push it need not be either."""
     if clone.bring(before):
@@ -307,21 +314,6 @@ def _before(clone: Clone, tip: str, *, given: bool = False) -> _Choice:
         return _Choice(None, None)
     parent = clone.need(parents[0], "the commit before head")
     return _Choice(parent, parent, CommitBefore()) if given else _Choice(None, parent)
-
-
-def _of_branch(clone: Clone, branch: str | None, tip: str) -> _Choice:
-    """Make the check's own choice possible: the merge base with the default branch."""
-    if branch is None:
-        return _Choice(None, None)
-    target = clone.find(f"refs/remotes/{REMOTE}/{branch}") or clone.find(f"refs/heads/{branch}")
-    if target is None:
-        problem = clone.bring_branch(branch)
-        target = clone.find(f"refs/remotes/{REMOTE}/{branch}")
-        if target is None:
-            raise FetchError(f"the default branch, {branch}, is not here and cannot be fetched ({problem}): {ADVICE}")
-        _name_default(clone, branch)
-    found = clone.merge_base(target, tip)
-    return _before(clone, tip) if found == tip else _Choice(None, found)
 
 
 _NAMED = 3

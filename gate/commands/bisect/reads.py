@@ -118,10 +118,8 @@ def untouched(commits: Sequence[RangeCommit], reads: Reads | None) -> frozenset[
     return frozenset(
         number
         for number, commit in enumerate(commits[:-1], 1)
-        if not any(_touches(reads, path, commit.moved) for path in commit.paths)
+        if not any(
+            (path in reads.read or (path in commit.moved and path.rpartition("/")[0] in reads.listed))
+            for path in commit.paths
+        )
     )
-
-
-def _touches(reads: Reads, path: str, moved: Collection[str]) -> bool:
-    """Say whether a change of a file can be seen: it is read, or it comes into or goes from a listing that is read."""
-    return path in reads.read or (path in moved and path.rpartition("/")[0] in reads.listed)

@@ -127,7 +127,7 @@ class Search:
     def choose(self, stand: Stand) -> Visit | None:
         """Return what to measure next."""
         last = len(self.commits)
-        every = [n for n in range(1, last) if n not in self.unmeasurable and not self._proved(n)]
+        every = [n for n in range(1, last) if n not in self.unmeasurable and not (n in self.seen and self.seen[n].same)]
         # those that can hardly matter answer what the ones before them do, until what they hold stands in the way
         hardly = [n for n in every if self.hardly(n)]
         spared = sum(float(stand.found.culprits[n - 1]) for n in hardly) < _SUSPECT / 2
@@ -137,9 +137,6 @@ class Search:
         )
         rounds_of = {number: len(seen.ratios) for number, seen in self.seen.items()}
         return next_visit(stand.found, costs, measurable, rounds_of)
-
-    def _proved(self, number: int) -> bool:
-        return number in self.seen and self.seen[number].same
 
     def run(self, told: Told) -> Stand:
         """Search until it is done, or the budget has no room for what comes next.

@@ -71,7 +71,19 @@ def run(options: MeasuringOptions, outputs: OutputOptions, rules: RulesOptions, 
             write_preview(job, out)
             return 0
         path = _history(options, project, err)
-        run.begin(job, _introduction(job))
+        plan = job.project.settings.rules.plan
+        counts = " x ".join(
+            plural(count, noun)
+            for count, noun in (
+                (len(job.project.settings.benchmarks["head"]), "benchmark"),
+                (len(job.rounds), "build"),
+                (plan.executions, "execution"),
+                (plan.iterations, "iteration"),
+            )
+            if count
+        )
+        what = f"{commit(job.run.head)} against itself: {counts} a side, {expected(job)}"
+        run.begin(job, [what, *(f"warning: {each.sentence()}" for each in news(typed(job.run.warnings)))])
         job = run.measure(job).job
         return _conclude(job, project.settings.rules, path, outputs, out, err)
 
@@ -117,22 +129,6 @@ def _planned(project: Project, options: MeasuringOptions) -> Project:
     return dataclasses.replace(project, settings=dataclasses.replace(settings, rules=rules))
 
 
-def _introduction(job: Job) -> list[str]:
-    plan = job.project.settings.rules.plan
-    counts = " x ".join(
-        plural(count, noun)
-        for count, noun in (
-            (len(job.project.settings.benchmarks["head"]), "benchmark"),
-            (len(job.rounds), "build"),
-            (plan.executions, "execution"),
-            (plan.iterations, "iteration"),
-        )
-        if count
-    )
-    what = f"{commit(job.run.head)} against itself: {counts} a side, {expected(job)}"
-    return [what, *(f"warning: {each.sentence()}" for each in news(typed(job.run.warnings)))]
-
-
 def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
     records = records_of(job.out)
     setups = setups_of(job.project.settings.sides["head"], rules, job.run.host or {})
@@ -151,7 +147,15 @@ def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions
     unfinished = ended_before_a_round(job)
     if unfinished is not None:
         say_why(err, unfinished)
-    _show(found, outputs, out)
+    if outputs.json == "-":
+        out.write(result.render(found))
+    elif outputs.quiet:
+        out.write(f"{text.headline(found)}\n")
+    else:
+        width = shutil.get_terminal_size((100, 24)).columns
+        out.write(text.render(found, color=colored(out), width=min(width, 140)))
+    if outputs.json not in (None, "-"):
+        write(Path(outputs.json), result.render(found))
     out.flush()
     return code if found.findings and not found.failures else Exit.ERROR
 
@@ -180,15 +184,3 @@ def _keep(session: Session, project: str, path: Path) -> Calibration:
         and entry.learned.remembered.layouts == "independent"
     }
     return msgspec.structs.replace(found, sessions=len(alike), history=str(path))
-
-
-def _show(found: Calibration, outputs: OutputOptions, out: TextIO) -> None:
-    if outputs.json == "-":
-        out.write(result.render(found))
-    elif outputs.quiet:
-        out.write(f"{text.headline(found)}\n")
-    else:
-        width = shutil.get_terminal_size((100, 24)).columns
-        out.write(text.render(found, color=colored(out), width=min(width, 140)))
-    if outputs.json not in (None, "-"):
-        write(Path(outputs.json), result.render(found))

@@ -122,21 +122,7 @@ def news(warnings: Sequence[AnyWarning]) -> list[AnyWarning]:
 
 def _calibrated(one: Learned) -> Calibrated:
     r = one.remembered
-    return Calibrated(
-        benchmark=one.benchmark,
-        metric=one.metric,
-        factors=one.factors,
-        statistic=one.statistic,
-        added=_added(r),
-        round=None if r.contrast is None else math.sqrt(r.contrast.value),
-        df=None if r.contrast is None else r.contrast.df,
-        costs=one.costs,
-        remembered=r,
-    )
-
-
-def _added(r: Remembered) -> Added:
-    """Take the levels apart: T2[i] = S2[i] - S2[i-1]/n[i-1] (Kalibera and Jones 2012, 7.6)."""
+    # take the levels apart: T2[i] = S2[i] - S2[i-1]/n[i-1] (Kalibera and Jones 2012, 7.6)
     found: dict[str, float | None] = {"iteration": None, "execution": None, "build": None}
     below, count = 0.0, 1.0
     for name, square, children in (
@@ -148,7 +134,17 @@ def _added(r: Remembered) -> Added:
             continue
         found[name] = math.sqrt(max(square.value - below / count, 0.0))
         below, count = square.value, children
-    return Added(**found)
+    return Calibrated(
+        benchmark=one.benchmark,
+        metric=one.metric,
+        factors=one.factors,
+        statistic=one.statistic,
+        added=Added(**found),
+        round=None if r.contrast is None else math.sqrt(r.contrast.value),
+        df=None if r.contrast is None else r.contrast.df,
+        costs=one.costs,
+        remembered=r,
+    )
 
 
 def render(calibration: Calibration) -> str:

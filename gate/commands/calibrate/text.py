@@ -25,12 +25,16 @@ def render(calibration: Calibration, *, color: bool = False, width: int = 100) -
     """
     width = max(width, 40)
     bold = "1" if color else ""
+    facts = [("memory", _memory(calibration))]
+    if calibration.history is not None:
+        facts.append(("kept", f"in {visible(calibration.history)} as {visible(calibration.session)}"))
+        facts.append(("gates", "`perfgate simulate --remembered` shows how often they are wrong, and what they find"))
     parts = [
         _top(calibration, bold, width),
         _failures(calibration, bold, width),
         _noise(calibration, bold, width),
         _costs(calibration, bold, width),
-        _conclusions(calibration, width),
+        [line for name, text in facts if text for line in _fact(name, text, width)],
         _warnings(calibration, bold, width),
     ]
     lines: list[str] = []
@@ -56,16 +60,6 @@ def _top(calibration: Calibration, bold: str, width: int) -> list[str]:
         done = f"{rounds.done} of {plural(rounds.planned, 'round')}"
     design = f"{plural(calibration.executions, 'execution')} x {plural(calibration.iterations, 'iteration')}"
     seconds = f", {format_duration(calibration.seconds)}" if calibration.seconds is not None else ""
-    facts = [
-        ("head", f"{reports.commit(calibration.commit)}, against itself"),
-        ("measured", f"{done} of {design} a side{seconds}"),
-        ("host", _host(calibration)),
-    ]
-    lines = [paint(line, bold) for line in wrap(headline(calibration), width)]
-    return [*lines, "", *(line for name, text in facts for line in _fact(name, text, width))]
-
-
-def _host(calibration: Calibration) -> str:
     host = calibration.host
     cores, memory = host.get("cores"), host.get("memory")
     parts = [visible(str(host.get("cpu", "unknown")))]
@@ -73,7 +67,13 @@ def _host(calibration: Calibration) -> str:
         parts.append(plural(cores, "core"))
     if isinstance(memory, int):
         parts.append(f"{memory / 2**30:.0f} GiB")
-    return ", ".join(parts)
+    facts = [
+        ("head", f"{reports.commit(calibration.commit)}, against itself"),
+        ("measured", f"{done} of {design} a side{seconds}"),
+        ("host", ", ".join(parts)),
+    ]
+    lines = [paint(line, bold) for line in wrap(headline(calibration), width)]
+    return [*lines, "", *(line for name, text in facts for line in _fact(name, text, width))]
 
 
 def _fact(name: str, text: str, width: int) -> list[str]:
@@ -179,14 +179,6 @@ def _seconds(value: float | None) -> str:
 
 
 # --- what follows -----------------------------------------------------------------------------------------------------
-
-
-def _conclusions(calibration: Calibration, width: int) -> list[str]:
-    facts = [("memory", _memory(calibration))]
-    if calibration.history is not None:
-        facts.append(("kept", f"in {visible(calibration.history)} as {visible(calibration.session)}"))
-        facts.append(("gates", "`perfgate simulate --remembered` shows how often they are wrong, and what they find"))
-    return [line for name, text in facts if text for line in _fact(name, text, width)]
 
 
 def _memory(calibration: Calibration) -> str:

@@ -50,7 +50,16 @@ def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOp
         base, head = (_command(each or "") for each in programs)
         text = _written({}, {"command": head, "against": base})
     if given.save:
-        _save(text, err)
+        file = Path(FILE)
+        try:
+            refuse_tracked(file)
+            with file.open("x", encoding="utf-8") as opened:
+                opened.write(text)
+        except FileExistsError:
+            raise UserError(f"--save: {FILE} is there already: remove it, or leave --save out") from None
+        except OSError as error:
+            raise UserError(f"--save: {FILE} cannot be written: {error.strerror}") from None
+        err.write(f"perfgate: wrote {FILE}; from now on `perfgate check` does the same\n")
     return replace(rules, given=read_source(text, FILE if given.save else COMMAND_LINE))
 
 
@@ -92,16 +101,3 @@ def _toml(value: Any) -> str:
         return f"{{ {', '.join(f'{json.dumps(key)} = {_toml(own)}' for key, own in value.items())} }}"
     # JSON's strings, numbers, lists and words are TOML's, but JSON leaves DEL as it is
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _save(text: str, err: TextIO) -> None:
-    file = Path(FILE)
-    try:
-        refuse_tracked(file)
-        with file.open("x", encoding="utf-8") as opened:
-            opened.write(text)
-    except FileExistsError:
-        raise UserError(f"--save: {FILE} is there already: remove it, or leave --save out") from None
-    except OSError as error:
-        raise UserError(f"--save: {FILE} cannot be written: {error.strerror}") from None
-    err.write(f"perfgate: wrote {FILE}; from now on `perfgate check` does the same\n")

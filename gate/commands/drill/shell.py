@@ -181,7 +181,26 @@ class _Parser:
     """Turns a script into what goes through it."""
 
     def __init__(self, script: str) -> None:
-        self.tokens = _tokens(script)
+        # split a script into words as they are written and operators; three empty ones end them
+        found: list[str] = []
+        ends: list[str] = []
+        at = 0
+        while at < len(script):
+            match = _TOKEN.match(script, at)
+            if match is None:
+                stop = _word(script, at)
+                found.append(script[at:stop].replace("\\\n", ""))
+                at = stop
+                continue
+            at = match.end()
+            if match["end"]:
+                ends.append(match["end"])
+            elif not match["gap"]:
+                found.append(match[0])
+            while match[0] == "\n" and ends:
+                body = re.compile(rf"^\s*{ends.pop(0)}$", re.MULTILINE).search(script, at)
+                at = body.end() if body else len(script)
+        self.tokens = [*found, "", "", ""]
         self.at = 0
 
     @property
@@ -398,29 +417,6 @@ class _Parser:
             shell.functions[name], shell.status = body, 0
 
         return run
-
-
-def _tokens(script: str) -> list[str]:
-    """Split a script into words as they are written and operators; three empty ones end them."""
-    found: list[str] = []
-    ends: list[str] = []
-    at = 0
-    while at < len(script):
-        match = _TOKEN.match(script, at)
-        if match is None:
-            stop = _word(script, at)
-            found.append(script[at:stop].replace("\\\n", ""))
-            at = stop
-            continue
-        at = match.end()
-        if match["end"]:
-            ends.append(match["end"])
-        elif not match["gap"]:
-            found.append(match[0])
-        while match[0] == "\n" and ends:
-            body = re.compile(rf"^\s*{ends.pop(0)}$", re.MULTILINE).search(script, at)
-            at = body.end() if body else len(script)
-    return [*found, "", "", ""]
 
 
 def _word(script: str, at: int) -> int:

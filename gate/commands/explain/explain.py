@@ -57,7 +57,9 @@ def run(
     refuse_inputs([source], targets(outputs))
     decided = _decided(source)
     names = _names(decided.report, globs)
-    lacking = _lacking(decided.report, names)
+    report = decided.report
+    explained = {each.benchmark for each in report.explanations}
+    lacking = [name for name in names if name not in explained]
     if lacking:
         _profile(source, decided.report, lacking, outputs, err)
         decided = _decided(source)
@@ -93,11 +95,6 @@ def _names(report: Report, globs: Sequence[str]) -> list[str]:
     if not found:
         raise UserError(f"{' '.join(globs)}: matches none of {', '.join(every) or 'nothing'}", option="benchmark")
     return found
-
-
-def _lacking(report: Report, names: Sequence[str]) -> list[str]:
-    explained = {each.benchmark for each in report.explanations}
-    return [name for name in names if name not in explained]
 
 
 def _only(report: Report, names: Sequence[str]) -> Report:

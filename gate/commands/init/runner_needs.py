@@ -65,14 +65,19 @@ def needs_of(folder: Path) -> Needs:
     share = [path.rstrip("/") for path in _list(build.get("share")) if isinstance(path, str)]
     steps = [SharedStep(path, commands) for path in share if (commands := _commands(folder, path, benchmarks))]
     texts = [
-        _text(each) for each in (build.get("command"), build.get("setup"), *(b.get("command") for b in benchmarks))
+        (" ".join(map(str, each)) if isinstance(each, list) else str(each or ""))
+        for each in (build.get("command"), build.get("setup"), *(b.get("command") for b in benchmarks))
     ]
     # what is installed, the runner need not have
     texts += [part.split()[0] for step in steps for command in step.commands for part in command.split(" && ")]
     known = {step.path for step in steps}
+    # the programs that commands name as words of their own
+    text = "\n".join(texts)
+    words = {*_WORD.findall(text)}
+    words |= {_COMES_WITH[word] for word in words & _COMES_WITH.keys()}
     return Needs(
         any(each.get("command") == [] for each in benchmarks),
-        _tools("\n".join(texts)),
+        [tool for tool in _TOOLS if tool in words and not (tool == "python" and "python3" in words)],
         steps,
         [path for path in share if path not in known],
     )
@@ -94,17 +99,6 @@ def _config(folder: Path) -> dict[str, Any]:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _text(command: Any) -> str:
-    return " ".join(map(str, command)) if isinstance(command, list) else str(command or "")
-
-
-def _tools(text: str) -> list[str]:
-    """Return the programs that commands name as words of their own."""
-    words = {*_WORD.findall(text)}
-    words |= {_COMES_WITH[word] for word in words & _COMES_WITH.keys()}
-    return [tool for tool in _TOOLS if tool in words and not (tool == "python" and "python3" in words)]
 
 
 def _commands(folder: Path, path: str, benchmarks: list[dict[str, Any]]) -> list[str]:

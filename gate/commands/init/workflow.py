@@ -164,11 +164,20 @@ def run(options: WorkflowOptions, out: TextIO, err: TextIO) -> int:  # noqa: ARG
         UserError: no such kind, no action's name, no repository, or a file that exists already or cannot be written.
     """
     kind = _kind(options.kind)
-    action = _action(options.action, os.environ)
+    environment = os.environ
+    own, ref = environment.get("GITHUB_ACTION_REPOSITORY"), environment.get("GITHUB_ACTION_REF")
+    action = options.action or (f"{own}@{ref or 'v1'}" if own else DEFAULT_ACTION)
+    if not _ACTION.fullmatch(action):
+        raise UserError(f"--action {action!r}: write OWNER/REPO@REF, such as {DEFAULT_ACTION}")
     place = _place(options.directory)
-    slug = _slug(place.project)
+    # name a project by its folder, as the action does (its input id); "" for the root
+    project = place.project
+    slug = "" if project == PurePosixPath() else slug_of(project)
     files = {
-        FOLDER / _named(name, slug): _render(template, action, place, slug) for template, name in kind.files.items()
+        FOLDER / (name.replace("perfgate", f"perfgate-{slug}", 1) if slug else name): _render(
+            template, action, place, slug
+        )
+        for template, name in kind.files.items()
     }
     _write(place.top, files, options.force)
     lines = [f"wrote {file}" for file in files]
@@ -189,14 +198,6 @@ def _kind(name: str) -> Kind:
         known = ", ".join(f"{known} ({kind.purpose})" for known, kind in KINDS.items())
         raise UserError(f"--workflow {name!r}: unknown; choose from {known}")
     return KINDS[name]
-
-
-def _action(given: str | None, environment: Mapping[str, str]) -> str:
-    own, ref = environment.get("GITHUB_ACTION_REPOSITORY"), environment.get("GITHUB_ACTION_REF")
-    action = given or (f"{own}@{ref or 'v1'}" if own else DEFAULT_ACTION)
-    if not _ACTION.fullmatch(action):
-        raise UserError(f"--action {action!r}: write OWNER/REPO@REF, such as {DEFAULT_ACTION}")
-    return action
 
 
 def _place(directory: Path) -> _Place:
@@ -241,15 +242,6 @@ def _default_branch(git: Git) -> str | None:
     return None
 
 
-def _slug(project: PurePosixPath) -> str:
-    """Name a project by its folder, as the action does (its input id); "" for the root."""
-    return "" if project == PurePosixPath() else slug_of(project)
-
-
-def _named(name: str, slug: str) -> str:
-    return name.replace("perfgate", f"perfgate-{slug}", 1) if slug else name
-
-
 def _render(template: str, action: str, place: _Place, slug: str) -> str:
     """Fill a template in: whose action, the branch that keeps the history, the project's folder."""
     text = _template(template)
@@ -260,7 +252,17 @@ def _render(template: str, action: str, place: _Place, slug: str) -> str:
         text = text.replace("workflows: [perfgate]", f"workflows: [perfgate {slug}]")
         text = re.sub(r"\bperfgate((?:-publish)?\.yml)", rf"perfgate-{slug}\1", text)
         text = text.replace(HISTORY_REF, f"{HISTORY_REF}-{slug}")
-        text = _with_directory(text, _scalar(place.project.as_posix()))
+        # each step of the action the project's folder
+        directory = _scalar(place.project.as_posix())
+        lines = text.splitlines(keepends=True)
+        for at in reversed(range(len(lines))):
+            if f"uses: {DEFAULT_ACTION}" not in lines[at]:
+                continue
+            indent = " " * lines[at].index("uses:")
+            has_inputs = at + 1 < len(lines) and lines[at + 1] == f"{indent}with:\n"
+            added = f"{indent}  working-directory: {directory}\n"
+            lines[at + 1 : at + 1 + has_inputs] = [f"{indent}with:\n", added]
+        text = "".join(lines)
     # the remark of the template is about a tag, which somebody can move; a commit needs none
     pinned = _COMMIT.fullmatch(action.rpartition("@")[2]) is not None
     remark = r" #.*$" if pinned else ""
@@ -269,19 +271,6 @@ def _render(template: str, action: str, place: _Place, slug: str) -> str:
 
 def _template(name: str) -> str:
     return (templates() / "workflows" / name).read_text(encoding="utf-8")
-
-
-def _with_directory(text: str, directory: str) -> str:
-    """Give each step of the action the project's folder."""
-    lines = text.splitlines(keepends=True)
-    for at in reversed(range(len(lines))):
-        if f"uses: {DEFAULT_ACTION}" not in lines[at]:
-            continue
-        indent = " " * lines[at].index("uses:")
-        has_inputs = at + 1 < len(lines) and lines[at + 1] == f"{indent}with:\n"
-        added = f"{indent}  working-directory: {directory}\n"
-        lines[at + 1 : at + 1 + has_inputs] = [f"{indent}with:\n", added]
-    return "".join(lines)
 
 
 def _pattern(branch: str) -> str:

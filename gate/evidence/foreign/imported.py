@@ -44,7 +44,7 @@ def imported(
         if each.label not in (None, *SIDES):
             raise UserError(f"{each.label}={each.source.name}: a side is base or head: write base=FILE or head=FILE")
     readings = named_alike([read(each.source, wanted) for each in files])
-    sides: list[Side | None] = [_side(each.label) or side for each in files]
+    sides: list[Side | None] = [next((side for side in SIDES if side == each.label), None) or side for each in files]
     placed, assumed = _placed(readings, sides)
     located = [
         Located(record, file.reading.name, number)
@@ -75,10 +75,6 @@ def left_out(readings: Sequence[Reading]) -> list[LinesLeftOut]:
     """Say what looks like a result in files, and was left out or read in part."""
     found = [(reading.name, each) for reading in readings for each in reading.left_out]
     return [LinesLeftOut(*found[0], len(found) - 1)] if found else []
-
-
-def _side(label: str | None) -> Side | None:
-    return next((side for side in SIDES if side == label), None)
 
 
 def _placed(readings: Sequence[Reading], sides: Sequence[Side | None]) -> tuple[list[Placed], list[AnyWarning]]:

@@ -49,7 +49,9 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
             base=commits["base"],
             head=commits["head"],
             host=reading.about.host or None,
-            sessions=_sessions(files) if level == "session" else None,
+            sessions=max(sum(f.side == side for f in files) for side in ("base", "head"))
+            if level == "session"
+            else None,
             apart=True,
             tools=[reading.about.tool or reading.format.tool],
         )
@@ -58,10 +60,6 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
         yield [run, *_values(file, place, begin, factors)]
         own: list[Measured | Failed] = [*reading.measured, *reading.failed]
         begins[file.side] += 1 + max((r.execution for r in own), default=0)
-
-
-def _sessions(files: Sequence[Placed]) -> int:
-    return max(sum(f.side == side for f in files) for side in ("base", "head"))
 
 
 def _commit(readings: Sequence[Reading]) -> Commit | None:

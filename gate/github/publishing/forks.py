@@ -88,7 +88,13 @@ def decide_foreign(
             branch has no rules.
         Problem: the forge cannot be asked.
     """
-    source = _source(event)
+    source = event.source
+    if source is None:
+        raise UserError(f"command publish without runs: needs a workflow_run workflow, and this is {event.name}")
+    if source.event != "pull_request":
+        raise UserError(f"run {source.id} was started by {source.event}: only runs of pull_request are published")
+    if source.conclusion is None:
+        raise UserError(f"run {source.id} is not over: write `types: [completed]` below workflow_run")
     pull = _pull_of(forge, source)
     policy = _policy(forge, pull, directory, sets)
     try:
@@ -103,17 +109,6 @@ def decide_foreign(
 
 
 # --- who is asked about what ------------------------------------------------------------------------------------------
-
-
-def _source(event: Event) -> SourceRun:
-    source = event.source
-    if source is None:
-        raise UserError(f"command publish without runs: needs a workflow_run workflow, and this is {event.name}")
-    if source.event != "pull_request":
-        raise UserError(f"run {source.id} was started by {source.event}: only runs of pull_request are published")
-    if source.conclusion is None:
-        raise UserError(f"run {source.id} is not over: write `types: [completed]` below workflow_run")
-    return source
 
 
 def _pull_of(forge: Forge, source: SourceRun) -> PullFacts:

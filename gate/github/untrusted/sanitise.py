@@ -157,23 +157,11 @@ def sanitise(records: Sequence[Located], known: Known) -> list[Located]:
         record = sieve.pass_on(located)
         if record is not None:
             kept.append(Located(record, located.path, located.line))
-    run = _run(known, claims, sieve.new)
-    return [
-        Located(_of_part(run, each.record), each.path, each.line) if isinstance(each.record, Run) else each
-        for each in kept
-    ]
-
-
-def _of_part(run: Run, part: Run) -> Run:
-    return msgspec.structs.replace(run, shard=part.shard, session=part.session, host=part.host)
-
-
-def _run(known: Known, claims: Claims, new: Iterable[str]) -> Run:
     names = [b.name for b in known.config.benchmark]
     plan = known.config.plan
     # jobs that measure parts of a gate do not look
     looks = isinstance(plan.builds, Builds) and claims.shards == 1 and (claims.sessions or 1) == 1
-    return Run(
+    run = Run(
         id=known.id,
         created=known.created,
         looks=most_builds(plan) if looks else None,
@@ -185,8 +173,16 @@ def _run(known: Known, claims: Claims, new: Iterable[str]) -> Run:
         choice=known.choice,
         rules=str(known.whose),
         whose=known.whose,
-        benchmarks={"base": names, "head": [*names, *new]},
+        benchmarks={"base": names, "head": [*names, *sieve.new]},
     )
+    return [
+        Located(_of_part(run, each.record), each.path, each.line) if isinstance(each.record, Run) else each
+        for each in kept
+    ]
+
+
+def _of_part(run: Run, part: Run) -> Run:
+    return msgspec.structs.replace(run, shard=part.shard, session=part.session, host=part.host)
 
 
 class _Sieve:

@@ -53,7 +53,12 @@ def unpack(zip_file: Path, folder: Path) -> Path:
     data = _checked(zip_file)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as opened:
-            return _write(_content(opened, len(data)), folder)
+            size = len(data)
+            members = _refuse_all_strange(opened, size)
+            found = [member for member in members if member.filename == MEASUREMENTS]
+            if len(found) != 1:
+                raise UnpackError(f"holds {MEASUREMENTS} {f'{len(found)} times' if found else 'nowhere at its root'}")
+            return _write(_unpacked(opened, found[0]), folder)
     except _BROKEN as error:
         raise UnpackError(f"cannot be unpacked ({type(error).__name__})") from None
 
@@ -78,16 +83,6 @@ def small_member(zip_file: Path, name: str, most: int) -> bytes | None:
 
 
 def _checked(zip_file: Path) -> bytes:
-    data = _read(zip_file)
-    if not data.startswith(_LOCAL):
-        raise UnpackError("is not a zip file")
-    # before zipfile makes an object of each
-    if data.count(_CENTRAL) > MOST_MEMBERS:
-        raise UnpackError(f"has more than {MOST_MEMBERS:,} members")
-    return data
-
-
-def _read(zip_file: Path) -> bytes:
     try:
         with os.fdopen(os.open(zip_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -97,6 +92,11 @@ def _read(zip_file: Path) -> bytes:
         raise UserError(f"{zip_file}: cannot be read: {error.strerror}") from None
     if len(data) > LARGEST_ZIP:
         raise UnpackError(f"is larger than {LARGEST_ZIP / 1e6:.0f} MB")
+    if not data.startswith(_LOCAL):
+        raise UnpackError("is not a zip file")
+    # before zipfile makes an object of each
+    if data.count(_CENTRAL) > MOST_MEMBERS:
+        raise UnpackError(f"has more than {MOST_MEMBERS:,} members")
     return data
 
 
@@ -105,29 +105,17 @@ def _refuse_all_strange(opened: zipfile.ZipFile, size: int) -> list[zipfile.ZipI
     if len(members) > MOST_MEMBERS:
         raise UnpackError(f"has more than {MOST_MEMBERS:,} members")
     for each in members:
-        _refuse_strange(each)
+        name = each.orig_filename
+        parts = name.split("/")
+        if name != each.filename or name.startswith("/") or ".." in parts or "\\" in name or ":" in parts[0]:
+            raise UnpackError("has a member whose name points outside it")
+        kind = stat.S_IFMT(each.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise UnpackError("has a member that is a link or a device")
+        if each.flag_bits & _ENCRYPTED:
+            raise UnpackError("has an encrypted member")
     _refuse_overlaps(members, size)
     return members
-
-
-def _content(opened: zipfile.ZipFile, size: int) -> bytes:
-    members = _refuse_all_strange(opened, size)
-    found = [member for member in members if member.filename == MEASUREMENTS]
-    if len(found) != 1:
-        raise UnpackError(f"holds {MEASUREMENTS} {f'{len(found)} times' if found else 'nowhere at its root'}")
-    return _unpacked(opened, found[0])
-
-
-def _refuse_strange(member: zipfile.ZipInfo) -> None:
-    name = member.orig_filename
-    parts = name.split("/")
-    if name != member.filename or name.startswith("/") or ".." in parts or "\\" in name or ":" in parts[0]:
-        raise UnpackError("has a member whose name points outside it")
-    kind = stat.S_IFMT(member.external_attr >> 16)
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise UnpackError("has a member that is a link or a device")
-    if member.flag_bits & _ENCRYPTED:
-        raise UnpackError("has an encrypted member")
 
 
 def _refuse_overlaps(members: Sequence[zipfile.ZipInfo], size: int) -> None:

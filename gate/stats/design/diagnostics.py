@@ -300,7 +300,11 @@ def drift(fit: Fit, course: Course) -> Finding:
     span = max(float(np.ptp(time[own == s])) for s in range(int(own.max()) + 1))
     change = slope * span
     deviations = change / sqrt(fit.residual_ss / fit.residual_df)
-    amount = _amount(fit, change) if course.shares else ""
+    amount = (
+        (f"{abs(change) * fit.scale / fit.location:.1%} of the mean, " if fit.location > 0 else "")
+        if course.shares
+        else ""
+    )
     said = f"from the first {course.unit} to the last by {amount}{abs(deviations):.1f} residual sd"
     way = "up" if change > 0 else "down"
     return Finding(
@@ -315,8 +319,3 @@ def drift(fit: Fit, course: Course) -> Finding:
         warning=f"values drift {way} over the run: {said}; random order keeps it out of the effects, but it is part of "
         "what is unexplained",
     )
-
-
-def _amount(fit: Fit, change: float) -> str:
-    """Say a change as a share of the mean, where there is one."""
-    return f"{abs(change) * fit.scale / fit.location:.1%} of the mean, " if fit.location > 0 else ""

@@ -65,14 +65,24 @@ def _suspect(values: Array, orders: npt.NDArray[np.int64]) -> Flags:
     builds = executions.mean(axis=-1)
     away = values - executions[..., None]
     suspect: Flags = _correlated(away, executions) | (builds <= 0).any(axis=(1, 2))
-    suspect |= _trend(away, builds) | _drift(builds) | _order(executions, builds, orders)
-    return suspect
-
-
-def _trend(away: Array, builds: Array) -> Flags:
     n = away.shape[-1]
     rise = 12 * (np.arange(n) * away).sum(axis=-1) / (n * (n + 1))
-    return _sure(rise.mean(axis=-1) / builds, LEVEL / 2)
+    differences = (executions[:, 1] - executions[:, 0]) / builds.mean(axis=1)[..., None]
+    base_first = orders[:, 0] < orders[:, 1]
+    first = base_first.sum(axis=-1)
+    both = (first > 0) & (first < base_first.shape[-1])
+    after_base = np.where(base_first, differences, 0.0).sum(axis=-1) / first
+    after_head = np.where(base_first, 0.0, differences).sum(axis=-1) / (base_first.shape[-1] - first)
+    change = np.where(both, (after_base - after_head) / 2, 0.0)
+    count = both.sum(axis=-1)
+    mean = change.sum(axis=-1) / count
+    variance = (np.where(both, change - mean[:, None], 0.0) ** 2).sum(axis=-1) / (count - 1)
+    limits = np.array([0.0, 0.0, *(critical_t(df, LEVEL / 2) for df in range(2, both.shape[-1]))])
+    speaks = ~(np.abs(mean) * (1 + MARGIN) <= np.sqrt(variance / count) * limits[count - 1]) & _counts(mean)
+    # of few rounds with both there is another test
+    found: Flags = speaks | (count < 3)
+    suspect |= _sure(rise.mean(axis=-1) / builds, LEVEL / 2) | _drift(builds) | found
+    return suspect
 
 
 def _correlated(away: Array, executions: Array) -> Flags:
@@ -96,24 +106,6 @@ def _drift(builds: Array) -> Flags:
     if n < 4:
         return np.zeros(len(level), dtype=np.bool_)
     return _beyond(slope, error, n - 2, LEVEL / 2) & _counts(slope * (n - 1))
-
-
-def _order(executions: Array, builds: Array, orders: npt.NDArray[np.int64]) -> Flags:
-    differences = (executions[:, 1] - executions[:, 0]) / builds.mean(axis=1)[..., None]
-    base_first = orders[:, 0] < orders[:, 1]
-    first = base_first.sum(axis=-1)
-    both = (first > 0) & (first < base_first.shape[-1])
-    after_base = np.where(base_first, differences, 0.0).sum(axis=-1) / first
-    after_head = np.where(base_first, 0.0, differences).sum(axis=-1) / (base_first.shape[-1] - first)
-    change = np.where(both, (after_base - after_head) / 2, 0.0)
-    count = both.sum(axis=-1)
-    mean = change.sum(axis=-1) / count
-    variance = (np.where(both, change - mean[:, None], 0.0) ** 2).sum(axis=-1) / (count - 1)
-    limits = np.array([0.0, 0.0, *(critical_t(df, LEVEL / 2) for df in range(2, both.shape[-1]))])
-    speaks = ~(np.abs(mean) * (1 + MARGIN) <= np.sqrt(variance / count) * limits[count - 1]) & _counts(mean)
-    # of few rounds with both there is another test
-    found: Flags = speaks | (count < 3)
-    return found
 
 
 def _sure(groups: Array, upper_tail: float) -> Flags:

@@ -97,15 +97,14 @@ def _groups(tree: Tree) -> dict[str, list[int]]:
 def _speeds(tree: Tree) -> dict[int, int]:
     # cpu_capacity knows that a little core does less with a cycle
     for what in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):
-        found = {_cpu(name): whole(text) for name, text in tree.texts(f"{CPUS}/cpu[0-9]*/{what}").items()}
+        found = {
+            int(name.removeprefix(f"{CPUS}/cpu").partition("/")[0]): whole(text)
+            for name, text in tree.texts(f"{CPUS}/cpu[0-9]*/{what}").items()
+        }
         known = {cpu: speed for cpu, speed in found.items() if speed}
         if known:
             return known
     return {}
-
-
-def _cpu(name: str) -> int:
-    return int(name.removeprefix(f"{CPUS}/cpu").partition("/")[0])
 
 
 def _models(tree: Tree) -> dict[int, str]:
@@ -192,23 +191,19 @@ def heat(tree: Tree, window: Window) -> Check:
     name = "thermal throttling"
     count, before = window.end.throttles, window.begin.throttles
     if count is None or before is None:
-        return _firmware(tree, name, why)
+        try:
+            bits = int(tree.text(FIRMWARE) or "", 16)
+        except ValueError:
+            return unreadable(name, why)
+        if bits & _NOW:
+            return Check(name, "bad", f"now: {_named(bits)}", why)
+        if bits & _EVER:
+            return Check(name, "warn", f"since boot, not now: {_named(bits >> 16)}", why)
+        return Check(name, "ok", "never since boot", why)
     if count > before:
         return Check(name, "bad", f"{plural(count - before, 'time')} while it was watched", why)
     if count:
         return Check(name, "warn", f"{plural(count, 'time')} since boot, not now", why)
-    return Check(name, "ok", "never since boot", why)
-
-
-def _firmware(tree: Tree, name: str, why: str) -> Check:
-    try:
-        bits = int(tree.text(FIRMWARE) or "", 16)
-    except ValueError:
-        return unreadable(name, why)
-    if bits & _NOW:
-        return Check(name, "bad", f"now: {_named(bits)}", why)
-    if bits & _EVER:
-        return Check(name, "warn", f"since boot, not now: {_named(bits >> 16)}", why)
     return Check(name, "ok", "never since boot", why)
 
 

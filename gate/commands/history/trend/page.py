@@ -45,7 +45,17 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     """
     name, count = words.name(case.series), case.path.level.size
     sheet = Sheet(_WIDTH, _HEIGHT)
-    y = _axis(case.path)
+    # choose the height: of all levels, and of the intervals as far as these do not flatten them
+    path = case.path
+    low, high = np.nanmin([*path.level, np.inf]), np.nanmax([*path.level, -np.inf])
+    if low > high:
+        low = high = 0.0
+    reach = max(_LEAST_HALF, 0.6 * (high - low))
+    low = max(np.nanmin([low, *path.low]), low - reach)
+    high = min(np.nanmax([high, *path.high]), high + reach)
+    low, high = min(float(low), -_LEAST_HALF), max(float(high), _LEAST_HALF)
+    pad = 0.04 * (high - low)
+    y = Axis(low - pad, high + pad, _BOTTOM, _TOP)
     marks = change_ticks(y, lambda _: 30)
     left = max(tick_room(marks), 70)
     x = Axis(0, max(count - 1, 1), left + 6, _RIGHT)
@@ -61,19 +71,6 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     return sheet.picture(
         prefix, f"Level of {name} over the commits", f"{plural(count, 'commit')}.", _caption(case, trend)
     )
-
-
-def _axis(path: Path) -> Axis:
-    """Choose the height: of all levels, and of the intervals as far as these do not flatten them."""
-    low, high = np.nanmin([*path.level, np.inf]), np.nanmax([*path.level, -np.inf])
-    if low > high:
-        low = high = 0.0
-    reach = max(_LEAST_HALF, 0.6 * (high - low))
-    low = max(np.nanmin([low, *path.low]), low - reach)
-    high = min(np.nanmax([high, *path.high]), high + reach)
-    low, high = min(float(low), -_LEAST_HALF), max(float(high), _LEAST_HALF)
-    pad = 0.04 * (high - low)
-    return Axis(low - pad, high + pad, _BOTTOM, _TOP)
 
 
 def _machines(sheet: Sheet, x: Axis, trend: Trend, left: float) -> None:

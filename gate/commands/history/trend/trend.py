@@ -40,20 +40,6 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     on_stdout = [name for name, target in asked.items() if target == "-"]
     if len(on_stdout) > 1:
         raise UserError(f"--{on_stdout[0]} - and --{on_stdout[1]} - both want standard output")
-    found = _trend(options)
-    for name, target in asked.items():
-        if target != "-":
-            write(Path(target), _FORMATS[name](found))
-    if on_stdout:
-        out.write(_FORMATS[on_stdout[0]](found))
-    else:
-        width = min(shutil.get_terminal_size((100, 24)).columns, _MOST)
-        out.write(as_text(found, width, color=colored(out)))
-    err.writelines(f"perfgate: {visible(problem)}\n" for problem in found.problems)
-    return Exit.USAGE if found.problems else Exit.PASS
-
-
-def _trend(options: TrendOptions) -> Trend:
     store = opened(options.store)
     reading = store.read()
     if not reading.records and not reading.problems:
@@ -66,7 +52,17 @@ def _trend(options: TrendOptions) -> Trend:
         if not any(_matches(of.id.benchmark, [glob]) for of in cases):
             names = ", ".join(dict.fromkeys(of.id.benchmark for of in cases[:5]))
             raise UserError(f"--benchmark {glob}: no benchmark of the history matches; it has {names or 'none'}")
-    return trend(chain, wanted, reading.problems, views=len(every) - len(cases))
+    found = trend(chain, wanted, reading.problems, views=len(every) - len(cases))
+    for name, target in asked.items():
+        if target != "-":
+            write(Path(target), _FORMATS[name](found))
+    if on_stdout:
+        out.write(_FORMATS[on_stdout[0]](found))
+    else:
+        width = min(shutil.get_terminal_size((100, 24)).columns, _MOST)
+        out.write(as_text(found, width, color=colored(out)))
+    err.writelines(f"perfgate: {visible(problem)}\n" for problem in found.problems)
+    return Exit.USAGE if found.problems else Exit.PASS
 
 
 def _matches(name: str, globs: Sequence[str]) -> bool:

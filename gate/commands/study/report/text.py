@@ -102,7 +102,28 @@ def _response(writer: _Writer, response: Response, report: StudyReport, *, brief
         writer.line(part)
     writer.items("What it shows", response.words)
     if not brief:
-        _models(writer, response, report.confidence)
+        # write the tables of models, with the columns that a terminal has room for
+        confidence = report.confidence
+        model, lenth, quantiles = response.linear, response.lenth, response.quantiles
+        if model is not None:
+            view = tables.linear(response, model, confidence, share=format_share)
+            notes = [*say.below(response, model), *([say.errors(model)] if model.strata else [])]
+            chosen = (0, 1, 2, 3, 5, 6, 7, 8)
+            writer.view(view, model.formula, chosen, {0: "effect on the mean"}, "; ".join(notes))
+        if lenth is not None:
+            writer.view(tables.lenth(response, lenth), "Which contrasts are more than noise (Lenth 1989)")
+        if quantiles is not None and quantiles.models:
+            own = say.shown_quantile(quantiles)
+            at = percentile(own.tau)
+            view = tables.quantile(response, own, confidence)
+            note = (
+                f"intervals by {quantiles.clusters} {quantiles.cluster}s as clusters; other quantiles are in the page"
+            )
+            writer.view(view, f"Quantile regression at {at}", range(5), {0: f"effect on {at}"}, note)
+            if own.iid and own.iid_errors:
+                # in the columns of R's summary(rq(...), se = "iid")
+                names = {2: "value", 7: "std. error", 8: "t", 9: "p"}
+                writer.view(view, f"The same at {at}, with all values for independent", (0, *names), names)
         writer.view(tables.all_percents(response))
         if (trends := tables.trends(response, report.confidence)) is not None:
             writer.view(trends)
@@ -113,25 +134,3 @@ def _response(writer: _Writer, response: Response, report: StudyReport, *, brief
             writer.items(capitalized(each.name), say.abridged(response, each))
         writer.items("What to keep in mind", say.cautions(response), _YELLOW)
     writer.line()
-
-
-def _models(writer: _Writer, response: Response, confidence: float) -> None:
-    """Write the tables of models, with the columns that a terminal has room for."""
-    model, lenth, quantiles = response.linear, response.lenth, response.quantiles
-    if model is not None:
-        view = tables.linear(response, model, confidence, share=format_share)
-        notes = [*say.below(response, model), *([say.errors(model)] if model.strata else [])]
-        chosen = (0, 1, 2, 3, 5, 6, 7, 8)
-        writer.view(view, model.formula, chosen, {0: "effect on the mean"}, "; ".join(notes))
-    if lenth is not None:
-        writer.view(tables.lenth(response, lenth), "Which contrasts are more than noise (Lenth 1989)")
-    if quantiles is not None and quantiles.models:
-        own = say.shown_quantile(quantiles)
-        at = percentile(own.tau)
-        view = tables.quantile(response, own, confidence)
-        note = f"intervals by {quantiles.clusters} {quantiles.cluster}s as clusters; other quantiles are in the page"
-        writer.view(view, f"Quantile regression at {at}", range(5), {0: f"effect on {at}"}, note)
-        if own.iid and own.iid_errors:
-            # in the columns of R's summary(rq(...), se = "iid")
-            names = {2: "value", 7: "std. error", 8: "t", 9: "p"}
-            writer.view(view, f"The same at {at}, with all values for independent", (0, *names), names)
