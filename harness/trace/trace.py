@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import itertools
 import os
 import platform
+import secrets
+import select
+import socket
+import struct
 import sys
+import threading
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -15,7 +22,8 @@ from typing import Literal
 from harness.process.execute import Command
 from harness.trace import child, syscalls
 from harness.trace.accesses import Accesses, Doubt, Seen
-from harness.trace.server import Server
+from harness.trace.caller import Caller
+from harness.trace.watcher import Watcher
 
 Tracer = Literal["seccomp", "ptrace"]
 
@@ -95,5 +103,207 @@ def _possible() -> bool:
         return False
     try:
         return os.readlink("/proc/self") == str(os.getpid())  # noqa: PTH115
+    except OSError:
+        return False
+
+
+_RECEIVE, _SEND, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
+_SYNC_WAKE_UP = struct.pack("=Q", 1)
+_NOTICE = struct.Struct("=QIIiIQ6Q")  # struct seccomp_notif
+_ANSWER = struct.Struct("=QqiI")  # struct seccomp_notif_resp
+_CONTINUE = 1
+_WORD = b"x"
+_CREDENTIALS = struct.Struct("=iII")  # struct ucred
+
+
+class _Listener:
+    """Tells of the calls of one command and of all that it starts.
+
+    apart: whether it has mounts or a root directory of its own.
+    """
+
+    def __init__(self, watcher: Watcher, *, apart: bool) -> None:
+        self._watcher = watcher
+        self._apart = apart
+
+    def _note(self, notice: bytes | bytearray) -> int:
+        number, pid, _, nr, architecture, _, *arguments = _NOTICE.unpack(notice)
+        self._watcher.note(Caller(pid, apart=self._apart), nr, architecture, arguments)
+        return int(number)
+
+
+class _Kernel(_Listener):
+    """Seccomp's descriptor."""
+
+    def __init__(self, watcher: Watcher, fd: int, *, apart: bool) -> None:
+        super().__init__(watcher, apart=apart)
+        self.fd = fd
+        self._numbers: tuple[int, int] | None = None
+        self._count = 0
+        with suppress(OSError):  # two switches less a call, from Linux 6.6 on
+            fcntl.ioctl(fd, _SET_FLAGS, _SYNC_WAKE_UP)
+
+    def answer(self) -> bool:
+        """Note a call, and have the kernel make it; return whether there can be more."""
+        notice = bytearray(_NOTICE.size)
+        try:
+            fcntl.ioctl(self.fd, _RECEIVE, notice)
+        except OSError:  # who made it has ended, or a signal came first
+            return True
+        number = self._note(notice)
+        first, last = self._numbers or (number, number)
+        self._numbers = first, max(last, number)
+        self._count += 1
+        with suppress(OSError):
+            fcntl.ioctl(self.fd, _SEND, bytearray(_ANSWER.pack(number, 0, 0, _CONTINUE)))
+        return True
+
+    @property
+    def interrupted(self) -> bool:
+        """Return whether a signal ended a call before it was told of: the kernel numbers them, and one is missing."""
+        return self._numbers is not None and self._numbers[1] - self._numbers[0] + 1 != self._count
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+
+class _Channel(_Listener):
+    """The connection of the program that stands before a command."""
+
+    def __init__(
+        self, watcher: Watcher, channel: socket.socket, failed: dict[int, int], number: int, *, apart: bool
+    ) -> None:
+        super().__init__(watcher, apart=apart)
+        self._channel = channel
+        self._failed = failed
+        self._number = number
+        self.fd = channel.fileno()
+
+    def answer(self) -> bool:
+        """Take what it tells, and let it go on; return whether there can be more."""
+        try:
+            told = self._channel.recv(_NOTICE.size)
+            if len(told) == _NOTICE.size:
+                self._note(told)
+            elif len(told) == child.FAILED.size:
+                (self._failed[self._number],) = child.FAILED.unpack(told)
+            else:
+                return False
+            self._channel.sendall(_WORD)
+        except OSError:
+            return False
+        return True
+
+    def close(self) -> None:
+        self._channel.close()
+
+
+class Server:
+    """A thread that listens for commands, and to them.
+
+    tracers: how they were traced. failed: by the number of a command why it could not be started.
+    """
+
+    def __init__(self, directory: Path, seen: Seen, ports: Collection[int]) -> None:
+        """Begin; directory: for a socket.
+
+        Raises:
+            OSError: it cannot listen.
+        """
+        self.tracers: set[str] = set()
+        self.failed: dict[int, int] = {}
+        self.place = directory / secrets.token_hex(4)
+        self._seen = seen
+        self._kernels: list[_Kernel] = []
+        self._watcher = Watcher(seen, platform.machine(), ports)
+        with ExitStack() as stack:
+            self._socket = stack.enter_context(socket.socket(socket.AF_UNIX))
+            folder = os.open(directory, os.O_RDONLY)
+            stack.callback(os.close, folder)
+            # an address has no room for a long path
+            self._socket.bind(f"/proc/self/fd/{folder}/{self.place.name}")
+            stack.callback(self.place.unlink, missing_ok=True)
+            # the command may be another user's; the directory lets nobody else in
+            self.place.chmod(0o666)
+            self._socket.listen()
+            self._wake, woken = os.pipe()
+            stack.callback(os.close, self._wake)
+            self._thread = threading.Thread(target=self._serve, name="trace", daemon=True)
+            self._thread.start()
+            stack.callback(self._thread.join)
+            stack.callback(os.close, woken)
+            self._all = stack.pop_all()
+
+    @property
+    def alive(self) -> bool:
+        """Return whether it answers: it does until it is closed."""
+        return self._thread.is_alive()
+
+    @property
+    def interrupted(self) -> bool:
+        """Return whether a call was ended by a signal before it was told of."""
+        return any(each.interrupted for each in self._kernels)
+
+    def close(self) -> None:
+        """End; what is still traced goes on without, and its watched calls fail."""
+        self._all.close()
+
+    def _serve(self) -> None:
+        # as when there are no more descriptors: that it ended is a doubt
+        with suppress(OSError):
+            self._answer_all()
+
+    def _answer_all(self) -> None:
+        poller = select.poll()
+        poller.register(self._socket, select.POLLIN)
+        poller.register(self._wake, select.POLLIN)
+        listeners: dict[int, _Kernel | _Channel] = {}
+        with ExitStack() as stack:
+            stack.callback(lambda: [each.close() for each in listeners.values()])
+            while True:
+                for fd, events in poller.poll():
+                    if fd == self._wake:
+                        return
+                    if fd == self._socket.fileno():
+                        for each in self._greet():
+                            listeners[each.fd] = each
+                            poller.register(each.fd, select.POLLIN)
+                    elif not (events & select.POLLIN and listeners[fd].answer()):
+                        # all that was traced on it has ended
+                        poller.unregister(fd)
+                        listeners.pop(fd).close()
+
+    def _greet(self) -> list[_Kernel | _Channel]:
+        """Take what tells of a command, which then begins."""
+        channel = self._socket.accept()[0]
+        message, rights, *_ = channel.recvmsg(child.HELLO.size, socket.CMSG_SPACE(4))
+        found = array.array("i")
+        for level, kind, data in rights:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                found.frombytes(data[:4])
+        if len(message) != child.HELLO.size:  # it was ended before it began
+            channel.close()
+            return []
+        how, number = child.HELLO.unpack(message)
+        pid, *_ = _CREDENTIALS.unpack(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+        apart = not _same(pid, "ns/mnt") or not _same(pid, "root")
+        listeners: list[_Kernel | _Channel] = [_Channel(self._watcher, channel, self.failed, number, apart=apart)]
+        if how == child.SECCOMP and found:
+            self._kernels.append(_Kernel(self._watcher, found[0], apart=apart))
+            listeners.append(self._kernels[-1])
+            self.tracers.add("seccomp")
+        elif how == child.PTRACE and _same(pid, "ns/pid"):
+            self.tracers.add("ptrace")
+        else:
+            self._seen.doubt(Doubt("no-tracer"))
+        with suppress(OSError):
+            channel.sendall(_WORD)
+        return listeners
+
+
+def _same(pid: int, what: str) -> bool:
+    """Return whether a process has a namespace, or the root directory, that perfgate has."""
+    try:
+        return os.readlink(f"/proc/{pid}/{what}") == os.readlink(f"/proc/self/{what}")  # noqa: PTH115
     except OSError:
         return False
