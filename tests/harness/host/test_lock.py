@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import LockError
-from harness.host.lock import Claim, LockHeldError, LockOccupiedError, host_lock, lock_file
-from harness.host.queue import queue_file
+from harness.host.lock import Claim, LockHeldError, LockOccupiedError, host_lock, lock_file, queue_file
 
 ROOT = Path(__file__).parents[3]
 HOLD = """
