@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.run.pace import Pace
+from gate.run.progress import Pace
 from harness.loop.events import (
     Event,
     LaidOut,
