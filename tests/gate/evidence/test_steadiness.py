@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from gate.evidence.iterations import iteration_warnings, outlived_warning, short_warning, steady_warning
+from gate.evidence.gather import iteration_warnings, outlived_warning, short_warning, steady_warning
 from gate.model import FEWEST_FOR_STEADY, Execution, Metric, Side
 from gate.model.warnings.measured import NotSteady, Outlived, ValuesShort
 from harness.instruments.steady import steady_from
