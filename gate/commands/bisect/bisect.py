@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -22,12 +24,11 @@ from gate.commands.bisect.options import MeasuringOptions, OutputOptions
 from gate.commands.bisect.outputs import fill, show, write_asked
 from gate.commands.bisect.pairs import MeasuringError, Pairs, pace_of, wanted_executions
 from gate.commands.bisect.range import RangeCommit, commits_between
-from gate.commands.bisect.reads import WORTH, Reads, reads_of, untouched
 from gate.commands.bisect.result import Asked, Result
 from gate.commands.bisect.search import Search
 from gate.config.schema import to_tables
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
-from gate.model import Execution, UserError
+from gate.model import SIDES, Execution, Failure, UserError
 from gate.model.case import case_id
 from gate.report.outputs import make_folder, require_writable, targets, write
 from gate.run.folder import PAST, records_of
@@ -38,7 +39,15 @@ from gate.run.measuring import Measuring, opened
 from gate.run.preview import write_preview
 from gate.run.project import Project, open_project
 from gate.run.refusal import refuse_unsafe
+from gate.run.workshop import Workshop, one_path, workshop
+from harness.build.builder import TreeBuilder
+from harness.errors import HarnessError
 from harness.host.lock import NotFreeError
+from harness.loop.execution import Executions
+from harness.process.budget import Budget, BudgetEndedError
+from harness.source.trees import open_trees
+from harness.trace.executor import TracedExecutor
+from harness.trace.trace import Trace, tracing
 
 _FOLDER = Path(DEFAULT_FOLDER) / "bisect"
 BUDGETS = 4
@@ -194,3 +203,107 @@ def _reads(begun: Begun, job: Job, search: Search, say: words.Progress) -> Reads
     if found is not None:
         write(file, msgspec.json.encode(found).decode())
     return found
+
+
+WORTH = 8
+"""Commits of a range from which on it is worth a traced build and a traced execution."""
+_BLIND = ("no-tracer", "lost", "too-many", "architecture", "io-uring")
+"""Doubts with which too much may be unseen."""
+
+
+class Reads(msgspec.Struct, frozen=True):
+    """Paths of the repository."""
+
+    read: frozenset[str]
+    """Opened, or asked for, whether they exist or not."""
+    listed: frozenset[str]
+    """Directories; "" is the root."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    paths: Collection[str]
+    listed: Collection[str]
+
+
+def reads_of(job: Job, benchmark: str, seconds: float) -> Reads | None:
+    """Build bad once and run a benchmark once, both traced; None: nothing, or too little, could be seen.
+
+    job: of both ends. benchmark: of a suite one of its lines. seconds: of the budget.
+
+    Raises:
+        Interrupted: a signal.
+    """
+    sides, budget = job.project.settings.sides, Budget(seconds)
+    repository = job.project.repository
+    try:
+        with (
+            open_trees(
+                repository,
+                job.project.sources,
+                share_paths={side: sides[side].build.share for side in SIDES},
+                budget=budget,
+                one_path=one_path(job.project),
+            ) as trees,
+            workshop(job, trees, budget) as made,
+            tracing(made.conditions.scratch) as trace,
+        ):
+            return _traced(made, trace, benchmark)
+    except (HarnessError, BudgetEndedError, OSError):
+        return None
+
+
+def _traced(made: Workshop, trace: Trace, benchmark: str) -> Reads | None:
+    job = made.job
+    executor = TracedExecutor(made.conditions.executor, trace)
+    # a build whose links are recorded or perturbed looks at the whole tree
+    recipe = made.conditions.recipes["head"]
+    plain = replace(recipe, table=msgspec.structs.replace(recipe.table, relink="off", perturb=[]))
+    conditions = replace(made.conditions, executor=executor, recipes={**made.conditions.recipes, "head": plain})
+    builder = TreeBuilder(conditions, made.trees, job.run.seed or 0, made.hint)
+    step = job.rounds[0].builds[0]
+    if isinstance(builder.build("head", 0, step.seed), Failure):
+        return None
+    executions = Executions(made.conditions, job.instruments.by_name, 1, (), made.hint)
+    configured = {each.name: each for each in job.project.settings.sides["head"].benchmark}
+    wanted = next(
+        (
+            each
+            for each in job.rounds[0].executions
+            if each.side == "head" and (each.benchmark == benchmark or benchmark.startswith(f"{each.benchmark}/"))
+        ),
+        None,
+    )
+    if wanted is None:
+        return None
+    directory = builder.directory("head", {})
+    ran = executions.unmeasured(configured[wanted.benchmark], wanted, directory, trace=trace)
+    executions.end_round()
+    accesses = trace.accesses()
+    if ran.failure is not None or any(each.kind in _BLIND for each in accesses.doubts):
+        return None
+    seen = _Seen(accesses.read | accesses.written, accesses.listed)
+    return _inside(seen, made.trees.place("head"))
+
+
+def _inside(seen: _Seen, root: Path) -> Reads:
+    top = os.path.realpath(root)
+    above = f"{top}/"
+    return Reads(
+        frozenset(path[len(above) :] for path in seen.paths if path.startswith(above)),
+        frozenset(path[len(above) :] for path in seen.listed if path == top or path.startswith(above)),
+    )
+
+
+def untouched(commits: Sequence[RangeCommit], reads: Reads | None) -> frozenset[int] | None:
+    """Return the numbers of the commits that change nothing of what is read, bad left out; None: that is unknown."""
+    if reads is None:
+        return None
+    return frozenset(
+        number
+        for number, commit in enumerate(commits[:-1], 1)
+        if not any(
+            (path in reads.read or (path in commit.moved and path.rpartition("/")[0] in reads.listed))
+            for path in commit.paths
+        )
+    )

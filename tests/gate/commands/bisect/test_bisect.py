@@ -12,9 +12,9 @@ import pytest
 
 from gate.cli import values
 from gate.commands.bisect import words
+from gate.commands.bisect.bisect import Reads, untouched
 from gate.commands.bisect.outputs import FORMATS, text
 from gate.commands.bisect.range import RangeCommit
-from gate.commands.bisect.reads import Reads, untouched
 from gate.commands.bisect.result import Asked, Change, Cost, End, Member, Result, Several
 from gate.model.case import CaseId
 from tests.support.project import SHELL_BENCH, SHELL_CONFIG, Project
