@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
 import msgspec
 
@@ -14,11 +16,10 @@ from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.try_ import words
 from gate.commands.try_.executions import Trying, each_tried
-from gate.commands.try_.instead import proposals
 from gate.commands.try_.plans import first_builds, plans, round_cost
-from gate.commands.try_.result import Built, Note, Problem, Trial, Tried
-from gate.config.rules import floor_of, no_duet, threshold_of
-from gate.config.types import Config
+from gate.commands.try_.result import Built, Note, Problem, Proposal, Trial, Tried
+from gate.config.rules import floor_of, is_decided, no_duet, threshold_of
+from gate.config.types import Benchmark, Config
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Build, Execution, Failure, UserError
 from gate.model.case import MEAN
@@ -41,9 +42,11 @@ from gate.words.streams import colored
 from harness.build.cache import About
 from harness.host.fitness import QUICK_WINDOW, STILL_BUSY, examine, others_load, unfit
 from harness.host.lock import NotFreeError
-from harness.instruments.declaration import declared
+from harness.host.native import is_native
+from harness.instruments.declaration import Found, declared
 from harness.instruments.protocol import by_hand
 from harness.process.budget import Budget
+from harness.process.execute import clean_environment
 from harness.source.trees import open_trees
 
 _FOLDER = Path(DEFAULT_FOLDER) / "try"
@@ -246,3 +249,47 @@ def _show(trial: Trial, job: Job, outputs: OutputOptions, out: TextIO) -> None:
     else:
         width = min(shutil.get_terminal_size((100, 24)).columns, 140)
         out.write(words.render(trial, job.project.settings.rules, color=colored(out), width=width))
+
+
+_COUNTS = "callgrind"
+_LONGEST = 120.0
+"""Seconds that one execution may take where instructions are counted."""
+_CPU_TIME = "user"
+"""The metric of hyperfine and spawn; of perf_stat, task-clock is CPU time already."""
+
+
+def proposals(config: Config, rules: Config, tried: Sequence[Tried], directory: Path) -> tuple[Proposal, ...]:
+    """Propose counting instructions for native programs that are short enough, and CPU time for the others.
+
+    Args:
+        config: of head.
+        rules: of the gate.
+        tried: what came of each benchmark.
+        directory: where head stands, built.
+    """
+    environment = clean_environment(os.environ, config.env.pass_, config.env.set)
+    seconds = {
+        each.benchmark: min((case.mean for case in each.cases if case.metric == "time"), default=None) for each in tried
+    }
+    timed = [b for b in config.benchmark if b.instrument in ("hyperfine", "spawn") and seconds.get(b.name) is not None]
+    native = [b for b in timed if is_native(b.command, environment, directory)]
+    counter = declared(_COUNTS)
+    counted: list[Benchmark] = []
+    if native and isinstance(counter.find(os.environ), Found):
+        counted = [b for b in native if (seconds[b.name] or 0.0) * counter.slower <= _LONGEST]
+    found = []
+    if counted:
+        names = tuple(b.name for b in counted)
+        found.append(Proposal(kind="count", benchmarks=names, place="benchmark", toml=f'instrument = "{_COUNTS}"\n'))
+    sharp = {each.benchmark for each in tried if each.by_active}
+    rest = tuple(b.name for b in timed if b not in counted and b.name not in sharp)
+    if rest:
+        decided = {case.metric for each in tried if each.benchmark not in rest for case in each.cases if case.decided}
+        alone = "time" not in decided
+        # [plan] metrics holds for every benchmark: where another one decides on a time, CPU time is decided beside it
+        metrics = json.dumps([_CPU_TIME, *sorted(decided)], ensure_ascii=False)
+        toml = f"[plan]\nmetrics = {metrics}\n" if alone else f"[benchmark.metric.{_CPU_TIME}]\n"
+        if not all(is_decided(rules, name, _CPU_TIME) for name in rest):
+            place: Literal["file", "benchmark"] = "file" if alone else "benchmark"
+            found.append(Proposal(kind="cpu-time", benchmarks=rest, place=place, toml=toml))
+    return tuple(found)
