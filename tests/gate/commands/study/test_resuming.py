@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.commands.study.resuming import continuing
+from gate.commands.study.measure import continuing
 from gate.units import Duration
 
 
