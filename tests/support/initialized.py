@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gate.commands.init.ask import asked
-from gate.commands.init.choose import choose
 from gate.commands.init.found import Found
-from gate.commands.init.init import InitOptions, run
+from gate.commands.init.init import InitOptions, choose, run
 from gate.commands.init.tree import read_tree
 from gate.config.parse import parse_types
 from gate.config.source import read_source
