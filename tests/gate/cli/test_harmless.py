@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from gate.cli.harmless import Harmless
-from gate.cli.main import main
+from gate.cli.main import Harmless, main
 
 
 def written(*pieces: str) -> str:
