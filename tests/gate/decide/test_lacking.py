@@ -14,7 +14,7 @@ from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import read_source
 from gate.decide import decide
-from gate.decide.lacking import MOST
+from gate.decide.findings import MOST
 from gate.model import Finding, Round, Sample
 from tests.gate.decide.test_memory import memory_of, remembered, report
 from tests.support import simulate
