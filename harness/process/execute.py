@@ -30,10 +30,9 @@ from harness.process.groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
 )
 from harness.process.leftovers import marks, note
-from harness.process.pace import Pace, PaceError
 from harness.process.processors import ProcessorsError, started_with, weigh_session
 from harness.process.secret_names import is_of_runner, is_secret
-from harness.sandbox.enter import enter
+from harness.sandbox.enter import enter, pace, put_back
 from harness.sandbox.sandbox import Confinement
 
 _TICK = 0.25
@@ -479,3 +478,30 @@ def find_own(name: str) -> str | None:
     """Return the absolute path of a program that was installed with perfgate, which need not be on PATH."""
     # not where the interpreter leads: in an environment it is a link to another folder's
     return find_program(name, {"PATH": str(Path(sys.executable).parent)})
+
+
+class PaceError(Exception):
+    """Something that is not perfgate has changed them: what, in words."""
+
+
+class Pace:
+    """What a process has when this is made."""
+
+    def __init__(self, pid: int) -> None:
+        """Look at it."""
+        self._pid = pid
+        self._known = pace(pid)
+
+    def check(self) -> None:
+        """Make sure that it is still so, and put it back where it is not.
+
+        Raises:
+            PaceError: it was not.
+        """
+        now: dict[str, object] = {}
+        with suppress(OSError):  # it has ended, which others find
+            now = pace(self._pid)
+        what = next((name for name in now if now[name] != self._known.get(name)), None)
+        if what is not None:
+            put_back(self._pid, self._known)
+            raise PaceError(f"changed the {what} of perfgate's own process {self._pid}")
