@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -18,7 +20,7 @@ from gate.config import treatments
 from gate.config.study import Setting
 from gate.model import SIDES, Build, Failure, Side
 from gate.model.records import FullBuilds
-from harness.build.at_once import may_be_at_once, works_elsewhere
+from gate.walking import open_beneath, walk
 from harness.build.cache import About, BuildCache, Subject
 from harness.build.changes import ArtifactError, Artifacts, Watch, hash_artifacts, kept_apart
 from harness.build.conditions import Conditions, Recipe, Standing
@@ -28,7 +30,7 @@ from harness.build.work import Done, Tree, Wanted, Works, variant_name
 from harness.errors import SourceError
 from harness.instruments.protocol import by_hand
 from harness.process.execute import Command, Outcome
-from harness.process.mounts import standing
+from harness.process.mounts import mounts_here, standing
 from harness.process.together import LeftBehindError, alone, together
 from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
@@ -452,3 +454,56 @@ def layout_name(seed: int, build: int) -> str:
     digest = hashlib.sha256(f"{seed} {build}".encode()).digest()
     length = 1 + digest[0] % _LONGEST_NAME
     return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in (digest * 2)[1 : 1 + length])
+
+
+# A server that compiles, and lives longer than the command that asks it, works in the namespace of whoever started it:
+# it would compile one side's files for the other.
+_SERVERS = re.compile(
+    r"\b(gradlew?|mvnd|sbt|mill|bloop|bazel(isk)?|buck2?|pants|sccache|distcc|icecc|docker|podman|nerdctl|buildah|"
+    r"nix(-build|-shell)?|dotnet|msbuild|watchman|systemd-run|tmux|screen|sudo|flatpak|snap)\b"
+)
+# Both would write there at once.
+_ELSEWHERE = re.compile(r"~/|\.\./|\$\{?HOME\b|(?<![\w.])/(tmp|var|home|root|srv|mnt|opt|usr/local)\b")
+# In a script of the project; what a compiler or tempfile puts into /tmp has a name of its own.
+_ELSEWHERE_IN_SCRIPTS = re.compile(rb"/tmp/|/dev/shm|~/|\$[({]?HOME\b")
+_SCRIPT = re.compile(
+    r"(GNU)?[Mm]akefile.*|.*\.(mk|mak|sh|bash|zsh|py|pl|rb|js|mjs|cmake|just|toml|gyp)|[Jj]ustfile|CMakeLists\.txt|"
+    r"build\.(rs|zig|xml)|meson\.build|package\.json|SConstruct|SConscript|wscript|configure(\.ac|\.in)?|Rakefile"
+)
+_UNUSED = re.compile(r"\..*|tests?|docs?|examples?|node_modules")
+_LARGEST = 2_000_000
+_COMPILERS = ("CC", "CXX", "RUSTC", "RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER")
+_LAUNCHER = "_LAUNCHER"
+_FOLDERS = ("CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR")
+
+
+def may_be_at_once(recipes: Sequence[Recipe]) -> bool:
+    """Return whether two builds by these recipes may be made at once: nothing tells that one would see the other."""
+    if len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()) < len(recipes):
+        return False
+    return all(map(_keeps_to_itself, recipes)) and mounts_here()
+
+
+def works_elsewhere(tree: Path) -> bool:
+    """Return whether a script of a fresh tree names a place outside of it, where both builds would be at once."""
+    for parent, folders, names in walk(tree):
+        folders[:] = [name for name in folders if not _UNUSED.fullmatch(name)]
+        for name in filter(_SCRIPT.fullmatch, names):
+            inner = os.path.relpath(f"{parent}/{name}", tree)
+            with suppress(OSError), os.fdopen(open_beneath(tree, inner), "rb") as file:
+                if _ELSEWHERE_IN_SCRIPTS.search(file.read(_LARGEST)):
+                    return True
+    return False
+
+
+def _keeps_to_itself(recipe: Recipe) -> bool:
+    table = recipe.table
+    if not recipe.stays or table.share:
+        return False
+    commands = [command for command in (table.setup, table.command) if command is not None]
+    texts = [command if isinstance(command, str) else " ".join(command) for command in commands]
+    environment = recipe.environment
+    texts += [value for name, value in environment.items() if name in _COMPILERS or name.endswith(_LAUNCHER)]
+    if any(os.path.isabs(environment.get(name, "")) for name in _FOLDERS):  # noqa: PTH117
+        return False
+    return not any(_SERVERS.search(text) or _ELSEWHERE.search(text) for text in texts)

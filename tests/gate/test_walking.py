@@ -14,7 +14,7 @@ from gate.commands.init.tree import read_tree
 from gate.evidence.foreign.arguments import named
 from gate.model import UserError
 from gate.walking import descend, size_of, walk
-from harness.build.at_once import works_elsewhere
+from harness.build.builder import works_elsewhere
 from harness.build.changes import ArtifactError, Artifacts, Project, hash_artifacts
 from harness.instruments.criterion import _measured
 from harness.sandbox.home import copy

@@ -12,7 +12,7 @@ from gate.config.types import BuildTable
 from gate.model import SIDES
 from gate.units import Duration
 from harness.build import at_once
-from harness.build.at_once import may_be_at_once, works_elsewhere
+from harness.build.builder import may_be_at_once, works_elsewhere
 from harness.build.conditions import Recipe
 from harness.build.perturb import make_shims
 from harness.process.budget import Budget, BudgetEndedError
