@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from gate.model import Sample
-from gate.stats.bootstrap import BootstrapRatio, bootstrap_ratio
-from gate.stats.bootstrap_sessions import Pairing, pairing
+from gate.stats.bootstrap import BootstrapRatio, Pairing, bootstrap_ratio, pairing
 from gate.stats.resample import CHUNK
 
 BASE = [[1.0, 2.0], [10.0, 30.0]]
