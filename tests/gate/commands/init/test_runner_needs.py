@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from gate.commands.init.runner_needs import needs_of
-from gate.commands.init.workflow import KINDS, WorkflowOptions, run
+from gate.commands.init.workflow import KINDS, WorkflowOptions, needs_of, run
 from tests.support.initialized import make_project
 
 VENV = '[build]\nshare = [".venv"]\n[[benchmark]]\nname = "a"\ncommand = [".venv/bin/python", "bench.py"]\n'
