@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from gate.commands.doctor import metrics
-from gate.commands.doctor.metrics import plan
-from gate.commands.doctor.metrics_summary import Found, Measured, Row, advice, render, rows_of
+from gate.commands.doctor.metrics import Found, Measured, Row, advice, plan, render, rows_of
 from gate.model import UserError
 from gate.model.warnings.setup import ToolUnusable
 
