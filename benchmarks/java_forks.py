@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from gate.model import Sample
 from gate.stats.estimate import ratio_of, reduce
-from harness.instruments.protocol import steady_from
+from harness.instruments.steady import steady_from
 
 Array = npt.NDArray[np.float64]
 SPLITS = 40

@@ -11,7 +11,7 @@ import pytest
 
 from gate.model import Sample
 from gate.stats.estimate import ratio_of, reduce
-from harness.instruments.protocol import steady_from
+from harness.instruments.steady import steady_from
 from tests.promise.test_fieller import standard_error
 
 Array = npt.NDArray[np.float64]

@@ -6,7 +6,7 @@ import pytest
 from gate.evidence.gather import iteration_warnings, outlived_warning, short_warning, steady_warning
 from gate.model import FEWEST_FOR_STEADY, Execution, Metric, Side
 from gate.model.warnings.measured import NotSteady, Outlived, ValuesShort
-from harness.instruments.protocol import steady_from
+from harness.instruments.steady import steady_from
 
 
 def executions(side: Side, states: Sequence[bool | None], values: int = 30) -> list[Execution]:
