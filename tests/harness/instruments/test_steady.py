@@ -8,7 +8,8 @@ import numpy.typing as npt
 import pytest
 
 from gate.model import FEWEST_FOR_STEADY
-from harness.instruments.steady import BEYOND, MOST_BINS, SAME, deviation, in_bins, segments, steady_from
+from harness.instruments.changepoints import BEYOND, deviation, in_bins, segments
+from harness.instruments.steady import MOST_BINS, SAME, steady_from
 from tests.support.seeds import some
 
 Array = npt.NDArray[np.float64]
