@@ -12,7 +12,8 @@ import pytest
 from gate.model import Execution, Metric, Side, Turn, Unproved
 from gate.run import live
 from gate.run.live import Live, Steps, bar_line
-from gate.run.progress import Progress, Provisional
+from gate.run.progress import Progress
+from gate.run.provisional import Provisional
 from gate.writing.plain import columns
 from harness.loop.events import (
     BothStarted,
