@@ -14,7 +14,7 @@ KINDS = (
     *("pytest-benchmark", "pyperf", "asv", "go", "cargo", "cmake", "jmh", "npm", "autotools", "make"),
     *("python", "generic"),
 )
-"""Of projects; gate/commands/init/choose.py looks for them."""
+"""Of projects; gate/commands/init/init.py looks for them."""
 WORKFLOWS = ("pull-request", "trusted", "forks", "comment", "matrix", "calibrate", "history", "creep", "study")
 """Written by gate/commands/init/workflow.py."""
 

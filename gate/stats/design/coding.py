@@ -3,13 +3,14 @@
 A factor of k settings has k - 1 columns; its first setting is -1 in all of them, setting j is 1 in column j and 0 in
 the others. With two settings that is -1 and +1 (Born de Oliveira et al. 2013, section 5). A column of an interaction is
 a product of columns, one of each factor. Terms that the treatments measured do not tell from others are left out; where
-they tell a part of an interaction, that part has columns (gate.stats.design.estimable).
+they tell a part of an interaction, that part has columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, product
+from functools import lru_cache
+from itertools import combinations, islice, product
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,14 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gate.model.study import Factor, Setting
-
-    Array = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int64]
-from functools import lru_cache
-from itertools import islice
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.int64]

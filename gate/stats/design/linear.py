@@ -54,7 +54,7 @@ def linear_model(
     units: a row for each unit of analysis, with y and f0, f1, ... (numbers of settings). confidence: of each effect's
     interval, by t on the residual degrees of freedom. response: what y is called in the formula, which is for readers.
     Sums of squares are of type III: what is lost without the columns of the term; beside empty cells the hypotheses are
-    those of SAS's type III (gate.stats.design.estimable). Without residual degrees of freedom
+    those of SAS's type III (gate.stats.design.coding). Without residual degrees of freedom
     there are estimates only; where all units of a treatment are alike, intervals have no width and p is 0 or 1; of a
     constant response nothing is tested.
 

@@ -11,7 +11,7 @@ import pytest
 from gate.config.types import BuildTable
 from gate.model import SIDES
 from gate.units import Duration
-from harness.build import at_once
+from harness.build import builder
 from harness.build.builder import may_be_at_once, works_elsewhere
 from harness.build.conditions import Recipe
 from harness.build.perturb import make_shims
@@ -236,5 +236,5 @@ def test_usual_builds_are_made_at_once(meeting: Path, monkeypatch: pytest.Monkey
         Recipe(BuildTable(setup="npm ci", command=["cargo", "build", "--release"]), {"CARGO_TARGET_DIR": "target"}),
     ]
     assert may_be_at_once(recipes)
-    monkeypatch.setattr(at_once, "mounts_here", lambda: False)
+    monkeypatch.setattr(builder, "mounts_here", lambda: False)
     assert not may_be_at_once(recipes)

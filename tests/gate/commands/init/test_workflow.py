@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from gate.commands.init import choose, command, init
+from gate.commands.init import command, init
 from gate.commands.init.command import Options
 from gate.commands.init.workflow import DEFAULT_ACTION, KINDS, WorkflowOptions, run
 from gate.document.html import templates
@@ -74,7 +74,7 @@ def test_every_template_belongs_to_a_kind() -> None:
 
 def test_help_and_completion_name_every_kind() -> None:
     assert tuple(KINDS) == command.WORKFLOWS
-    assert {*choose._LOOKS} == {*command.KINDS}
+    assert {*init._LOOKS} == {*command.KINDS}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -13,7 +13,7 @@ from statsmodels import datasets  # type: ignore[import-untyped] # it has no typ
 from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[import-untyped] # the same
 
 from gate.model.study import Effect, Factor, QuantileEffects, QuantileModel
-from gate.stats.design import estimable, quantile_fit
+from gate.stats.design import coding, quantile_fit
 from gate.stats.design.linear import linear_model
 from gate.stats.design.quantile_fit import (
     LAST,
@@ -161,7 +161,7 @@ def test_so_it_is_with_fewer_coefficients_than_treatments(
     assert [row.against for row in whole.models[0].effects if row.term == "a:b:c"] == [
         {"a": "a0", "b": "b0", "c": "c0"}
     ]
-    monkeypatch.setattr(estimable, "MOST_TREATMENTS", 0)
+    monkeypatch.setattr(coding, "MOST_TREATMENTS", 0)
     found = quantile_effects(values, of, [tau])
     indicators = [np.ones((len(values), 1))] + [
         (values[[f"f{k}"]].to_numpy() == np.arange(1, len(of[k].settings))).astype(float) for k in range(3)
