@@ -432,7 +432,7 @@ def _near(word: str, known: Sequence[str], cutoff: float) -> str | None:
 
 
 # at the beginning of a line behind blanks, and the older form anywhere; \r ends a line as well
-_COMMAND = re.compile(r"((?:^|[\r\n])\s*):(?=:)|##(?=\[)")
+_PASSED_ON = re.compile(r"((?:^|[\r\n])\s*):(?=:)|##(?=\[)")
 
 
 class Harmless(io.TextIOBase, TextIO):
@@ -446,7 +446,7 @@ class Harmless(io.TextIOBase, TextIO):
         """Write a text, and say how long it was."""
         # what stands before on its line
         before = "" if self._begins else "x"
-        safe = _COMMAND.sub(lambda found: f"{found[1]}: " if found[1] is not None else "## ", before + text)
+        safe = _PASSED_ON.sub(lambda found: f"{found[1]}: " if found[1] is not None else "## ", before + text)
         self._stream.write(safe[len(before) :])
         if text:
             last = re.split(r"[\r\n]", text)[-1]

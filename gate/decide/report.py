@@ -122,11 +122,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             *implausible(findings, policy.config),
             *_missing_allowed(evidence.failures, policy),
             *evidence.warnings,
-            *[
-                ExpiredAccept(a.benchmark, a.until.isoformat(), a.reason)
-                for a in policy.config.accept
-                if a.until < policy.today
-            ],
+            *_expired(policy),
             *_zero_threshold(subjects, policy),
             *_memory_warnings(design, walked),
         ],
@@ -316,6 +312,14 @@ def _without_values(evidence: Evidence, design: Design) -> Iterator[Recorded]:
 def _of_amount(amount: Amount) -> SideSummary:
     counts = Counts(session=1, build=amount.builds, execution=amount.executions, iteration=amount.count)
     return SideSummary(value=amount.value, low=amount.low, high=amount.high, counts=counts)
+
+
+def _expired(policy: Policy) -> list[ExpiredAccept]:
+    return [
+        ExpiredAccept(a.benchmark, a.until.isoformat(), a.reason)
+        for a in policy.config.accept
+        if a.until < policy.today
+    ]
 
 
 def _rules(policy: Policy) -> dict[str, Any]:

@@ -147,11 +147,7 @@ def _gathered(
     failures = _failures(known, executions, config, run, one=one or same == "same")
     proofs = [] if one else identical(records, run)
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs, absent=absent)
-    failures += [
-        *missing_parts(parts),
-        *_gaps(parts, select),
-        *([] if (run is not None and run.apart and (run.base is None or run.head is None)) else found.missing),
-    ]
+    failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
     failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
     pairs = _pairs(judged, config, run, turns, sampled)
@@ -214,6 +210,11 @@ def _only_new(
     if absent and new and not compared:
         base = run.base.sha if run and run.base else None
         yield NothingToCompare(base=base, itself=False, failed="missing", benchmark=min(absent), empty=True)
+
+
+def _is_alone(run: Run | None) -> bool:
+    """Return whether there are result files of one side alone, which have nothing that the other lacks."""
+    return run is not None and run.apart and (run.base is None or run.head is None)
 
 
 _Same = Literal["same", "perhaps"] | None

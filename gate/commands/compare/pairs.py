@@ -231,15 +231,7 @@ def compared(
     absent = {*expected.get("base", ())}.intersection(expected.get("head", ())) - sides[0].intersection(sides[1])
     failures = [
         failure
-        for failure in (
-            *gathered.failures,
-            *[
-                msgspec.structs.replace(failure, side=side)
-                for side, chosen in pair.sides
-                for failure in missing_parts(parts_of(chosen.inputs.records))
-                if failure.side in (chosen.side, None)
-            ],
-        )
+        for failure in (*gathered.failures, *_missing_parts(pair))
         if (failure.kind != "missing" or failure.benchmark is None or failure.benchmark in absent)
         and failure != one_measurement()
     ]
@@ -321,6 +313,15 @@ def names_of(chosen: Chosen) -> list[str]:
     proved = chosen.proved
     names = (chosen.run.benchmarks or {}).get(chosen.side, []) if chosen.run else []
     return [name for name in names if name not in proved]
+
+
+def _missing_parts(pair: Pair) -> list[Failure]:
+    return [
+        msgspec.structs.replace(failure, side=side)
+        for side, chosen in pair.sides
+        for failure in missing_parts(parts_of(chosen.inputs.records))
+        if failure.side in (chosen.side, None)
+    ]
 
 
 def _warnings(pair: Pair) -> list[AnyWarning]:

@@ -344,7 +344,7 @@ _INSTALLS = {
 }
 _STEP = re.compile(r"^(?= *- name:)", re.MULTILINE)
 _CHECKOUT = re.compile(r"^ *uses: actions/checkout@", re.MULTILINE)
-_ACTION = re.compile(r"^ *uses: perfgate/perfgate@", re.MULTILINE)
+_USES_ACTION = re.compile(r"^ *uses: perfgate/perfgate@", re.MULTILINE)
 _ELSEWHERE = re.compile(r"^ *command: (plan|publish)$", re.MULTILINE)
 
 
@@ -483,7 +483,7 @@ def with_steps(text: str, steps: list[SharedStep], directory: str) -> str:
     parts = _STEP.split(text)
     for at in reversed(range(1, len(parts))):
         # where code of the project runs: neither a plan nor what decides over measurements
-        if _CHECKOUT.search(parts[at - 1]) and _ACTION.search(parts[at]) and not _ELSEWHERE.search(parts[at]):
+        if _CHECKOUT.search(parts[at - 1]) and _USES_ACTION.search(parts[at]) and not _ELSEWHERE.search(parts[at]):
             indent = parts[at][: parts[at].index("-")]
             parts.insert(at, "".join(_step_lines(steps, indent, directory)))
     return "".join(parts)
