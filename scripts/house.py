@@ -123,17 +123,19 @@ def passed() -> int:
     tops = tuple(str(ROOT.resolve() / each) + os.sep for each in PRODUCT)
     with tempfile.TemporaryDirectory() as folder:
         for number, side in enumerate(["base", "head"] * 5):
-            times = [VALUE * (1 + CHANGE * ((number * k) % 7)) for k in range(1, 11)]
-            document = {"results": [{"command": "sleep", "times": times, "exit_codes": [0] * 10}]}
-            Path(folder, f"{side}{number}.json").write_text(json.dumps(document), encoding="utf-8")
+            times = [VALUE * (1 + CHANGE * ((number * k) % 7 + number / 10)) for k in range(1, 11)]
+            result = {"command": "sleep", "mean": times[0], "times": times, "exit_codes": [0] * 10}
+            Path(folder, f"{side}{number}.json").write_text(json.dumps({"results": [result]}), encoding="utf-8")
         argv = ["decide", f"base={folder}/base*.json", f"head={folder}/head*.json", "--markdown", "-"]
         # loading runs functions too
         perfgate(argv, io.StringIO(), io.StringIO())
         sys.setprofile(watch)
         try:
-            perfgate(argv, io.StringIO(), io.StringIO())
+            ended = perfgate(argv, io.StringIO(), errors := io.StringIO())
         finally:
             sys.setprofile(None)
+    if ended:
+        sys.exit(f"the value did not come to its comment: {errors.getvalue()}")
     return len(found)
 
 
