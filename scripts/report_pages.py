@@ -107,7 +107,7 @@ def _targets(of: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _kinds(heading: str) -> str:
     """Write a table of the kinds of a union."""
     found = sorted(members(UNIONS[heading]), key=lambda each: str(each.__struct_config__.tag))
-    rows = "".join(_row(f"`{each.__struct_config__.tag}`", plain(inspect.getdoc(each) or "")) for each in found)
+    rows = "".join(_row(f"`{each.__struct_config__.tag}`", _of_kind(each)) for each in found)
     return f"### {heading}\n\n| kind | means |\n| --- | --- |\n{rows}"
 
 
@@ -205,6 +205,12 @@ def meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
     if lacking:
         raise ValueError(f"{kind.__module__}.{kind.__name__}: write a docstring below {', '.join(lacking)}")
     return {name: plain(found.get(name) or WORDS[name]) for name in kind.__struct_fields__}
+
+
+def _of_kind(kind: type[msgspec.Struct]) -> str:
+    """Say when a kind is told: its docstring, or else the sentence itself with a gap for each value."""
+    own = vars(kind).get("__doc__") or re.sub(r"\{[^}]*\}", "…", vars(kind)["says"])
+    return plain(own)
 
 
 def plain(text: str) -> str:

@@ -15,8 +15,6 @@ class How(Sentence, frozen=True):
 
 
 class Given(How, frozen=True):
-    """Named on the command line."""
-
     says = "{ref} as given"
     ref: str
 
@@ -32,8 +30,6 @@ class _OnBranch(How, frozen=True):
 
 
 class LastCommit(_OnBranch, frozen=True):
-    """The commit that is checked out, of a tree without changes."""
-
     says = "the last commit {where}"
 
 
@@ -49,8 +45,6 @@ class WorkingTree(_OnBranch, frozen=True):
 
 
 class MergeBase(How, frozen=True):
-    """The merge base with a branch."""
-
     says = "the merge base with {branch}"
     branch: str
 
@@ -103,22 +97,16 @@ class Unpushed(How, frozen=True):
 
 
 class FirstParent(How, frozen=True):
-    """The first parent of the pull request's merge commit."""
-
     says = "the first parent of the pull request's merge commit"
 
 
 class WorkingAncestor(How, frozen=True):
-    """The nearest first-parent ancestor of base that builds and runs, which base does not."""
-
     says = "the nearest ancestor of {ref} that builds and runs, {steps:commit} before it"
     ref: str
     steps: int
 
 
 class AsHead(How, frozen=True):
-    """Head itself, on both sides."""
-
     says = "head"
 
 
@@ -126,32 +114,22 @@ class AsHead(How, frozen=True):
 
 
 class QueueBase(How, frozen=True):
-    """The commit that the merge queue builds on."""
-
     says = "the commit that the merge queue builds on"
 
 
 class PullBase(How, frozen=True):
-    """The pull request's base, with which head has no common commit."""
-
     says = "the pull request's base"
 
 
 class BeforePush(How, frozen=True):
-    """The commit before a push."""
-
     says = "the commit before this push"
 
 
 class AsMeasured(How, frozen=True):
-    """That of an earlier run, which measured."""
-
     says = "the commit of the measuring run"
 
 
 class CheckedOut(How, frozen=True):
-    """The commit that the workflow checked out."""
-
     says = "the commit that was checked out"
 
 
@@ -168,8 +146,6 @@ class OfPull(How, frozen=True):
 
 
 class OfForeignRun(How, frozen=True):
-    """What a fork's workflow run says."""
-
     says = "the commit that the fork's workflow run names"
 
 
@@ -177,8 +153,6 @@ class OfForeignRun(How, frozen=True):
 
 
 class PinnedCommit(How, frozen=True):
-    """The commit that [creep] names."""
-
     says = "{ref}, pinned by [creep]"
     ref: str
 
@@ -195,8 +169,6 @@ class LatestTag(How, frozen=True):
 
 
 class DefaultTip(How, frozen=True):
-    """The tip of the default branch."""
-
     says = "the tip of {branch}"
     branch: str
 

@@ -87,8 +87,6 @@ class Regressed(Sentence, frozen=True, kw_only=True):
 
 
 class NothingMeasured(Sentence, frozen=True):
-    """There is not one value."""
-
     says = "nothing was measured"
 
 
@@ -106,8 +104,6 @@ class OnlyAggregates(Sentence, frozen=True, kw_only=True):
 
 
 class OneSideMeasured(Sentence, frozen=True, kw_only=True):
-    """The values are of one side alone."""
-
     says = "nothing to compare: all values are of {side}"
     side: Side
 
@@ -149,8 +145,6 @@ class BudgetEnded(Sentence, frozen=True, kw_only=True):
 
 
 class MachineNotFree(Sentence, frozen=True, kw_only=True):
-    """Another program held the lock of the machine."""
-
     says = "nothing was measured: {status}"
     status: str
     """For how long it was waited for, and for whom, in words."""
@@ -372,8 +366,6 @@ class RestoreBenchmark(Doing, frozen=True, kw_only=True):
 
 
 class RepeatJob(Doing, frozen=True):
-    """The part of a job is missing."""
-
     says = "Run the job that should have measured it again, or download its artifact"
 
 
@@ -402,8 +394,6 @@ class RaiseBudget(Doing, frozen=True, kw_only=True):
 
 
 class RunLater(Doing, frozen=True):
-    """The machine was not free."""
-
     says = "Run the check again when the machine is free, or wait longer: {way}"
 
     def _ways(self) -> tuple[Way, ...]:
@@ -411,14 +401,10 @@ class RunLater(Doing, frozen=True):
 
 
 class FixFailure(Doing, frozen=True):
-    """Something failed."""
-
     says = "Fix the failure and run the check again"
 
 
 class KeepTrees(Doing, frozen=True):
-    """Have builds and benchmarks leave the trees as they are, or declare what they change."""
-
     says = (
         "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "
         "to change"
@@ -426,8 +412,6 @@ class KeepTrees(Doing, frozen=True):
 
 
 class BuildInside(Doing, frozen=True):
-    """Have each side's build write into its own tree, and nothing else failed."""
-
     says = (
         "Have each build write into its own tree, and have benchmarks run what is there: now both sides run what was "
         "built last"
@@ -435,14 +419,10 @@ class BuildInside(Doing, frozen=True):
 
 
 class MeasureAll(Doing, frozen=True):
-    """Benchmarks that were proved identical are not, and nothing else failed."""
-
     says = "Have no benchmark write what another one reads, or measure all: `--set gate.sameness=off`"
 
 
 class FixOutput(Doing, frozen=True):
-    """Base and head give different output, and nothing else failed."""
-
     says = "Make base and head give the same output, or remove `same_output` if they are meant to differ"
 
 
@@ -459,8 +439,6 @@ class GiveDirection(Doing, frozen=True, kw_only=True):
 
 
 class DecideOn(Doing, frozen=True, kw_only=True):
-    """Nothing is decided, since the rules name no metric that was measured."""
-
     says = "Say which metrics decide, for example {way}"
     metric: str
 
@@ -469,8 +447,6 @@ class DecideOn(Doing, frozen=True, kw_only=True):
 
 
 class MeasureFirst(Doing, frozen=True):
-    """No value of any benchmark was measured, and nothing failed."""
-
     says = "Run {way}, which measures and decides; `perfgate measure` writes what `perfgate decide` reads"
 
     def _ways(self) -> tuple[Way, ...]:
@@ -575,8 +551,6 @@ class WaitForNights(Doing, frozen=True, kw_only=True):
 
 
 class NothingToDo(Doing, frozen=True):
-    """What is inconclusive is shown not to be worse."""
-
     says = "Nothing to do: the inconclusive results are not worse than the threshold allows"
 
 
@@ -658,8 +632,6 @@ class OtherStatistic(Doing, frozen=True, kw_only=True):
 
 
 class MeasureTogether(Doing, frozen=True):
-    """Base and head were measured in different sessions, which more of them do not change."""
-
     says = "Measure base and head together, as {way} does: each was measured in sessions of its own"
 
     def _ways(self) -> tuple[Way, ...]:
@@ -824,14 +796,10 @@ class MoreMachines(Doing, frozen=True, kw_only=True):
 
 
 class CheckValues(Doing, frozen=True):
-    """Every inconclusive finding has values below 0, which more of them do not change."""
-
     says = "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"
 
 
 class AskOfAllMachines(Doing, frozen=True):
-    """A value of 0 has no ratio where each of several machines is judged by itself."""
-
     says = "Ask of all machines together with {way}: on one of them, a value of 0 has no ratio"
 
     def _ways(self) -> tuple[Way, ...]:

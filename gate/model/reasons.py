@@ -77,32 +77,22 @@ class _WithFloor(Why, frozen=True, kw_only=True):
 
 
 class NegativeValues(Why, frozen=True):
-    """Negative values have no ratio."""
-
     says = "negative values have no ratio"
 
 
 class DifferentSessions(Why, frozen=True):
-    """Base and head were measured in different sessions."""
-
     says = "base and head were measured in different sessions: the variation between sessions is unknown"
 
 
 class ZeroQuantile(Why, frozen=True):
-    """A quantile of 0 has no logarithm."""
-
     says = "it is 0 in some build, and 0 has no ratio"
 
 
 class FewRounds(Why, frozen=True):
-    """Fewer than two rounds were measured on both sides, and the interval is paired."""
-
     says = "fewer than two rounds were measured on both sides: a paired interval needs them"
 
 
 class NoSpread(Why, frozen=True):
-    """All builds of both sides gave the same value."""
-
     says = (
         "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them "
         "(declare a count or size with `exact = true`)"
@@ -133,8 +123,6 @@ class FewValues(Why, frozen=True, kw_only=True):
 
 
 class BothZero(Why, frozen=True):
-    """Both sides are 0."""
-
     says = "both sides are 0"
 
 
@@ -148,8 +136,6 @@ class ZeroBase(_WithFloor, frozen=True, kw_only=True):
 
 
 class ZeroValue(Why, frozen=True):
-    """A build's mean is 0, which has no logarithm."""
-
     says = "there is a value of 0, which has no logarithm"
 
 
@@ -223,8 +209,6 @@ class _Outgrowing(Why, frozen=True, kw_only=True):
 
 
 class Exceeds(_Outgrowing, frozen=True, kw_only=True):
-    """The interval that decided lies beyond the threshold."""
-
     says = "beyond the threshold of {threshold:percent} with {_held}{also}"
     ends = "{entry}"
     threshold: float
@@ -239,16 +223,12 @@ class Exceeds(_Outgrowing, frozen=True, kw_only=True):
 
 
 class ExactExceeds(_Outgrowing, frozen=True, kw_only=True):
-    """An exact count changed by more than the threshold."""
-
     says = "an exact count that changed by more than the threshold of {threshold:percent}{also}"
     ends = "{entry}"
     threshold: float
 
 
 class Crept(_Outgrowing, frozen=True, kw_only=True):
-    """The latest nights together are beyond the threshold, without the slowest of them."""
-
     says = (
         "the last {nights:night} together are beyond the threshold of {threshold:percent}, "
         "with {confidence:percent} confidence over a year of nights{also}"
@@ -264,8 +244,6 @@ class Crept(_Outgrowing, frozen=True, kw_only=True):
 
 
 class AcceptedByEntry(Why, frozen=True, kw_only=True):
-    """A regression that is not shown to exceed what an [[accept]] entry allows."""
-
     says = "accepted up to {up_to:percent} until {until}: {reason}"
     up_to: float
     """The size that the entry allows, as a share."""
@@ -282,8 +260,6 @@ _QUOTED = 300
 
 
 class AcceptedByLabel(_Outgrowing, frozen=True, kw_only=True):
-    """A regression that a label of the pull request lets pass."""
-
     says = "accepted by {label}{also}"
     label: str
 
@@ -295,16 +271,12 @@ class AcceptedByLabel(_Outgrowing, frozen=True, kw_only=True):
 
 
 class Within(Why, frozen=True, kw_only=True):
-    """The interval lies within the threshold."""
-
     says = "the interval lies within the threshold of {threshold:percent}"
     ends = ""
     threshold: float
 
 
 class RealWithin(Why, frozen=True, kw_only=True):
-    """The interval excludes "no change" and lies within the threshold."""
-
     says = "real, but below the threshold of {threshold:percent}"
     ends = "real but smaller"
     threshold: float
@@ -328,15 +300,11 @@ class BelowFloor(_WithFloor, frozen=True, kw_only=True):
 
 
 class SameCount(Why, frozen=True):
-    """Both sides have the same exact count."""
-
     says = "the same count"
     ends = ""
 
 
 class ExactWithin(Why, frozen=True, kw_only=True):
-    """An exact count changed by no more than the threshold."""
-
     says = "an exact count that changed by no more than the threshold of {threshold:percent}"
     ends = ""
     threshold: float
@@ -394,14 +362,10 @@ class SameProgram(Why, frozen=True, kw_only=True):
 
 
 class Unbounded(Why, frozen=True):
-    """Base's mean cannot be separated from 0, so the interval has no bounds."""
-
     says = "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"
 
 
 class FewBuilds(Why, frozen=True, kw_only=True):
-    """The change looks real, and a verdict needs more builds a side."""
-
     says = "the change looks real, but a verdict needs {needs:build} a side and there {has:is|are} {has}"
     needs: int
     has: int
@@ -420,14 +384,10 @@ class FewForBootstrap(Why, frozen=True, kw_only=True):
 
 
 class MemoryAlone(Why, frozen=True):
-    """One build a side: the interval rests on remembered variance alone, which never decides."""
-
     says = "one build a side: the interval rests on remembered variance alone, so it is shown but decides nothing"
 
 
 class Uncorrected(Why, frozen=True, kw_only=True):
-    """The interval lies beyond the threshold on its own, and not after correction for multiple comparisons."""
-
     says = (
         "beyond the threshold of {threshold:percent}, but not after {_correction}, "
         "which needs {confidence:percent} confidence"
@@ -444,8 +404,6 @@ class Uncorrected(Why, frozen=True, kw_only=True):
 
 
 class BetterUncorrected(Why, frozen=True, kw_only=True):
-    """Shown not to be worse; better by more than the threshold on its own, and not at the confidence that decides."""
-
     says = (
         "better by more than the threshold of {threshold:percent}, but not after correction for multiple comparisons; "
         "not worse"
@@ -476,8 +434,6 @@ class NotWorse(_WithFloor, frozen=True, kw_only=True):
 
 
 class Unconfirmed(Why, frozen=True, kw_only=True):
-    """This night alone is beyond the threshold, and the nights together are not, or not yet."""
-
     says = "beyond the threshold of {threshold:percent} in this night alone; {_waits}"
     ends = "this night alone; {_waits}"
     threshold: float
@@ -494,8 +450,6 @@ class Unconfirmed(Why, frozen=True, kw_only=True):
 
 
 class FloorOpen(_WithFloor, frozen=True, kw_only=True):
-    """Beyond the threshold, and not shown to be above the floor."""
-
     says = "beyond the threshold of {threshold:percent}, but not shown to be above the floor of {amount}"
     ends = "beyond it, but not shown to be above the floor of {amount}"
     threshold: float

@@ -22,7 +22,5 @@ class Base(Sentence, frozen=True):
 
 
 class Said(Base, frozen=True):
-    """A text from elsewhere, as it stands: an older perfgate, another program, an earlier step of the action."""
-
     says = "{text}"
     text: str

@@ -10,22 +10,16 @@ _NAME = 80
 
 
 class NoCommonCommit(Base, frozen=True):
-    """Head and the pull request's base have no common commit."""
-
     says = "head and the pull request's base ({base:.12}) have no common commit"
     base: str
 
 
 class SubmoduleAbsent(Base, frozen=True):
-    """A submodule is not in the checkout."""
-
     says = f"submodule {{path}} is not in the checkout, so perfgate fetches it: {_OF_SUBMODULES}"
     path: str
 
 
 class SubmoduleLacksCommit(Base, frozen=True):
-    """A submodule lacks a commit, which cannot be fetched."""
-
     says = f"submodule {{path}} lacks {{commit:.12}}, which cannot be fetched ({{problem}}): {_OF_SUBMODULES}"
     path: str
     commit: str
@@ -50,15 +44,11 @@ class PointersCheckedOut(_SomeFiles, frozen=True):
 
 
 class LfsNotFetched(Base, frozen=True):
-    """Base's files of git lfs cannot be fetched."""
-
     says = "base's Git LFS files cannot be fetched ({problem})"
     problem: str
 
 
 class TokenLeft(Base, frozen=True):
-    """A token for the repository is where benchmarks can read it."""
-
     says = (
         "a token for the repository is in {place}, where the benchmarks can read it: "
         "add `persist-credentials: false` under `with:` of actions/checkout"
@@ -78,7 +68,5 @@ class CheckoutChanged(_SomeFiles, frozen=True):
 
 
 class MoreWarnings(Base, frozen=True):
-    """There are more warnings than are told."""
-
     says = "and {count:more warning}"
     count: int

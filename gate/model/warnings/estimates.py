@@ -30,27 +30,19 @@ class NotExact(Base, frozen=True):
 
 
 class BuildsCut(Base, frozen=True):
-    """Builds were cut to the smallest number of values."""
-
     says = "builds differ in their number of values: surplus executions are left out"
 
 
 class BuildsUnlike(Base, frozen=True):
-    """Builds differ much in their number of values, which biases a quantile."""
-
     says = "builds differ by more than 1.5 times in their number of values, which biases a quantile"
 
 
 class FewExecutions(Base, frozen=True):
-    """The quantile of a build rests on few executions."""
-
     says = "the quantile of a build rests on {executions:execution}: too few to show how executions differ"
     executions: int
 
 
 class OneSidedSessions(Base, frozen=True):
-    """Sessions measured one side alone and do not count."""
-
     says = "{sessions:session|sessions} {sessions} measured only one side and {sessions:is|are} left out"
     sessions: tuple[int, ...]
 
@@ -71,28 +63,20 @@ class RoundsLeftOut(Base, frozen=True):
 
 
 class OneUnit(Base, frozen=True):
-    """One unit a side tells nothing of what differs between units."""
-
     says = "one {unit} a side: the variation between {unit}s is unknown"
     unit: Unit
 
 
 class NoSpread(Base, frozen=True):
-    """All resamples are equal."""
-
     says = "no spread: all resamples are equal"
 
 
 class FlatResampling(Base, frozen=True):
-    """All values are taken for independent."""
-
     says = "FLAT treats all values as independent: the interval is too narrow where executions or {unit}s differ"
     unit: Unit
 
 
 class NoiseCountedTwice(Base, frozen=True):
-    """Resampling at every level counts the noise of lower levels twice."""
-
     says = "RRR counts the noise of lower levels twice: the interval is wider than its confidence says"
 
 
@@ -107,8 +91,6 @@ class FewUnits(Base, frozen=True):
 
 
 class UndefinedResamples(Base, frozen=True):
-    """Some resamples have no ratio."""
-
     says = "base's mean is not above 0 in {undefined:,} of {resamples:resample}, which count against both limits"
     undefined: int
     resamples: int
@@ -176,8 +158,6 @@ _BEYOND = "(standard deviation), more than their builds explain"
 
 
 class SessionsDiffer(Base, frozen=True):
-    """Both sides depend on the session."""
-
     says = f"sessions differ: both sides vary by {{deviation:.1%}} {_BEYOND}"
     for_experts: ClassVar[bool] = True
     deviation: float
@@ -185,8 +165,6 @@ class SessionsDiffer(Base, frozen=True):
 
 
 class RatioBySession(Base, frozen=True):
-    """The ratio depends on the session."""
-
     says = f"the ratio depends on the session: it varies by {{deviation:.1%}} {_BEYOND}"
     deviation: float
     """Standard deviation of the ratio between sessions."""
@@ -207,8 +185,6 @@ class OnSession(msgspec.Struct, frozen=True):
 
 
 class DependsOnMachine(Base, frozen=True):
-    """The change is not the same on all machines."""
-
     says = "the change depends on the machine: {least}, {most}"
     least: OnSession
     """The machine with the smallest ratio."""
@@ -217,8 +193,6 @@ class DependsOnMachine(Base, frozen=True):
 
 
 class Autocorrelation(Base, frozen=True):
-    """Iterations follow the one before."""
-
     says = "iterations are correlated ({correlation:.2f}): {iterations} carry the information of {worth}"
     correlation: float
     """Of consecutive iterations: 0 none, 1 each equals the one before."""
@@ -232,8 +206,6 @@ class Autocorrelation(Base, frozen=True):
 
 
 class NormalTail(Base, frozen=True):
-    """A p is smaller than the builds alone can show."""
-
     says = "a p value this small assumes normally distributed builds: {base} + {head:build} alone cannot show it"
     for_experts: ClassVar[bool] = True
     base: int
@@ -271,8 +243,6 @@ class Implausible(Base, frozen=True):
 
 
 class EarlyStop(Base, frozen=True):
-    """Measuring stopped at an early look."""
-
     says = "stopped at round {round} of {of}: early stopping tends to exaggerate the change"
     round: int
     of: int
@@ -315,8 +285,6 @@ class CarryOver(Base, frozen=True):
 
 
 class NoisierThanRemembered(Base, frozen=True):
-    """The values are noisier than remembered, so that the memory is not used."""
-
     says = "noisier than calibrated: the remembered variance is not used"
 
 

@@ -31,22 +31,16 @@ class Unfit(Sentence, frozen=True):
 
 
 class LowPowerProfile(Unfit, frozen=True):
-    """The platform saves power."""
-
     says = "governor: platform profile low-power"
 
 
 class HeldDown(Unfit, frozen=True):
-    """Processors stay at or near their lowest frequency."""
-
     says = "governor: {governors}"
     governors: tuple[str, ...]
     """Their governors, with counts where there are several, as "powersave on 2"."""
 
 
 class OnBattery(Unfit, frozen=True):
-    """The machine runs on its battery."""
-
     says = "power supply: battery, discharging"
 
 
@@ -134,22 +128,16 @@ class HostEvent(HostWarning, frozen=True, kw_only=True):
 
 
 class Rebooted(HostEvent, frozen=True):
-    """The machine was rebooted."""
-
     says = "the machine was rebooted during the run"
 
 
 class KernelChanged(HostEvent, frozen=True):
-    """The kernel is another."""
-
     says = "the kernel changed from {was} to {now}"
     was: str
     now: str
 
 
 class Steal(HostEvent, frozen=True):
-    """The hypervisor took time from the processors."""
-
     says = "the hypervisor took {share:share} of the CPU time that programs wanted (steal)"
     share: float
     """Share of the time that programs wanted."""

@@ -16,15 +16,11 @@ from gate.writing.sentences import filled, say_direction
 
 
 class TornLine(Base, frozen=True):
-    """The last line of a file was cut off in the middle of a write."""
-
     says = "{file}: the last line is incomplete and is left out"
     file: str
 
 
 class SelectedOnly(Base, frozen=True):
-    """Only a part of what was measured is decided."""
-
     says = (
         "{selected} of {measured:measured benchmark} {selected:is|are} decided (--benchmark): the verdict and the "
         "error level cover only these"
@@ -34,8 +30,6 @@ class SelectedOnly(Base, frozen=True):
 
 
 class SidesByOrder(Base, frozen=True):
-    """Of two result files without labels, the first was taken as base."""
-
     says = "{base} was taken as base and {head} as head: write base=FILE and head=FILE to say otherwise"
     base: str
     """Name of the file taken as base."""
@@ -44,8 +38,6 @@ class SidesByOrder(Base, frozen=True):
 
 
 class ColumnsOfFile(Base, frozen=True):
-    """A result file holds several measurings, of which the last two were taken as base and head."""
-
     says = "of {file} the {key} {base!r} was taken as base and {head!r} as head, its last two"
     file: str
     key: str
@@ -68,8 +60,6 @@ class LinesLeftOut(Base, frozen=True):
 
 
 class WithoutValues(Base, frozen=True):
-    """Another tool gave an aggregate without the values behind it, which is never decided."""
-
     says = "an aggregate of another tool, without the values behind it: shown, never decided"
     statistic: str
 
@@ -89,15 +79,11 @@ class FiguresOfTool(Base, frozen=True):
 
 
 class SameValues(Base, frozen=True):
-    """Base and head have the same values, too few different ones to be sure that they are one measurement."""
-
     says = "base and head have the same values, so every ratio is 1: are they the same measurements?"
     weight: ClassVar[Weight] = "first"
 
 
 class MeasuredSeparately(Base, frozen=True):
-    """Base and head were not measured in turns."""
-
     says = (
         "measured separately: changes of the machine between the runs are part of every ratio, and no interval "
         "includes them; `perfgate check` measures both in turns"
@@ -105,8 +91,6 @@ class MeasuredSeparately(Base, frozen=True):
 
 
 class RequestsFailed(Base, frozen=True):
-    """Requests of a load test failed, whose times are left out."""
-
     says = (
         "{benchmark}: requests failed ({base:share} of base's, {head:share} of head's); times are of the others alone"
     )
@@ -119,8 +103,6 @@ class RequestsFailed(Base, frozen=True):
 
 
 class ForeignValues(Base, frozen=True):
-    """The values are those of a fork's own workflow run."""
-
     says = (
         "the values come from the pull request's own workflow run, which its author can change: treat the verdict as "
         "advice"
@@ -131,8 +113,6 @@ class ForeignValues(Base, frozen=True):
 
 
 class RoundsShort(Base, frozen=True):
-    """Fewer rounds were measured than were planned."""
-
     says = "{done} of {planned:planned round} {done:was|were} measured"
     weight: ClassVar[Weight] = "first"
     done: int
@@ -140,16 +120,12 @@ class RoundsShort(Base, frozen=True):
 
 
 class BudgetRounds(Base, frozen=True):
-    """The budget leaves fewer rounds than were planned, judging by the first two."""
-
     says = "only {rounds} of {planned:round} {rounds:fits|fit} the budget, judging by the first two"
     rounds: int
     planned: int
 
 
 class AfterLastLook(Base, frozen=True):
-    """Something was measured after the last look, and does not count."""
-
     says = "the last look was after round {round}: later rounds do not count"
     round: int
 
@@ -190,8 +166,6 @@ class PartsShort(Base, frozen=True):
 
 
 class TwoSessions(Base, frozen=True):
-    """Two sessions are too few to know what a session does."""
-
     says = (
         "2 sessions: little is known about how sessions differ (1 degree of freedom), so only large "
         "changes can be shown; a third session narrows the intervals most"
@@ -199,8 +173,6 @@ class TwoSessions(Base, frozen=True):
 
 
 class LooksIgnored(Base, frozen=True):
-    """A bootstrap interval takes no account of the looks."""
-
     says = "a bootstrap interval does not correct for the looks of this run"
 
 
@@ -289,15 +261,11 @@ class NotSteady(_SomeExecutions, frozen=True):
 
 
 class Outlived(_SomeExecutions, frozen=True):
-    """Something that the command of executions started went on after its end, until it was ended: no value has it."""
-
     says = "after {some} ({sides}) a process that the command had started still ran: no value includes its work"
     weight: ClassVar[Weight] = "first"
 
 
 class ValuesShort(_SomeExecutions, frozen=True):
-    """Executions gave fewer values than asked for, and others of their side exactly as many."""
-
     says = (
         "{some} gave fewer than the {asked:value} asked for ({sides}), and others exactly as many: "
         "was their output cut off?"
@@ -334,8 +302,6 @@ class IdenticalBuilds(Base, frozen=True):
 
 
 class IdenticalSides(Base, frozen=True):
-    """Base and head are byte-identical."""
-
     says = "base and head are byte-identical: any difference is noise"
     weight: ClassVar[Weight] = "first"
 
@@ -355,8 +321,6 @@ class MissingAllowed(Base, frozen=True):
 
 
 class SameCommit(Base, frozen=True):
-    """Base and head are one commit: an A/A run."""
-
     says = (
         "base and head are one commit: this is an A/A run, which is measured in any case, and any difference is noise"
     )
@@ -364,8 +328,6 @@ class SameCommit(Base, frozen=True):
 
 
 class ProvedInPart(Base, frozen=True):
-    """Some sessions measured a benchmark that others proved to be the same on both sides."""
-
     says = "{benchmarks:listed}: identical in some sessions and measured in others: only the values count"
     benchmarks: tuple[str, ...]
 
@@ -374,8 +336,6 @@ Perturbation = Literal["path", "environment"]
 
 
 class OneTree(Base, frozen=True):
-    """There is set-up and no build command, so that all builds of a side are one tree."""
-
     says = "no build command: every build reuses the tree of the set-up, only the environment differs"
 
 
@@ -390,16 +350,12 @@ class NoBuildCommand(Base, frozen=True):
 
 
 class TwoPrograms(Base, frozen=True):
-    """Two given programs were compared as they are."""
-
     says = "the verdict is of these two programs: another build of either may differ"
     weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
 
 
 class BuildNeedsGit(Base, frozen=True):
-    """The first build of a side failed without a .git, so that its trees have one."""
-
     says = (
         "the {sides:build|builds} of {_both} {sides:fails|fail} without .git, so perfgate gave {sides:it|them} one: "
         'set git = "on" under [build] to avoid the failed build'

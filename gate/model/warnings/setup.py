@@ -21,44 +21,32 @@ _SHA = 10
 
 
 class BaseAhead(Base, frozen=True):
-    """Base has commits that head lacks."""
-
     says = "base ({ref}) has {commits:commit} that head lacks: their effect counts as a change by head"
     ref: str
     commits: int
 
 
 class DirtySubmodule(Base, frozen=True):
-    """A submodule has changes that are not committed."""
-
     says = "submodule {path} has uncommitted changes: its commit is measured without them"
     path: str
 
 
 class EmbeddedRepository(Base, frozen=True):
-    """A folder is a repository of its own and no submodule."""
-
     says = "{path} is a nested repository, not a submodule: neither side includes it"
     path: str
 
 
 class LfsPointers(Base, frozen=True):
-    """The checkout holds pointers in place of the files of git lfs."""
-
     says = "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`"
 
 
 class LeftBehind(Base, frozen=True):
-    """A directory of perfgate's own cannot be removed."""
-
     says = "perfgate cannot remove its directory {directory} ({why}): remove it yourself"
     directory: str
     why: str
 
 
 class BaseWithoutConfig(Base, frozen=True):
-    """Base has no configuration, so that head's counts for both sides."""
-
     says = "base has no perfgate.toml: head's is used for both sides"
     weight: ClassVar[Weight] = "first"
 
@@ -142,15 +130,11 @@ class NothingToCompare(Base, frozen=True):
 
 
 class HeadWithoutConfig(Base, frozen=True):
-    """Head has no configuration, so that base's counts for both sides."""
-
     says = "head has no perfgate.toml: base's is used for both sides"
     weight: ClassVar[Weight] = "first"
 
 
 class RulesChanged(Base, frozen=True):
-    """Head changes the rules."""
-
     says = "head changes the rules ({keys}); the rules of {in_force} apply"
     weight: ClassVar[Weight] = "first"
     keys: tuple[str, ...]
@@ -160,8 +144,6 @@ class RulesChanged(Base, frozen=True):
 
 
 class Renamed(Base, frozen=True):
-    """Head runs a benchmark of base under another name: both are measured under the name that the rules know."""
-
     says = "{was} → {now} (renamed)"
     weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
@@ -221,8 +203,6 @@ class BuildChanged(Base, frozen=True):
 
 
 class ExpiredAccept(Base, frozen=True):
-    """An [[accept]] entry has ended."""
-
     says = "the [[accept]] entry of {benchmark} expired on {until}: remove it ({reason})"
     benchmark: str
     until: str
@@ -256,8 +236,6 @@ class FewBuilds(Base, frozen=True):
 
 
 class FewBuildsPerMachine(Base, frozen=True):
-    """The plan has fewer builds on each machine than a verdict over these machines needs."""
-
     says = (
         "plan.builds = {builds} is below the {needed} that each machine needs with gate.sessions = "
         '"fixed": nothing can show a change'
@@ -267,23 +245,17 @@ class FewBuildsPerMachine(Base, frozen=True):
 
 
 class FewBuildsForBootstrap(Base, frozen=True):
-    """The plan has fewer builds than a bootstrap interval needs to decide."""
-
     says = "a bootstrap interval needs {needed:build} for a verdict, the plan has {builds}"
     builds: int
     needed: int
 
 
 class NoLooksByBootstrap(Base, frozen=True):
-    """The plan may stop early, which bootstrap intervals do not."""
-
     says = "bootstrap intervals do not stop early: the whole plan is measured, {builds:round}"
     builds: int
 
 
 class FewIterationsForSteady(Base, frozen=True):
-    """A steady state is looked for in fewer iterations than can show one."""
-
     says = (
         '{benchmarks}: warmup = "auto": plan.iterations = {iterations} cannot show a steady state, which needs {needed}'
     )
@@ -293,15 +265,11 @@ class FewIterationsForSteady(Base, frozen=True):
 
 
 class NoEarlyStop(Base, frozen=True):
-    """Several jobs measure, and they cannot stop early together."""
-
     says = "several jobs do not stop early: each measures up to {builds:round}, as its budget allows"
     builds: int
 
 
 class DuetOnOneProcessor(Base, frozen=True):
-    """Base and head run on one processor by turns, and share its caches."""
-
     says = "{benchmarks}: base and head run on one processor by turns and share its caches"
     benchmarks: tuple[str, ...]
 
@@ -335,8 +303,6 @@ class ToolUnusable(msgspec.Struct, frozen=True):
 
 
 class SpawnInstead(Base, frozen=True):
-    """The built-in spawn measures in place of hyperfine."""
-
     says = "{why}: measured with the built-in spawn"
     why: ToolUnusable | str
     """What is wrong with hyperfine; a text is of an older perfgate."""
@@ -347,8 +313,6 @@ class Limit(Sentence, frozen=True):
 
 
 class MovingAddresses(Limit, frozen=True):
-    """Addresses cannot be fixed."""
-
     says = (
         "addresses cannot be fixed here (setarch -R fails or is missing, as in many containers), so counts of "
         "equal runs may differ a little"
@@ -385,8 +349,6 @@ class EventsOutsideKernel(_OfEvents, frozen=True):
 
 
 class SharedCounters(_OfEvents, frozen=True):
-    """Events whose counters ran part of the time."""
-
     says = "estimates {named}, whose counters are shared"
 
 
@@ -460,8 +422,6 @@ class BudgetHoldsFew(Base, frozen=True):
 
 
 class ZeroThreshold(Base, frozen=True):
-    """Any change fails, and builds that are spread in another way are a change to a mean of few of them."""
-
     says = (
         "threshold 0: if a layout slows only some builds of one side, 5% to 34% of reports fail though the means are "
         "the same; with a threshold of 2% at most 1.2%"
@@ -470,31 +430,23 @@ class ZeroThreshold(Base, frozen=True):
 
 
 class NothingRemembered(Base, frozen=True):
-    """Moderated intervals are wanted, and nothing is remembered about this host."""
-
     says = "this host is not calibrated, so intervals use {method}: run `perfgate calibrate`"
     weight: ClassVar[Weight] = "later"
     method: str
 
 
 class HistoryUnusable(Base, frozen=True):
-    """The history cannot be read."""
-
     says = "the memory of this host is not used: {error}"
     weight: ClassVar[Weight] = "later"
     error: str
 
 
 class MemoryOfOneSession(Base, frozen=True):
-    """What is remembered is of one session, and several measured."""
-
     says = "the memory of this host is not used: it holds one session, and this run has several"
     weight: ClassVar[Weight] = "later"
 
 
 class MemoryOfOneFile(Base, frozen=True):
-    """The files were measured apart, and what they remember does not agree."""
-
     says = "the memory of this host is not used: the files were measured separately"
     weight: ClassVar[Weight] = "later"
 
