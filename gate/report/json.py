@@ -12,7 +12,7 @@ import msgspec
 from gate.codes import Exit
 from gate.config.parse import parse_types
 from gate.config.source import from_tables
-from gate.model import REPORT_SCHEMA, Build, Failure, Finding, MemoryUse, Report, ReportVerdict, Unproved, UserError
+from gate.model import REPORT_SCHEMA, Finding, MemoryUse, Report, ReportVerdict, Unproved, UserError
 from gate.model.bounds import beyond
 from gate.model.study import StudyReport
 from gate.writing.sentences import Sentence
@@ -28,10 +28,6 @@ _UNMEASURED = dict.fromkeys(Finding.__struct_fields__) | {
     "sessions": [], "warnings": [], "variance": {"base": [], "head": []}, "beside": [],
 }  # fmt: skip
 """The keys of a finding that was not measured."""
-OMITTED_WHEN_EMPTY = (Failure, Build)
-"""Lines of measurements.jsonl: their `factors` are written where there are some."""
-
-
 _SCHEMA = Path(__file__).parent.parent / "report.schema.json"
 
 
