@@ -78,22 +78,16 @@ from harness.instruments.declaration import Declared, Found
 from harness.instruments.suite import SuiteInstrument
 
 
-class TwoWords:
+class TwoWords(SuiteInstrument):
     def options(self, call):
         return ()
-
-    def environment(self, call):
-        return {}
 
     def read(self, call):
         rows = (line.split() for line in call.stdout.read_text().splitlines())
         return Suite({name: {"time": Series("s", [float(value)] * call.values)} for name, value in rows}, {})
 
-    def explain(self, outcome, said):
-        return outcome.status
 
-
-INSTRUMENT = Declared(lambda caller: Found(SuiteInstrument(TwoWords())), Traits(suite=True, exact=True))
+INSTRUMENT = Declared(lambda caller: Found(TwoWords()), Traits(suite=True, exact=True))
 """,
     # a format of comparisons: a choice of `compare --format`
     "gate/commands/compare/formats/count.py": """

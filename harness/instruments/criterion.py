@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from gate.formats import criterion
@@ -27,8 +26,7 @@ _ZERO = re.compile(r"At least one measurement of benchmark (.*) took zero time")
 _SHOWN = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Criterion:
+class Criterion(SuiteInstrument):
     """Gives Criterion a directory of its own, so that nothing of an earlier run is read, and reads its samples."""
 
     def options(self, call: Call) -> tuple[str, ...]:
@@ -101,4 +99,4 @@ def _measured(top: Path) -> list[Path]:
     return sorted(Path(place).parent for place, _, files in walk(top) if Path(place).name == "new" and files)
 
 
-INSTRUMENT = built_in(SuiteInstrument(Criterion()))
+INSTRUMENT = built_in(Criterion())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from gate.formats import go_bench
@@ -22,8 +21,7 @@ _REASON = re.compile(
 _SHOWN = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Go:
+class Go(SuiteInstrument):
     """Runs each benchmark as often as values are wanted, by -count, and reads standard output."""
 
     def options(self, call: Call) -> tuple[str, ...]:
@@ -44,10 +42,6 @@ class Go:
             return ()
         dash = "-" if is_go_test(call.words) and not {"-args", "--args"} & set(call.words) else "-test."
         return (f"{dash}bench=^{at_least(glob.split('/')[0] for glob in globs)}$",)
-
-    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the Protocol
-        """Set nothing."""
-        return {}
 
     def read(self, call: Call) -> Suite:
         """Read what the command wrote into {output}, else standard output.
@@ -88,4 +82,4 @@ def _given(name: str, words: tuple[str, ...]) -> bool:
     return any(re.fullmatch(rf"--?(?:test\.)?{name}(?:=.*)?", word, re.DOTALL) for word in words)
 
 
-INSTRUMENT = built_in(SuiteInstrument(Go()))
+INSTRUMENT = built_in(Go())

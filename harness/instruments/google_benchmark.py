@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gate.formats import google_benchmark
 from gate.formats.parts.live import suite
@@ -11,13 +10,11 @@ from gate.formats.parts.output import EmptyError, OutputError, Suite
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_values
 from harness.instruments.suite import Call, SuiteInstrument, at_least
-from harness.process.execute import Outcome
 
 _UNSAMPLED = "only aggregates were reported: take ReportAggregatesOnly out of its code"
 
 
-@dataclass(frozen=True, slots=True)
-class GoogleBenchmark:
+class GoogleBenchmark(SuiteInstrument):
     """Runs the benchmarks of a program, one value a repetition."""
 
     def options(self, call: Call) -> tuple[str, ...]:
@@ -33,10 +30,6 @@ class GoogleBenchmark:
         """Return the filter for what globs name; none where the command has its own."""
         own = any(word.startswith("--benchmark_filter") for word in call.words)
         return () if own else (f"--benchmark_filter=^{at_least(globs)}($|/)",)
-
-    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the Protocol
-        """Set nothing."""
-        return {}
 
     def read(self, call: Call) -> Suite:
         """Read the file of --benchmark_out.
@@ -54,9 +47,5 @@ class GoogleBenchmark:
             raise EmptyError("Google Benchmark ran nothing: --benchmark_filter matches no benchmark")
         return suite(google_benchmark, data, _UNSAMPLED)
 
-    def explain(self, outcome: Outcome, said: str) -> str:  # noqa: ARG002  # of the Protocol
-        """Say nothing more: standard error has it."""
-        return outcome.status
 
-
-INSTRUMENT = built_in(SuiteInstrument(GoogleBenchmark()))
+INSTRUMENT = built_in(GoogleBenchmark())

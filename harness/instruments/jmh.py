@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from gate.formats import jmh
 from gate.formats.parts.live import suite
@@ -21,8 +20,7 @@ _NONE = re.compile(r"^No matching benchmarks\.", re.MULTILINE)
 _SHOWN = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Jmh:
+class Jmh(SuiteInstrument):
     """Runs every benchmark in one fork, with one iteration for each value that is wanted."""
 
     def options(self, call: Call) -> tuple[str, ...]:
@@ -34,10 +32,6 @@ class Jmh:
         wanted = {"rf": "json", "rff": str(call.output), "f": "1", "i": str(call.values), "foe": "true"}
         missing = [(name, value) for name, value in wanted.items() if not _given(call, name)]
         return tuple(word for name, value in missing for word in (f"-{name}", value))
-
-    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the Protocol
-        """Set nothing."""
-        return {}
 
     def read(self, call: Call) -> Suite:
         """Read the file of -rff, if standard output does not report a failure.
@@ -73,4 +67,4 @@ def _given(call: Call, name: str) -> bool:
     return any(re.fullmatch(rf"--?{name}(?:=.*|\d+)?", word, re.DOTALL) for word in call.words)
 
 
-INSTRUMENT = built_in(SuiteInstrument(Jmh()))
+INSTRUMENT = built_in(Jmh())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gate.formats import pyperf
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import EmptyError, OutputError, Suite
@@ -15,8 +13,7 @@ from harness.process.execute import Outcome
 _COMMAND = "after `pyperf command` options belong before the program: write them there, with --output {output}"
 
 
-@dataclass(frozen=True, slots=True)
-class Pyperf:
+class Pyperf(SuiteInstrument):
     """Runs the benchmarks of a pyperf program, each in one worker process, one value for each of its values."""
 
     def options(self, call: Call) -> tuple[str, ...]:
@@ -27,10 +24,6 @@ class Pyperf:
         so neither PERFGATE_SEED nor what perturbs the layout.
         """
         return ("--processes=1", f"--values={call.values}", "--warmups=0", "--copy-env", f"--output={call.output}")
-
-    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the Protocol
-        """Set nothing."""
-        return {}
 
     def read(self, call: Call) -> Suite:
         """Read the file of --output.
@@ -57,4 +50,4 @@ class Pyperf:
         return outcome.status
 
 
-INSTRUMENT = built_in(SuiteInstrument(Pyperf()))
+INSTRUMENT = built_in(Pyperf())

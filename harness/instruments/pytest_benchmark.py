@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from gate.formats import pytest_benchmark
@@ -23,8 +22,7 @@ _ROUND = "0.01"
 _COUNTS = re.compile(r"\b(\d+) (failed|errors?)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class PytestBenchmark:
+class PytestBenchmark(SuiteInstrument):
     """Runs the benchmarks of a pytest call, one value a round."""
 
     def options(self, call: Call) -> tuple[str, ...]:
@@ -98,4 +96,4 @@ class PytestBenchmark:
         return outcome.status
 
 
-INSTRUMENT = built_in(SuiteInstrument(PytestBenchmark()))
+INSTRUMENT = built_in(PytestBenchmark())

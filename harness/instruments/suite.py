@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from gate.config.commands import mentions
 from gate.config.rules import matches
@@ -52,16 +51,15 @@ class Call:
     """The end of standard error, then."""
 
 
-class Tool(Protocol):
-    """A suite's tool: which options make it write what is read, and how to read that."""
+class SuiteInstrument:
+    """Runs a suite's command with the options of its tool, unless the command holds {output}, and reads its output.
+
+    A tool says which options make it write what is read, and reads that; the rest where it has something to say.
+    """
 
     def options(self, call: Call) -> tuple[str, ...]:
         """Return what is added at the end of the user's command."""
-        ...
-
-    def environment(self, call: Call) -> dict[str, str]:
-        """Return the variables that are set for the tool."""
-        ...
+        raise NotImplementedError
 
     def read(self, call: Call) -> Suite:
         """Read what the tool wrote.
@@ -69,32 +67,44 @@ class Tool(Protocol):
         Raises:
             OutputError: it gives no usable values.
         """
-        ...
+        raise NotImplementedError
 
-    def explain(self, outcome: Outcome, said: str) -> str:
+    def only(self, call: Call, globs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002
+        """Return the options that choose what globs name: it takes the time of what is chosen. None: it has none."""
+        return ()
+
+    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002
+        """Return the variables that are set for the tool."""
+        return {}
+
+    def rest(self, call: Call) -> Suite:
+        """Read what did not fail where the tool ended with an error.
+
+        Raises:
+            OutputError: as of `read`; also where it does not tell that from what failed.
+        """
+        raise OutputError(f"{call.words} failed")
+
+    def found_none(self, outcome: Outcome, said: str) -> bool:  # noqa: ARG002
+        """Return whether it ended with an error because it found no benchmark."""
+        return False
+
+    def explain(self, outcome: Outcome, said: str) -> str:  # noqa: ARG002
         """Put a failed exit into words that say more; its status as it is where there is nothing to add."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class SuiteInstrument:
-    """Runs a suite's command with the options of its tool, unless the command holds {output}, and reads its output."""
-
-    tool: Tool
+        return outcome.status
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return the command with the tool's options; standard output is kept."""
         call = _call(benchmark, context)
         argv = words(benchmark, context)
-        only = getattr(self.tool, "only", None)
-        # a tool that can choose takes the time of what is chosen; what it runs besides is left out of what is read
-        chosen = only(call, benchmark.include) if only is not None and "*" not in benchmark.include else ()
+        # what it runs besides is left out of what is read
+        chosen = () if "*" in benchmark.include else self.only(call, benchmark.include)
         if not mentions(benchmark.command, "output"):
-            argv = _with_options(benchmark.command, argv, (*self.tool.options(call), *chosen))
+            argv = _with_options(benchmark.command, argv, (*self.options(call), *chosen))
         return Command(
             argv=argv,
             directory=context.directory,
-            environment=environment(context) | self.tool.environment(call),
+            environment=environment(context) | self.environment(call),
             timeout=benchmark.timeout,
             stdout=call.stdout,
             max_stdout=max(_MAX_CHATTER, call.limit),
@@ -104,20 +114,14 @@ class SuiteInstrument:
         """Read the benchmarks that include and exclude leave, which may be none on one side."""
         call = replace(_call(benchmark, context), stderr=outcome.stderr)
         whole = None
-        read: Callable[[Call], Suite] = self.tool.read
         if outcome.status:
             said = _said(outcome, call)
-            # some tools end so where they find no benchmark
-            none = getattr(self.tool, "found_none", None) if outcome.code is not None else None
-            empty = none is not None and none(outcome, said)
-            whole = Unusable(self.tool.explain(outcome, said), said, outcome.unstarted, empty)
-            # a tool may tell what failed from what did not
-            rest = getattr(self.tool, "rest", None) if outcome.code is not None else None
-            if rest is None:
+            empty = outcome.code is not None and self.found_none(outcome, said)
+            whole = Unusable(self.explain(outcome, said), said, outcome.unstarted, empty)
+            if outcome.code is None:
                 return whole
-            read = rest
         try:
-            suite = read(call)
+            suite = self.read(call) if whole is None else self.rest(call)
             benchmarks = {name: each for name, each in suite.benchmarks.items() if _taken(benchmark, name)}
             errors = {name: each for name, each in suite.errors.items() if _taken(benchmark, name)}
             if whole is not None and not (benchmarks and errors):

@@ -10,7 +10,6 @@ import pytest
 from gate.config.types import Benchmark
 from harness.instruments.criterion import Criterion
 from harness.instruments.protocol import Collected, Context, Unusable
-from harness.instruments.suite import SuiteInstrument
 from harness.process.execute import ProcessExecutor
 
 ROOT = Path(__file__).parent.parent.parent
@@ -40,7 +39,7 @@ def measured(project: Path, command: str | list[str], iterations: int = 2, **env
     variables = {**os.environ, "CARGO_TARGET_DIR": str(TARGET), **environment}
     context = Context(project, variables, "head", seed=1, padding=3, iterations=iterations, scratch=scratch)
     benchmark = Benchmark(name="b", command=command, instrument="criterion", warmup=1)
-    suite = SuiteInstrument(Criterion())
+    suite = Criterion()
     return suite.collect(benchmark, context, ProcessExecutor().run(suite.prepare(benchmark, context)))
 
 

@@ -10,7 +10,6 @@ import pytest
 from gate.config.types import Benchmark
 from harness.instruments.go import Go
 from harness.instruments.protocol import Collected, Context, Unusable
-from harness.instruments.suite import SuiteInstrument
 from harness.process.execute import ProcessExecutor
 
 PROJECT = Path(__file__).parent.parent / "data" / "go" / "project"
@@ -32,7 +31,7 @@ def measured(project: Path, command: str | list[str], **environment: str) -> Col
     scratch.mkdir()
     context = Context(project, {**os.environ, **environment}, "head", seed=1, padding=3, iterations=2, scratch=scratch)
     benchmark = Benchmark(name="b", command=command, instrument="go", warmup=1)
-    suite = SuiteInstrument(Go())
+    suite = Go()
     return suite.collect(benchmark, context, ProcessExecutor().run(suite.prepare(benchmark, context)))
 
 

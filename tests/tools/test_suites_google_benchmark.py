@@ -10,11 +10,10 @@ import pytest
 from gate.config.types import Benchmark
 from harness.instruments.google_benchmark import GoogleBenchmark
 from harness.instruments.protocol import Collected, Context, Unusable
-from harness.instruments.suite import SuiteInstrument
 from harness.process.execute import ProcessExecutor
 
 SOURCE = Path(__file__).parent.parent / "data/google-benchmark/suite.cpp"
-INSTRUMENT = SuiteInstrument(GoogleBenchmark())
+INSTRUMENT = GoogleBenchmark()
 pytestmark = pytest.mark.tools
 
 

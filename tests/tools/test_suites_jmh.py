@@ -10,7 +10,6 @@ import pytest
 from gate.config.types import Benchmark
 from harness.instruments.jmh import Jmh
 from harness.instruments.protocol import Collected, Context, Unusable
-from harness.instruments.suite import SuiteInstrument
 from harness.process.execute import ProcessExecutor
 
 PROJECT = Path(__file__).parent.parent / "data" / "jmh" / "project"
@@ -40,7 +39,7 @@ def measured(project: Path, command: str | list[str]) -> Collected | Unusable:
     scratch.mkdir()
     context = Context(project, dict(os.environ), "head", seed=1, padding=3, iterations=2, scratch=scratch)
     benchmark = Benchmark(name="b", command=command, instrument="jmh", warmup=1)
-    suite = SuiteInstrument(Jmh())
+    suite = Jmh()
     return suite.collect(benchmark, context, ProcessExecutor().run(suite.prepare(benchmark, context)))
 
 

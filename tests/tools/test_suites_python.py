@@ -16,7 +16,7 @@ from gate.config.types import Benchmark
 from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.pyperf import Pyperf
 from harness.instruments.pytest_benchmark import PytestBenchmark
-from harness.instruments.suite import SuiteInstrument, Tool
+from harness.instruments.suite import SuiteInstrument
 from harness.process.execute import ProcessExecutor
 
 DATA = Path(__file__).parent.parent / "data"
@@ -36,9 +36,11 @@ def need(module: str) -> None:
         pytest.skip(f"absent: {module} (its adapter was tested with captured outputs only)")
 
 
-def collected(tool: Tool, context: Context, command: list[str] | str, **options: Any) -> Collected | Unusable:
+def collected(
+    tool: SuiteInstrument, context: Context, command: list[str] | str, **options: Any
+) -> Collected | Unusable:
     benchmark = Benchmark(name="b", command=command, **options)
-    instrument = SuiteInstrument(tool)
+    instrument = tool
     return instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
 
 

@@ -15,14 +15,11 @@ from harness.process.execute import Outcome
 
 
 @dataclass(frozen=True)
-class Tool:
+class Tool(SuiteInstrument):
     suite: Suite
 
     def options(self, call: Call) -> tuple[str, ...]:
         return ("--values", str(call.values), "--to", str(call.output))
-
-    def environment(self, call: Call) -> dict[str, str]:
-        return {}
 
     def read(self, call: Call) -> Suite:
         return self.suite
@@ -41,7 +38,7 @@ def context(tmp_path: Path) -> Context:
 
 def collected(context: Context, suite: Suite = FOUR, status: str = "", **keys: object) -> Collected | Unusable:
     benchmark = Benchmark(name="s", command="run", instrument="go", **keys)  # type: ignore[arg-type]
-    return SuiteInstrument(Tool(suite)).collect(benchmark, context, Outcome(status, "", 1.0, "said"))
+    return Tool(suite).collect(benchmark, context, Outcome(status, "", 1.0, "said"))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +96,7 @@ def test_what_a_tool_tells_from_what_failed_is_measured(
     context: Context, suite: Suite, outcome: Outcome, kept: bool
 ) -> None:
     benchmark = Benchmark(name="s", command="run", instrument="go")
-    found = SuiteInstrument(Telling(suite)).collect(benchmark, context, outcome)
+    found = Telling(suite).collect(benchmark, context, outcome)
     if kept:
         assert isinstance(found, Collected)
         assert (set(found.benchmarks), found.failures) == ({"a", "ab", "b"}, {"ac": Unusable("went wrong", "said")})
@@ -119,7 +116,7 @@ def test_options_are_added_unless_the_command_has_its_own_output(
     context: Context, command: str | list[str], expected: tuple[str, ...]
 ) -> None:
     benchmark = Benchmark(name="s", command=command, instrument="go", warmup=1)
-    argv = SuiteInstrument(Tool(FOUR)).prepare(benchmark, context).argv
+    argv = Tool(FOUR).prepare(benchmark, context).argv
     assert tuple(part.replace(str(context.scratch / "output"), "OUT") for part in argv) == expected
 
 
@@ -141,6 +138,6 @@ def test_some_tools_fail_where_they_find_no_benchmark(
         # killed: nobody's word
         (Outcome("time-out after 10m", "", 1.0, said), False),
     ):
-        found = SuiteInstrument(tool).collect(benchmark, context, outcome)
+        found = tool.collect(benchmark, context, outcome)
         assert isinstance(found, Unusable)
         assert found.empty == none

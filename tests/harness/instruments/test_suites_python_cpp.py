@@ -14,7 +14,7 @@ from harness.instruments.google_benchmark import GoogleBenchmark
 from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.pyperf import Pyperf
 from harness.instruments.pytest_benchmark import PytestBenchmark
-from harness.instruments.suite import Call, SuiteInstrument, Tool
+from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome, ProcessExecutor
 
 SCRATCH = Path("/scratch it's")
@@ -109,7 +109,7 @@ def test_google_benchmark_writes_every_repetition() -> None:
         (GoogleBenchmark(), ["./b"], True, "Google Benchmark ran nothing: --benchmark_filter matches no benchmark"),
     ],
 )
-def test_nothing_was_written(tool: Tool, words: list[str], empty: bool, why: str, tmp_path: Path) -> None:
+def test_nothing_was_written(tool: SuiteInstrument, words: list[str], empty: bool, why: str, tmp_path: Path) -> None:
     output = tmp_path / "output"
     if empty:
         output.touch()
@@ -136,7 +136,7 @@ def test_the_real_pytest_benchmark(context: Context, as_text: bool) -> None:
     # a directory of the machine's may hold spaces
     command: str | list[str] = "'" + "' '".join(words) + "'" if as_text else words
     benchmark = Benchmark(name="b", command=command, instrument="pytest-benchmark", warmup=1, exclude=["*_c"])
-    instrument = SuiteInstrument(PytestBenchmark())
+    instrument = PytestBenchmark()
     found = instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
     assert isinstance(found, Collected), found
     assert list(found.benchmarks) == ["test_b.py::test_a"]
@@ -151,7 +151,7 @@ def test_pytest_benchmark_with_a_clock_of_cpu_time(context: Context) -> None:
     )
     command = [sys.executable, "-m", "pytest", "-q", "test_b.py", "--benchmark-timer=time.process_time"]
     benchmark = Benchmark(name="b", command=command, instrument="pytest-benchmark")
-    instrument = SuiteInstrument(PytestBenchmark())
+    instrument = PytestBenchmark()
     found = instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
     assert isinstance(found, Collected), found
     # named for what it is: it does not see the test wait
@@ -185,7 +185,7 @@ def clocked(context: Context, *words: str) -> dict[str, dict[str, Metric]]:
     # a warning would be an error
     command = [*words, "-m", "pytest", "-q", "-W", "error", "test_b.py", "--benchmark-min-time=0.0005"]
     benchmark = Benchmark(name="b", command=command, instrument="pytest-benchmark")
-    instrument, own = SuiteInstrument(PytestBenchmark()), {**context.environment, "PYTHONPATH": "theirs"}
+    instrument, own = PytestBenchmark(), {**context.environment, "PYTHONPATH": "theirs"}
     prepared = instrument.prepare(benchmark, dataclasses.replace(context, environment=own))
     found = instrument.collect(benchmark, context, ProcessExecutor().run(prepared))
     assert isinstance(found, Collected), found
@@ -216,7 +216,7 @@ def test_an_interpreter_that_ignores_the_clock_measures_wall_time_alone(context:
     (context.directory / "test_b.py").write_text("def test_a(benchmark): benchmark(sum, range(99))\n")
     command = [sys.executable, "-E", "-m", "pytest", "-q", "test_b.py", "--benchmark-min-time=0.0005"]
     benchmark = Benchmark(name="b", command=command, instrument="pytest-benchmark")
-    instrument = SuiteInstrument(PytestBenchmark())
+    instrument = PytestBenchmark()
     found = instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
     assert isinstance(found, Collected), found
     assert list(found.benchmarks["test_b.py::test_a"]) == ["time"]
@@ -226,7 +226,7 @@ def test_failing_tests_are_counted(context: Context) -> None:
     (context.directory / "test_b.py").write_text("def test_a(benchmark):\n    benchmark(len, '')\n    assert 0\n")
     command = [sys.executable, "-m", "pytest", "-q", "test_b.py", "--benchmark-min-time=0.0001"]
     benchmark = Benchmark(name="b", command=command, instrument="pytest-benchmark")
-    instrument = SuiteInstrument(PytestBenchmark())
+    instrument = PytestBenchmark()
     found = instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
     assert isinstance(found, Unusable)
     assert found.status == "exit 1: 1 failed"

@@ -19,7 +19,6 @@ from gate.units import Duration, Quantity
 from harness.build.conditions import Conditions, Recipe
 from harness.instruments.go import Go
 from harness.instruments.protocol import Collected, Context, Instrument, Unusable
-from harness.instruments.suite import SuiteInstrument
 from harness.instruments.values import Values
 from harness.loop import execution
 from harness.loop.events import LaidOut, LookTaken, RoundStarted, StepFinished, StepStarted
@@ -851,7 +850,7 @@ def test_a_failed_execution_is_repeated_with_all_that_it_needs(tmp_path: Path) -
     )
     bench = Bench(tmp_path, names=["s"], kind="go", executions=1)
     executor = FakeExecutor(lambda command: Outcome("exit 1", "", 1.0, ""))
-    bench.measure(executor, adding(bench.appended), SuiteInstrument(Go()), table={"s": benchmark})
+    bench.measure(executor, adding(bench.appended), Go(), table={"s": benchmark})
     (failure,) = failures(bench.appended)
     service, load, command = str(failure.command).splitlines()
     assert re.fullmatch(r"\./serve [0-9]{5} &  # beside it", service)
