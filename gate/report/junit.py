@@ -119,7 +119,7 @@ def _finding(finding: Finding, report: Report, names: Names) -> _Case:
 
 
 def _identical(finding: Identical, names: Names) -> _Case:
-    message = f"{finding.reason.sentence()}: {finding.verdict}, not measured"
+    message = f"{numbers.verdict(finding.verdict)}: {finding.reason.sentence()}"
     name = clip(f"{visible(finding.metric)} {visible(finding.statistic)}", _NAME)
     return _Case(names.benchmark(finding.benchmark, _NAME), name, "passed", clip(message, _TEXT))
 

@@ -91,7 +91,7 @@ def _title(failure: Failure, factors: Mapping[str, Any], names: Names | None = N
     if failure.kind == "outside":
         return f"{name or 'a benchmark'} does not use what {failure.side or 'its side'} built{status}"
     if failure.kind == "unproved":
-        return f"{name or 'a benchmark'} is not proved identical, and was not measured{status}"
+        return f"{name or 'a benchmark'} is not proved unaffected, and was not measured{status}"
     if is_difference(failure):
         return f"{name or 'a benchmark'} gave different output on base and head{status}"
     return f"{name or f'a benchmark{settings}'} failed{side}{status}"
@@ -109,14 +109,14 @@ def _shared(group: FailureGroup) -> dict[str, Any]:
 
 
 def place(failure: Failure, *, without: Collection[str] = ()) -> str:
-    """Say in which unit it happened, as measurements.jsonl has it: "session 1, build 0, execution 3, load=busy".
+    """Say in which unit it happened, as measurements.jsonl has it: "session 1, build 0, start 3, load=busy".
 
     without: factors that are named elsewhere.
     """
     if failure.kind == "lock" or (failure.kind == "missing" and failure.benchmark is None):
         return ""
     words = [f"session {failure.session}"] if failure.session else []
-    for level, number in (("build", failure.build), ("execution", failure.execution)):
+    for level, number in (("build", failure.build), ("start", failure.execution)):
         if number is not None:
             words.append(f"{level} {number}")
     factors = {name: value for name, value in failure.factors.items() if name not in without}
@@ -124,7 +124,7 @@ def place(failure: Failure, *, without: Collection[str] = ()) -> str:
 
 
 def places(group: FailureGroup, limit: int) -> str:
-    """Name the units of all failures of a group, at most so many of them: "build 0, execution 1; and 4 more".
+    """Name the units of all failures of a group, at most so many of them: "build 0, start 1; and 4 more".
 
     Settings that all of them have are left to the heading.
     """

@@ -32,7 +32,7 @@ def not_measured(report: Report) -> str:
     if long:
         (name, why), more = long[0], len(long) - 1
         others = f" ({plural(more, 'more benchmark')} likewise)" if more else ""
-        told.append(f"{clip(visible(name), _PATH)} could not be proved identical: {why.sentence()}{others}")
+        told.append(f"{clip(visible(name), _PATH)} could not be proved unaffected: {why.sentence()}{others}")
     if proved and (proved < every or report.failures):
         runs = f"{proved:,} of {plural(every, 'benchmark')} {agree(proved, 'runs', 'run')}"
         told.insert(0, f"{runs} {SameProgram.same}: not measured")
@@ -61,8 +61,8 @@ def proof(report: Report) -> list[str]:
     said = f"{plural(most.differ_count, 'path')} {agree(most.differ_count, 'differs', 'differ')} between base and head"
     made = f"{most.made_count:,} made by the builds" if most.made_count else ""
     names = ", and ".join(part for part in (names, made) if part)
-    none = agree(most.differ_count, "It was not", "None of them was")
-    return [f"{said}{f': {names}' if names else ''}", f"{none} opened, listed or executed by these benchmarks"]
+    read = f"These benchmarks read none of {agree(most.differ_count, 'it', 'them')}"
+    return [f"{said}{f': {names}' if names else ''}", read]
 
 
 def hashes(report: Report) -> list[tuple[str, str]]:

@@ -76,9 +76,9 @@ def _changed(finding: Finding) -> str:
 def _more(report: Report, worst: Finding) -> list[str]:
     """Count what else there is of the verdict, and what failed beside it; say whether an open question blocks."""
     more = sum(each.verdict == worst.verdict and not each.not_worse for each in report.findings) - 1
-    alike = f"{more:,} more inconclusive" if worst.verdict == "inconclusive" else plural(more, "more regression")
+    alike = f"{more:,} more" if worst.verdict == "inconclusive" else plural(more, "more regression")
     failed = [plural(len(report.failures), "failure")] if report.failures else []
-    gate = [f"the gate {'fails' if report.exit_code else 'passes'}"] if report.verdict == "inconclusive" else []
+    gate = ["failing" if report.exit_code else "not failing"] if report.verdict == "inconclusive" else []
     return [*([alike] if more else []), *failed, *gate]
 
 

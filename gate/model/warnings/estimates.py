@@ -32,7 +32,7 @@ class NotExact(Base, frozen=True):
 class BuildsCut(Base, frozen=True):
     """Builds were cut to the smallest number of values."""
 
-    says = "builds differ in their number of values: surplus executions are left out"
+    says = "builds differ in their number of values: surplus starts are left out"
 
 
 class BuildsUnlike(Base, frozen=True):
@@ -44,7 +44,7 @@ class BuildsUnlike(Base, frozen=True):
 class FewExecutions(Base, frozen=True):
     """The quantile of a build rests on few executions."""
 
-    says = "the quantile of a build rests on {executions:execution}: too few to show how executions differ"
+    says = "the quantile of a build rests on {executions:start}: too few to show how starts differ"
     executions: int
 
 
@@ -73,7 +73,7 @@ class RoundsLeftOut(Base, frozen=True):
 class OneUnit(Base, frozen=True):
     """One unit a side tells nothing of what differs between units."""
 
-    says = "one {unit} a side: the variation between {unit}s is unknown"
+    says = "one {unit} of each: how {unit}s vary is unknown"
     unit: Unit
 
 
@@ -86,7 +86,7 @@ class NoSpread(Base, frozen=True):
 class FlatResampling(Base, frozen=True):
     """All values are taken for independent."""
 
-    says = "FLAT treats all values as independent: the interval is too narrow where executions or {unit}s differ"
+    says = "FLAT treats all values as independent: the interval is too narrow where starts or {unit}s differ"
     unit: Unit
 
 
@@ -219,7 +219,7 @@ class DependsOnMachine(Base, frozen=True):
 class Autocorrelation(Base, frozen=True):
     """Iterations follow the one before."""
 
-    says = "iterations are correlated ({correlation:.2f}): {iterations} carry the information of {worth}"
+    says = "values of one start are correlated ({correlation:.2f}): {iterations} carry the information of {worth}"
     correlation: float
     """Of consecutive iterations: 0 none, 1 each equals the one before."""
     iterations: int
@@ -273,7 +273,7 @@ class Implausible(Base, frozen=True):
 class EarlyStop(Base, frozen=True):
     """Measuring stopped at an early look."""
 
-    says = "stopped at round {round} of {of}: early stopping tends to exaggerate the change"
+    says = "decided early, at round {round} of {of}: the size may be overestimated"
     round: int
     of: int
 

@@ -150,7 +150,7 @@ class BudgetRounds(Base, frozen=True):
 class AfterLastLook(Base, frozen=True):
     """Something was measured after the last look, and does not count."""
 
-    says = "the last look was after round {round}: later rounds do not count"
+    says = "the last interim check was after round {round}: later rounds do not count"
     round: int
 
 
@@ -166,7 +166,7 @@ class ExecutionsShort(Base, frozen=True):
 
     def _said(self) -> str:
         where = f"{self.benchmark} at {self.settings}" if self.settings else self.benchmark
-        return f"{where}: base has {self.base} and head {self.head} of {plural(self.wanted, 'execution')}"
+        return f"{where}: base has {self.base} and head {self.head} of {plural(self.wanted, 'start')}"
 
 
 class PartShort(msgspec.Struct, frozen=True):
@@ -201,7 +201,7 @@ class TwoSessions(Base, frozen=True):
 class LooksIgnored(Base, frozen=True):
     """A bootstrap interval takes no account of the looks."""
 
-    says = "a bootstrap interval does not correct for the looks of this run"
+    says = "a bootstrap interval does not correct for the interim checks of this run"
 
 
 class UndecidedBenchmarks(Base, frozen=True):
@@ -330,7 +330,7 @@ class IdenticalBuilds(Base, frozen=True):
     def _said(self) -> str:
         same = " and ".join(map(str, self.builds))
         advice = "several object files, -ffunction-sections with lld, or {seed} let layouts differ"
-        return f"build variance not sampled: {same} are byte-identical ({advice})"
+        return f"{same} are one program: layout was not varied ({advice})"
 
 
 class IdenticalSides(Base, frozen=True):
@@ -366,7 +366,7 @@ class SameCommit(Base, frozen=True):
 class ProvedInPart(Base, frozen=True):
     """Some sessions measured a benchmark that others proved to be the same on both sides."""
 
-    says = "{benchmarks:listed}: identical in some sessions and measured in others: only the values count"
+    says = "{benchmarks:listed}: unaffected in some sessions and measured in others: only the values count"
     benchmarks: tuple[str, ...]
 
 

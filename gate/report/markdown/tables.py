@@ -61,7 +61,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Fitted(msgspec.Struct, frozen=True):
-    """The parts as far as there was room, and what was left out: "290 findings"."""
+    """The parts as far as there was room, and what was left out: "290 results"."""
 
     parts: list[Part]
     left_out: list[str]
@@ -154,13 +154,13 @@ def findings_table(title: str, findings: Sequence[Finding], common: Marked, shar
 
     head = ["benchmark", f"`{bars.ends(common.scale, _BAR, NO_BREAK)}`", reports.titled(confidence)]
     return tabled(
-        title, "finding", [*head, *([] if common.threshold else ["threshold"]), "base → head"], findings, rows, share
+        title, "result", [*head, *([] if common.threshold else ["threshold"]), "base → head"], findings, rows, share
     )
 
 
 def more_findings(found: Sequence[Finding], shown: int) -> str:
-    """Name the rows that are not shown at first sight: "290 more findings"."""
-    return plural(len(found) - shown, "more finding" if shown else "finding")
+    """Name the rows that are not shown at first sight: "290 more results"."""
+    return plural(len(found) - shown, "more result" if shown else "result")
 
 
 def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
@@ -173,8 +173,8 @@ def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0
         for at in finding.sessions:
             yield name, code(machine(at.session, at.host)), _change(finding, at.ratio), escape(str(at.rounds))
 
-    title = f"Each machine by itself: {plural(len(found), 'finding')}"
-    return tabled(title, "finding by machine", ["benchmark", "machine", change, ">rounds"], found, rows, share)
+    title = f"Each machine by itself: {plural(len(found), 'result')}"
+    return tabled(title, "result by machine", ["benchmark", "machine", change, ">rounds"], found, rows, share)
 
 
 def recorded_table(recorded: Sequence[Recorded], names: Names, share: float = 1.0) -> Part:
@@ -314,9 +314,9 @@ def identical(report: Report, names: Names, share: float = 1.0, first: str = "")
     """List what was not measured because it cannot differ, below what differs between the sides; first: said before."""
     found = sameness.each(report)
     opening = "\n".join(f"{brief(each, _TEXT)}.\n" for each in (first, *sameness.proof(report)) if each)
-    title = f"Identical, not measured: {plural(len(found), 'benchmark')}"
+    title = f"Unaffected, not measured: {plural(len(found), 'benchmark')}"
     written = Written(found, lambda own: Md(f"- {code(names.benchmark(own[0], NAME))}: {escape(own[1])}"))
-    return Part(title, "identical benchmark", written, share, f"{opening}\n" if opening else "")
+    return Part(title, "unaffected benchmark", written, share, f"{opening}\n" if opening else "")
 
 
 def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
@@ -329,13 +329,13 @@ def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
         f"measured: {reports.measured(report)}",
         *([f"time: {spent}"] if (spent := cost.where(run.cost)) else []),
         *([f"sandbox: {run.sandbox!s}"] if run.sandbox else []),
-        *([f"looks: {reports.looks(report)}"] if run.looks else []),
+        *([f"interim checks: {reports.looks(report)}"] if run.looks else []),
         *([f"memory: {reports.memory(report)}"] if run.memory else []),
         *overall,
         f"rules: {policy.source}: {reports.settings(policy.gate)}",
         *(f"override: {reports.settings(entry)}" for entry in policy.override),
         *(f"accept: {reports.settings(entry)}" for entry in policy.accept),
-        f"error level: {reports.error_level(report)}",
+        f"false-alarm limit: {reports.error_level(report)}",
     ]
     return listed("What was measured, and by which rules", "rule", texts, share)
 

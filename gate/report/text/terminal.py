@@ -99,15 +99,15 @@ class _Text:
         report, policy = self.report, self.report.policy
         sandbox = report.run.sandbox
         asked = [
-            ("looks", reports.looks(report)),
+            ("checks", reports.looks(report)),
             ("memory", reports.memory(report)),
             ("sandbox", str(sandbox) if sandbox and sandbox.on else ""),
             ("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}"),
-            ("alpha", reports.error_level(report)),
+            ("alarms", reports.error_level(report)),
         ]
         others = "other views, " if any(finding.beside for finding in report.findings) else ""
         facts = [
-            ("findings", reports.counts(report)),
+            ("results", reports.counts(report)),
             ("same", sameness.not_measured(report)),
             ("creep", creep.line(report)),
             ("base", reports.commit(report.run.base)),
@@ -121,7 +121,7 @@ class _Text:
             *(
                 asked
                 if self.every
-                else [("more", f"`perfgate report --all`: {others}rules, looks, error level, sandbox")]
+                else [("more", f"`perfgate report --all`: {others}rules, interim checks, false-alarm limit, sandbox")]
             ),
         ]
         return self.dim(self.named(facts))
@@ -192,7 +192,7 @@ class _Text:
     def identical(self) -> list[str]:
         """Name what was not measured because it cannot differ; of all, why the others may."""
         proved = [name for name, _ in sameness.each(self.report)]
-        lines = [self.title("identical, not measured")] if proved else []
+        lines = [self.title("unaffected, not measured")] if proved else []
         if proved:
             names = named(proved, len(proved) if self.every else _IDENTICAL)
             lines += self.wrap(names, first="  ", rest="  ")
@@ -219,7 +219,7 @@ class _Text:
                 rows.append(["" if number else name, machine(at.session, at.host), str(at.rounds), change])
         head = [Column("benchmark"), Column("machine"), Column("rounds", right=True), Column(title)]
         lines = [f"  {line}" for line in table(head, rows, self.width - 2, style=self.bold)]
-        return [self.title("each machine by itself"), *lines, *self.left_out(len(found) - len(shown), "finding")]
+        return [self.title("each machine by itself"), *lines, *self.left_out(len(found) - len(shown), "result")]
 
     def other_views(self) -> list[str]:
         """Write the views of benchmarks that did not decide, of all that are not told of in sentences."""
