@@ -173,10 +173,12 @@ class Failed(Sentence, frozen=True, kw_only=True):
 
     failures: int
     findings: int
+    unaffected: int = 0
+    """Benchmarks that are proved to be the same on both sides."""
 
     def _said(self) -> str:
-        measured = f"; {plural(self.findings, 'result')} measured" if self.findings else ", and nothing was compared"
-        return f"{plural(self.failures, 'failure')}{measured}"
+        others = [(self.findings, "result"), (self.unaffected, "unaffected benchmark")]
+        return ", ".join(plural(count, noun) for count, noun in others if count) or "nothing was compared"
 
 
 class SomeInconclusive(Sentence, frozen=True, kw_only=True):
@@ -858,7 +860,7 @@ class MoreBuilds(Doing, frozen=True, kw_only=True):
         else:
             which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
         cost = "" if self.seconds is None else f" (about {format_duration(self.seconds)})"
-        return f"Run again with {self.way}{cost}: it would probably decide {which}"
+        return f"Run again with {self.way}, which would probably decide {which}{cost}"
 
 
 class AllowMoreBuilds(Doing, frozen=True, kw_only=True):

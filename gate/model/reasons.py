@@ -559,6 +559,8 @@ class TooNoisy(Why, frozen=True, kw_only=True):
         return f"this run catches {amounts.caught(self, self.detectable, self.wanted)} (wanted {wanted})"
 
 
+Noise = TooNoisy | TooWide | Uncorrected | NotWorse | BetterUncorrected | Unbounded
+"""What more builds or less noise would settle, if anything."""
 Reason = (
     Trouble
     | ZeroBaseExceeds

@@ -125,6 +125,12 @@ def why(finding: Finding) -> str:
     return reason.sentence() if finding.ratio.kind == "withheld" else reason.ending(finding)
 
 
+def in_row(finding: Finding) -> bool:
+    """Return whether its row says all of a finding: its noise, or a change that no other view contradicts."""
+    called = finding.verdict in ("regression", "improvement") and not why(finding)
+    return finding.is_noise or (called and (finding.view is None or finding.view.why != "regression"))
+
+
 def basis(finding: Finding) -> str:
     """Say what the interval rests on: "95% confidence, over 5 builds of each"."""
     return "" if finding.shown is None else f"{corrected(finding.ratio.confidence, None)}, {_over(finding)}"

@@ -126,10 +126,6 @@ _WORDS: dict[str, str] = {
     "inconclusive": "undecided", "unchanged": "same", "no-sign": "ok", "identical": "unaffected",
 }  # fmt: skip
 """What people read for a verdict, where its name in files is not the word."""
-_NOISE = (
-    reasons.TooNoisy, reasons.TooWide, reasons.Uncorrected, reasons.NotWorse, reasons.BetterUncorrected,
-    reasons.Unbounded,
-)  # fmt: skip
 
 
 def verdict(name: str) -> str:
@@ -137,14 +133,9 @@ def verdict(name: str) -> str:
     return _WORDS.get(name, name)
 
 
-def is_noise(finding: Finding) -> bool:
-    """Return whether noise alone leaves a finding open, and not a floor, too few builds or a value of 0."""
-    return finding.verdict == "inconclusive" and isinstance(finding.reason, _NOISE)
-
-
 def word(finding: Finding) -> str:
     """Write the verdict of a finding: "regression", "too noisy"; "undecided" where something else is missing."""
-    return "too noisy" if is_noise(finding) else verdict(finding.verdict)
+    return "too noisy" if finding.is_noise else verdict(finding.verdict)
 
 
 def verdict_of(finding: Finding) -> str:

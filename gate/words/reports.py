@@ -18,7 +18,7 @@ from gate.writing.plain import clip, visible
 if TYPE_CHECKING:
     from gate.decide.importance import Tally
 
-_VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Too noisy", "error": "Error"}
+_VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Undecided", "error": "Error"}
 _MEANINGS = {
     "pass": "No benchmark is shown to be worse than its threshold allows, except what is accepted.",
     "regression": "At least one benchmark is worse than its threshold allows, by more than the noise can explain.",
@@ -43,15 +43,7 @@ _LEAST = 0.01
 def verdict(report: Report) -> str:
     """Name the verdict in a word; nothing where the summary is the verdict by itself."""
     alone = isinstance(report.summary, (outcomes.NotEnoughMeasured, outcomes.NothingToCompare))
-    if report.verdict == "inconclusive" and not _is_noise(report):
-        return "Undecided"
     return "" if alone else _VERDICTS[report.verdict]
-
-
-def _is_noise(report: Report) -> bool:
-    """Return whether noise is why findings are open: of all that may be a regression, or else of all."""
-    found = [each for each in report.findings if each.verdict == "inconclusive"]
-    return all(map(numbers.is_noise, [each for each in found if each.is_open] or found))
 
 
 def beside(report: Report) -> list[str]:
@@ -79,10 +71,10 @@ def counts(report: Report) -> str:
     """How many findings of each verdict there are, and what else: "12 results: 1 regression, 11 same"."""
     from gate.decide.importance import tallies
 
-    noise, words = _is_noise(report), []
+    words = []
     for t in tallies(report):
         which = "" if t.count == 1 else f"{'all' if t.not_worse == t.count else f'{t.not_worse:,}'} of them "
-        words.append(f"{t.count:,} {tally_name(t, noise=noise)}{f' ({which}not worse)' if t.not_worse else ''}")
+        words.append(f"{t.count:,} {tally_name(t)}{f' ({which}not worse)' if t.not_worse else ''}")
     found = len(report.findings) + len(report.identical)
     total = plural(found, "result") if found else "no results"
     rest = [
@@ -103,6 +95,7 @@ def could_have_shown(report: Report) -> str:
     Nothing for a single finding, whose sentence says it.
     """
     found = [f for f in report.findings if f.verdict in _SIZED and f.ratio.method != "exact"]
+    found = [f for f in found if f.verdict == "inconclusive" or known(f.detectable)]
     if report.verdict != "inconclusive" or len(found) < 2:
         return ""
     sized = sorted((f for f in found if known(f.detectable)), key=lambda f: f.detectable or 0.0)
@@ -129,9 +122,9 @@ def no_sign(found: Iterable[Finding]) -> str:
     return "catches N%: a change for the worse of N% shows in 8 of 10 such runs" if said else ""
 
 
-def tally_name(tally: Tally, *, noise: bool = False) -> str:
-    """Name what a tally counts: "regressions", "same"; noise: it is why findings are open."""
-    if noise and tally.verdict == "inconclusive":
+def tally_name(tally: Tally) -> str:
+    """Name what a tally counts: "regressions", "same", "too noisy"."""
+    if tally.verdict == "inconclusive" and tally.noisy == tally.count:
         return "too noisy"
     noun = tally.verdict in ("regression", "improvement")
     return f"{tally.verdict}s" if noun and tally.count != 1 else numbers.verdict(tally.verdict)
@@ -145,6 +138,23 @@ def commit(side: Commit | None) -> str:
     # a ref that is the commit itself says it twice
     words = [sha] if sha and (side.sha or "").startswith(ref) else [word for word in (ref, sha) if word]
     return " ".join([*words, *(["with uncommitted changes"] if side.dirty else [])])
+
+
+def compared(report: Report) -> str:
+    """Say what was compared and how much was measured: "main 1a2b3c4d5e → HEAD 9f8e7d6c5b; 5 builds of each"."""
+    base, head = map(commit, (report.run.base, report.run.head))
+    sides = "" if base == head == "unknown" else f"{base} → {head}"
+    return "; ".join(filter(None, (sides, measured_briefly(report))))
+
+
+def moved(report: Report) -> list[Recorded]:
+    """Return the metrics that do not decide, and whose interval is beyond the least threshold."""
+    edge = 1 + min((each.threshold for each in report.findings), default=0.0)
+    return [
+        each
+        for each in report.recorded
+        if (known(each.ratio.low) and each.ratio.low > edge) or (known(each.ratio.high) and each.ratio.high < 1 / edge)
+    ]
 
 
 def measured(report: Report) -> str:

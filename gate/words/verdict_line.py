@@ -9,7 +9,7 @@ from gate.model.outcomes import hidden_by_floor
 from gate.units import plural
 from gate.words import findings as finding_words
 from gate.words import numbers, reports
-from gate.words.failures import grouped, heading
+from gate.words.failures import sentence
 from gate.words.names import Names
 from gate.writing.plain import clip, visible
 
@@ -32,13 +32,14 @@ def verdict_line(report: Report) -> VerdictLine:
     worst = subject(report)
     word, beside = reports.verdict(report), reports.beside(report)
     if worst is not None:
+        word = reports.capitalized(numbers.word(worst))
         said = "; ".join([_changed(worst), *_more(report, worst), *_hidden(report, worst), *beside])
         return VerdictLine(word, Names(report).label(worst), said)
+    failed = report.failures if isinstance(report.summary, outcomes.Failed) else []
+    first = [clip(visible(sentence(each)), _SAID) for each in failed[:1]]
+    more = [plural(len(failed) - 1, "more failure")] if len(failed) > 1 else []
     summary = clip(visible(report.summary.sentence()), _SAID)
-    failed = isinstance(report.summary, outcomes.Failed)
-    groups = grouped(report.failures, by_output=False)[:1] if failed else []
-    first = [heading(group, Names(report)) for group in groups]
-    said = "; ".join([summary, *first, *_improved(report), *_hidden(report, None), *beside])
+    said = "; ".join([*first, *more, summary, *_improved(report), *_hidden(report, None), *beside])
     return VerdictLine(word, "", said if word else reports.capitalized(said))
 
 
