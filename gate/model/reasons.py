@@ -446,8 +446,10 @@ class BetterUncorrected(Why, frozen=True, kw_only=True):
         "better by more than the threshold of {threshold:percent}, but not after correction for multiple comparisons; "
         "not worse"
     )
-    ends = "not worse; beyond it, but not after correction for multiple comparisons"
     threshold: float
+
+    def _end(self, of: Measured, /) -> str:
+        return f"{amounts.not_worse(of)}; beyond it, but not after correction for multiple comparisons"
 
 
 class NotWorse(_WithFloor, frozen=True, kw_only=True):

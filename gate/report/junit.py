@@ -88,7 +88,7 @@ _COUNTED: dict[str, Outcome] = {"failures": "failure", "errors": "error", "skipp
 
 
 def _write(suite: ET.Element, case: _Case) -> None:
-    attributes = {"classname": case.classname, "name": case.name, "time": f"{case.seconds:.6f}"}
+    attributes = {"classname": case.classname, "name": case.name, "time": f"{case.seconds:.3f}"}
     element = ET.SubElement(suite, "testcase", attributes)
     text = "\n".join(filter(None, (case.message, case.text)))
     if case.outcome == "passed":

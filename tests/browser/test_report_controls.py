@@ -133,11 +133,11 @@ def test_the_pointer_and_the_arrow_keys_tell_a_value(page: Opened) -> None:
     said = figure.locator(".readout")
     figure.locator(".scroll").focus()
     first = said.inner_text()
-    assert re.fullmatch(r"[\d.]+ ms: base, build 0, execution 0, iteration \d+", first)
+    assert re.fullmatch(r"[\d.]+ ms: base, build 0, start 0, iteration \d+", first)
     page.page.keyboard.press("ArrowRight")
     assert said.inner_text() != first
     page.page.keyboard.press("End")
-    assert re.fullmatch(r"[\d.]+ ms: head, build 4, execution 4, iteration \d+", said.inner_text())
+    assert re.fullmatch(r"[\d.]+ ms: head, build 4, start 4, iteration \d+", said.inner_text())
     x, y, value, build, execution, iteration = (
         (figure.locator("svg").get_attribute("data-head") or "").split(";")[0].split()
     )

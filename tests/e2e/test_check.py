@@ -169,7 +169,7 @@ def test_a_missing_benchmark_is_an_error_and_a_new_one_is_named(project: Project
     other = CONFIG.replace('"bench"', '"renamed"').replace("sh bench.sh", "sh ./bench.sh")
     project.write("perfgate.toml", other)
     planned = project.perfgate("check", "--dry-run").stdout
-    assert "bench is missing on head: the report will be an error" in planned
+    assert "head has no benchmark bench: the report will be an error" in planned
     assert "renamed is new" in planned
     assert project.perfgate("check").returncode == 4
     found = project.report()
@@ -306,7 +306,7 @@ def test_dry_run_prints_what_will_run_and_how_often_and_measures_nothing(project
     assert project.perfgate("measure", *asked[1:]).stdout == done.stdout
     explaining = project.perfgate(*asked, "--set", "gate.explain=true").stdout
     assert explaining.endswith(
-        "then profiles of what regressed (gate.explain): 0 to 2 executions, 1 a side of each benchmark, at most 5 min "
+        "then profiles of what regressed (gate.explain): 0 to 2 starts, 1 a side of each benchmark, at most 5 min "
         "in all beside the budget\n"
     )
     assert not (project.top / ".perfgate").exists()
@@ -341,15 +341,15 @@ def test_dry_run_names_what_differs_between_the_sides_and_what_runs_beside(proje
         "  set-up, once a side, head:",
         "      make all",
         "  build, 4 to 8 times: make 'a b'",
-        "  bench, 4 to 8 executions (values): sh bench.sh {output} --x",
+        "  bench, 4 to 8 starts (values): sh bench.sh {output} --x",
         "    service: serve --port {port}",
-        "  b7, 16 to 32 executions (spawn): true 7",
+        "  b7, 16 to 32 starts (spawn): true 7",
     } <= {*lines}
     # in the order of the file, without the rounds
     assert [line.split(",")[0] for line in lines if line.startswith("  b") and "build" not in line] == [
         "  bench", *(f"  b{n}" for n in range(20)),
     ]  # fmt: skip
-    assert lines[-1].startswith("in all: 4 to 8 builds, 324 to 648 executions, ")
+    assert lines[-1].startswith("in all: 4 to 8 builds, 324 to 648 starts, ")
 
 
 def test_past_runs_are_kept(project: Project) -> None:

@@ -139,7 +139,7 @@ def test_table_v_through_the_command(table_v: str, tmp_path: Path) -> None:
         *wide, "--json", str(files["json"]), "--html", str(files["html"]), "--markdown", str(files["md"])
     )
     assert code == 0
-    assert out.startswith("◆ Inconclusive: bench is ") and out.endswith("; the gate passes\n")
+    assert out.startswith("◆ Inconclusive: bench is ") and out.endswith("; not failing\n")
     assert json.loads(files["json"].read_text())["findings"][0]["ratio"]["kind"] == "line"
     assert all(file.stat().st_size > 100 for file in files.values())
     assert run("report", str(files["json"]))[1].startswith("◆ Inconclusive")

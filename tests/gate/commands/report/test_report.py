@@ -208,4 +208,4 @@ def test_the_page_advises_a_plan(folder: Path, tmp_path: Path) -> None:
     one.write_text(text([execution("base", [1.0, 1.1]), execution("head", [1.0, 1.1])]))
     code, page, _ = run("decide", str(one), "--html", "-")
     assert code == 0
-    assert "one build a side does not show the variance between builds" in page
+    assert "one build of each does not show the variance between builds" in page
