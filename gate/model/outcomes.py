@@ -176,9 +176,14 @@ class Failed(Sentence, frozen=True, kw_only=True):
     unaffected: int = 0
     """Benchmarks that are proved to be the same on both sides."""
 
-    def _said(self) -> str:
+    @property
+    def measured(self) -> str:
+        """Say what there is beside the failures."""
         others = [(self.findings, "result"), (self.unaffected, "unaffected benchmark")]
         return ", ".join(plural(count, noun) for count, noun in others if count) or "nothing was compared"
+
+    def _said(self) -> str:
+        return f"{plural(self.failures, 'failure')}, {self.measured}"
 
 
 class SomeInconclusive(Sentence, frozen=True, kw_only=True):

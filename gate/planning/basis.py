@@ -171,7 +171,7 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
     if not kept:
         raise UserError(f"{origin}: nothing to plan: exact metrics are compared as numbers")
     if not any(finding.sessions for finding in kept) and any(finding.one_build for finding in kept):
-        raise UserError(f"{origin}: one build a side does not show the variance between builds: measure at least two")
+        raise UserError(f"{origin}: one build of each does not show the variance between builds: measure at least two")
     if exact:
         notes.append(f"{listed([*exact.values()])}: exact, compared as numbers whatever the plan")
     return _gathered(kept, costs, policy.config, notes, origin)

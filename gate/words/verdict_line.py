@@ -35,11 +35,13 @@ def verdict_line(report: Report) -> VerdictLine:
         word = reports.capitalized(numbers.word(worst))
         said = "; ".join([_changed(worst), *_more(report, worst), *_hidden(report, worst), *beside])
         return VerdictLine(word, Names(report).label(worst), said)
-    failed = report.failures if isinstance(report.summary, outcomes.Failed) else []
-    first = [clip(visible(sentence(each)), _SAID) for each in failed[:1]]
-    more = [plural(len(failed) - 1, "more failure")] if len(failed) > 1 else []
-    summary = clip(visible(report.summary.sentence()), _SAID)
-    said = "; ".join([*first, *more, summary, *_improved(report), *_hidden(report, None), *beside])
+    if isinstance(report.summary, outcomes.Failed):
+        first, *more = report.failures
+        others = [plural(len(more), "more failure")] if more else []
+        summary = [clip(visible(sentence(first)), _SAID), *others, report.summary.measured]
+    else:
+        summary = [clip(visible(report.summary.sentence()), _SAID)]
+    said = "; ".join([*summary, *_improved(report), *_hidden(report, None), *beside])
     return VerdictLine(word, "", said if word else reports.capitalized(said))
 
 

@@ -269,7 +269,7 @@ class _SomeExecutions(Base, frozen=True):
 
     @property
     def some(self) -> str:
-        return f"{self.base + self.head} of {plural(self.of, 'execution')}"
+        return f"{self.base + self.head} of {plural(self.of, 'start')}"
 
     @property
     def sides(self) -> str:

@@ -269,7 +269,8 @@ class _Text:
 
     def recorded(self) -> list[str]:
         """Write the metrics that do not decide: all that are asked for, else those that changed by much."""
-        found = self.report.recorded if self.every else reports.moved(self.report)
+        every = self.every or not self.report.findings
+        found = self.report.recorded if every else reports.moved(self.report)
         shown = found if self.every else found[:_RECORDED]
         if not shown:
             return []

@@ -139,10 +139,10 @@ def test_table_v_through_the_command(table_v: str, tmp_path: Path) -> None:
         *wide, "--json", str(files["json"]), "--html", str(files["html"]), "--markdown", str(files["md"])
     )
     assert code == 0
-    assert out.startswith("◆ Inconclusive: bench is ") and out.endswith("; not failing\n")
+    assert out.startswith("◆ Too noisy: bench is ") and out.endswith("; not failing\n")
     assert json.loads(files["json"].read_text())["findings"][0]["ratio"]["kind"] == "line"
     assert all(file.stat().st_size > 100 for file in files.values())
-    assert run("report", str(files["json"]))[1].startswith("◆ Inconclusive")
+    assert run("report", str(files["json"]))[1].startswith("◆ Too noisy")
 
 
 def test_two_formats_cannot_share_standard_output(table_v: str) -> None:
@@ -198,7 +198,7 @@ def test_values_below_0_are_inconclusive_and_no_builds_would_help(tmp_path: Path
     (tmp_path / "m.jsonl").write_text(text(records))
     code, out, _ = run("decide", str(tmp_path / "m.jsonl"))
     assert code == 0
-    assert "inconclusive, negative values have no ratio" in out
+    assert "has no ratio: negative values have no ratio; not failing" in out
     assert "next Check the program that writes the values: some are below 0" in " ".join(out.split())
     assert "plan.builds" not in out.partition("base")[0]
 

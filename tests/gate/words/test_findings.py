@@ -173,7 +173,7 @@ EXPECTED = [
     ),
     (
         withheld(reasons.NegativeValues(), ratio=NONE),
-        "no ratio: inconclusive, negative values have no ratio",
+        "no ratio: undecided, negative values have no ratio",
     ),
     (
         withheld(
@@ -183,7 +183,7 @@ EXPECTED = [
     ),
     (
         withheld(reasons.BothZero(), verdict="unchanged", unit="", metric="misses", ratio=NONE),
-        "misses has no ratio: unchanged, both sides are 0",
+        "misses has no ratio: same, both sides are 0",
     ),
     (
         examples.accepted(),
