@@ -556,9 +556,14 @@ class TooNoisy(Why, frozen=True, kw_only=True):
     hopeless: bool
     """Whether no reasonable number of builds would show it, as far as that is known."""
 
-    def _said(self) -> str:
+    @property
+    def caught(self) -> str:
+        """Say what would have shown: "slowdowns above 42.0% (wanted 10.0%)"."""
         wanted = amounts.size(1 + self.wanted if self.better == "lower" else 1 / (1 + self.wanted))
-        return f"this run catches {amounts.caught(self, self.detectable, self.wanted)} (wanted {wanted})"
+        return f"{amounts.caught(self, self.detectable, self.wanted)} (wanted {wanted})"
+
+    def _said(self) -> str:
+        return f"this run catches {self.caught}"
 
 
 Noise = TooNoisy | TooWide | Uncorrected | NotWorse | BetterUncorrected | Unbounded

@@ -15,6 +15,7 @@ from gate.config.types import Builds, Command, Config
 from gate.model import SIDES, Side
 from gate.model.warnings import typed
 from gate.model.warnings.hosts import UnfitHost
+from gate.model.warnings.setup import SpawnInstead
 from gate.run.duration import Expected, expected_time
 from gate.run.job import Job, by_starts
 from gate.run.plan_warnings import quantile_warnings
@@ -197,7 +198,10 @@ def command_lines(job: Job) -> Iterator[str]:
         found = {side: own[side][name] for side in SIDES if name in own[side]}
         counted = _times(job, partial(_executions_of, rules, {name}), "start")
         duet = rules.plan.pairing == "duet"
-        how = "duet: both sides at once" if duet else next(iter(found.values())).instrument
+        instrument = next(iter(found.values())).instrument
+        if instrument == "hyperfine" and any(isinstance(each, SpawnInstead) for each in job.run.warnings):
+            instrument = "spawn"
+        how = "duet: both sides at once" if duet else instrument
         lead = f"  {visible(name)}, {counted} ({how})"
         yield from _each(lead, {side: b.command for side, b in found.items()})
         same = next(iter(found.values())).same_output

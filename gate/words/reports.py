@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Undecided", "error": "Error"}
 _MEANINGS = {
-    "pass": "No benchmark is shown to be worse than its threshold allows, except what is accepted.",
+    "pass": "No benchmark is shown to be worse than its threshold allows.",
     "regression": "At least one benchmark is worse than its threshold allows, by more than the noise can explain.",
     "inconclusive": "For at least one benchmark the noise is too large to say whether it regressed.",
     "error": "Something was not measured, so there is no answer for it; that is never a pass.",
@@ -64,6 +64,8 @@ def meaning(report: Report) -> str:
     open_ones = [finding for finding in report.findings if finding.verdict == "inconclusive"]
     if report.verdict == "inconclusive" and all(finding.is_below_floor for finding in open_ones):
         return "At least one change is beyond the threshold, and smaller than the floor that the rules set."
+    if isinstance(report.summary, outcomes.SomeAccepted):
+        return "No benchmark is shown to be worse than its threshold allows, except what is accepted."
     return _MEANINGS[report.verdict]
 
 
@@ -161,9 +163,12 @@ def measured(report: Report) -> str:
     """How much was measured: "5 builds x 5 starts x 10 values of each, 3 min 20 s"."""
     done, planned = report.run.rounds.done, None if _fills(report) else report.run.rounds.planned
     wanted = _wanted_rounds(report)
-    parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
+    parts = []
     if planned is not None and wanted is not None and planned < wanted:
-        parts[0] += f" ({wanted} in the plan, only {planned} fit the budget)"
+        parts = [f"{done} of {plural(planned, 'round')} ({wanted} in the plan, only {planned} fit the budget)"]
+    elif planned != done:
+        # that all were measured goes without saying
+        parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
     if report.run.imported:
         parts = [f"by {visible(', '.join(report.run.imported))}"]
     if _needed_nothing(report):

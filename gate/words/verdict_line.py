@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gate.model import Finding, Report, Verdict, outcomes
+from gate.model import Finding, Report, Verdict, outcomes, reasons
 from gate.model.outcomes import hidden_by_floor
 from gate.units import plural
 from gate.words import findings as finding_words
@@ -71,6 +71,9 @@ def subject(report: Report) -> Finding | None:
 
 
 def _changed(finding: Finding) -> str:
+    if isinstance(finding.reason, reasons.TooNoisy):
+        # its interval says less than what it hides
+        return f"shows only {finding.reason.caught}"
     found = finding_words.why(finding)
     why = [f": {found}" if finding.verdict == "inconclusive" else f", {found}"] if found else []
     return clip(visible("".join([finding_words.sized(finding), *why])), _SAID)

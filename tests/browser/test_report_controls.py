@@ -65,10 +65,10 @@ def test_numbers_sort_as_numbers(page: Opened) -> None:
 def test_the_filter_hides_rows_and_says_how_many_are_left(page: Opened) -> None:
     page.page.get_by_role("searchbox").fill("AR")
     assert names(page) == [name for name in by_importance("regression") if "ar" in name]
-    assert page.page.locator(".count").inner_text() == "2 of 8 findings shown"
+    assert page.page.locator(".count").inner_text() == "2 of 8 results shown"
     page.page.get_by_role("searchbox").fill("no such name")
     assert names(page) == []
-    assert page.page.locator(".count").inner_text() == "0 of 8 findings shown"
+    assert page.page.locator(".count").inner_text() == "0 of 8 results shown"
     page.page.get_by_role("searchbox").fill("")
     assert names(page) == by_importance("regression")
 
@@ -85,7 +85,7 @@ def test_verdicts_can_be_hidden(page: Opened) -> None:
 
 def test_the_keyboard_reaches_every_control(page: Opened) -> None:
     page.page.keyboard.press("Tab")
-    assert "Skip to the findings" in page.evaluate(FOCUSED)
+    assert "Skip to the results" in page.evaluate(FOCUSED)
     assert page.page.locator(":focus").bounding_box() is not None
     reached = set()
     for _ in range(300):

@@ -362,7 +362,7 @@ CHOICES: list[tuple[c.AnyHow, str]] = [
     (c.LastCommit("main", SHA), "the last commit on main"),
     (c.LastCommit(None, SHA), "the last commit at the detached 0123456789ab"),
     (c.WorkingTree("main", SHA, 1, 0), "the working tree on main with uncommitted changes (1 file)"),
-    (c.WorkingTree(None, SHA, 3, 2), "the working tree at the detached 0123456789ab with uncommitted changes (3 files, 2 of them untracked)"),
+    (c.WorkingTree(None, SHA, 3, 2), "the working tree at the detached 0123456789ab with uncommitted changes (3 files, 2 untracked)"),
     (c.MergeBase("origin/main"), "the merge base with origin/main"),
     (c.HeadCommit("on", "main"), "HEAD, because head is on main itself and the tree has changes"),
     (c.HeadCommit("behind", "main"), "HEAD, because main has all commits of head and the tree has changes"),

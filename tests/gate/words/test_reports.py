@@ -81,8 +81,7 @@ def test_how_short_turns_were() -> None:
     turn = Turn(benchmark="go", executions=25, iterations=2, starting=0.034)
     run = examples.run_facts(turns=[turn])
     assert reports.measured(examples.report("pass", [examples.finding()], run=run)) == (
-        "5 of 5 rounds, 5 builds x 5 starts x 10 values of each, by turns of 2 values (starting takes 3% of the "
-        "time), 3 min 23 s"
+        "5 builds x 5 starts x 10 values of each, by turns of 2 values (starting takes 3% of the time), 3 min 23 s"
     )
     other = msgspec.structs.replace(turn, iterations=1, starting=0.09)
     assert turns([turn, other]) == "by turns of 1 to 2 values (starting takes at most 9% of the time)"
@@ -91,9 +90,7 @@ def test_how_short_turns_were() -> None:
 
 
 def test_what_was_measured() -> None:
-    assert reports.measured(examples.passing()) == (
-        "5 of 5 rounds, 5 builds x 5 starts x 10 values of each, 3 min 23 s"
-    )
+    assert reports.measured(examples.passing()) == ("5 builds x 5 starts x 10 values of each, 3 min 23 s")
     facts = examples.run_facts(rounds=Round(done=3, planned=12), seconds=None)
     uneven = examples.report("pass", [examples.finding(base=examples.side(1.0, counts=SESSIONS))], run=facts)
     assert reports.measured(uneven) == (

@@ -155,7 +155,6 @@ def test_the_first_screen_tells_what_happened() -> None:
         "Next: Fix the regression",
         "main 1a2b3c4d5e6f",
         "HEAD, with uncommitted changes 9f8e7d6c5b4a",
-        "5 of 5 rounds",
         "3 min 23 s",
         "3% for every result, floor 1 us",
         "1 regression",
