@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from gate.decide.importance import Tally
 
 _VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Undecided", "error": "Error"}
-_MEANINGS = {
-    "pass": "No benchmark is shown to be worse than its threshold allows.",
-    "regression": "At least one benchmark is worse than its threshold allows, by more than the noise can explain.",
-    "inconclusive": "For at least one benchmark the noise is too large to say whether it regressed.",
-    "error": "Something was not measured, so there is no answer for it; that is never a pass.",
-}
 _SIZED = ("inconclusive", "unchanged", "no-sign")
 _WARNING = 300
 _BESIDE = 3
@@ -51,22 +45,6 @@ def beside(report: Report) -> list[str]:
     found = [each.sentence() for each in report.warnings if each.in_headline]
     more = [f"{len(found) - _BESIDE:,} more such warnings"] if len(found) > _BESIDE + 1 else []
     return [clip(visible(text), _WARNING) for text in (*(found[:_BESIDE] if more else found), *more)]
-
-
-def meaning(report: Report) -> str:
-    """What the verdict of a report means, for a newcomer."""
-    if isinstance(report.summary, outcomes.NotEnoughMeasured):
-        return "There are too few builds to tell a change from noise, so there is no answer; that is never a pass."
-    if isinstance(report.summary, outcomes.NothingToCompare):
-        return "Base runs no benchmark of head, so head is not judged. Head itself ran."
-    if isinstance(report.summary, outcomes.AllIdentical):
-        return "Every file that the benchmarks open is the same on both sides, so there is no difference to measure."
-    open_ones = [finding for finding in report.findings if finding.verdict == "inconclusive"]
-    if report.verdict == "inconclusive" and all(finding.is_below_floor for finding in open_ones):
-        return "At least one change is beyond the threshold, and smaller than the floor that the rules set."
-    if isinstance(report.summary, outcomes.SomeAccepted):
-        return "No benchmark is shown to be worse than its threshold allows, except what is accepted."
-    return _MEANINGS[report.verdict]
 
 
 def counts(report: Report) -> str:
@@ -143,10 +121,10 @@ def commit(side: Commit | None) -> str:
 
 
 def compared(report: Report) -> str:
-    """Say what was compared and how much was measured: "main 1a2b3c4d5e → HEAD 9f8e7d6c5b; 5 builds of each"."""
+    """Say what was compared and how much was measured: "main 1a2b3c4d5e → HEAD 9f8e7d6c5b; 5 builds x 5 starts ..."."""
     base, head = map(commit, (report.run.base, report.run.head))
     sides = "" if base == head == "unknown" else f"{base} → {head}"
-    return "; ".join(filter(None, (sides, measured_briefly(report))))
+    return "; ".join(filter(None, (sides, measured(report))))
 
 
 def moved(report: Report) -> list[Recorded]:
@@ -162,9 +140,10 @@ def moved(report: Report) -> list[Recorded]:
 def measured(report: Report) -> str:
     """How much was measured: "5 builds x 5 starts x 10 values of each, 3 min 20 s"."""
     done, planned = report.run.rounds.done, None if _fills(report) else report.run.rounds.planned
-    wanted = _wanted_rounds(report)
+    builds = _plan(report).get("builds")
+    wanted = builds.get("max") if isinstance(builds, Mapping) else builds
     parts = []
-    if planned is not None and wanted is not None and planned < wanted:
+    if planned is not None and isinstance(wanted, int) and planned < wanted:
         parts = [f"{done} of {plural(planned, 'round')} ({wanted} in the plan, only {planned} fit the budget)"]
     elif planned != done:
         # that all were measured goes without saying
@@ -207,33 +186,10 @@ def turns(found: Sequence[Turn]) -> str:
     return f"by turns of {count} (starting takes {share} of the time)"
 
 
-def measured_briefly(report: Report) -> str:
-    """How much was measured, in few words: "5 builds of each, 3 min 23 s", "4 of 12 rounds, 4 builds of each"."""
-    done, planned = report.run.rounds.done, None if _fills(report) else report.run.rounds.planned
-    wanted = max(planned or 0, _wanted_rounds(report) or 0)
-    cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
-    sides = [side.counts for case in cases for side in (case.base, case.head)]
-    # fewer rounds than wanted: the budget ended it, or all was settled
-    parts = [f"{done} of {plural(wanted, 'round')}"] if done < wanted and not _needed_nothing(report) else []
-    if any(side.session > 1 for side in sides):
-        parts.append(_span([side.session for side in sides], "session"))
-    if sides:
-        parts.append(f"{_span([side.build for side in sides], _top(report))} of each")
-    if known(report.run.seconds):
-        parts.append(format_duration(report.run.seconds))
-    return ", ".join(parts)
-
-
 def _fills(report: Report) -> bool:
     """Return whether there were to be as many rounds as the budget holds."""
     builds = _plan(report).get("builds")
     return report.run.looks is not None and isinstance(builds, Mapping) and builds.get("max") is None
-
-
-def _wanted_rounds(report: Report) -> int | None:
-    builds = _plan(report).get("builds")
-    most = builds.get("max") if isinstance(builds, Mapping) else builds
-    return most if isinstance(most, int) else None
 
 
 def looks(report: Report) -> str:

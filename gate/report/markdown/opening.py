@@ -130,7 +130,7 @@ def compared(report: Report) -> Md:
     """Write what was compared and how much was measured, in one line."""
     base, head = (reports.commit(side) for side in (report.run.base, report.run.head))
     sides = [] if base == head == "unknown" else [f"{code(base, 60)} → {code(head, 60)}"]
-    measured = reports.measured_briefly(report)
+    measured = reports.measured(report)
     return Md("; ".join([*sides, *([brief(measured, 200)] if measured else [])]))
 
 

@@ -351,7 +351,6 @@ def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
     texts = [
         *first,
         *([f"base and head: {run.chosen}"] if run.chosen else []),
-        f"measured: {reports.measured(report)}",
         *([f"time: {spent}"] if (spent := cost.where(run.cost)) else []),
         *([f"sandbox: {run.sandbox!s}"] if run.sandbox else []),
         *([f"interim checks: {reports.looks(report)}"] if run.looks else []),

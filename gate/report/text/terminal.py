@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from gate.decide.importance import ordered, plain
-from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, table
+from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, stacked, table
 from gate.model import VERDICTS, Finding, Recorded, Report
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.explanations import explanation_lines
@@ -16,7 +15,7 @@ from gate.words.failures import FailureGroup, grouped
 from gate.words.marks import SHAPES, STYLES
 from gate.words.names import Names
 from gate.writing.phrases import machine, more_are, named
-from gate.writing.plain import clip, distinct, last_lines, visible, wrap
+from gate.writing.plain import clip, last_lines, visible, wrap
 
 _TOLD = 3
 _TOLD_OF_ALL = 20
@@ -30,7 +29,6 @@ _RECORDED = 20
 _STDERR = 20
 _WARNINGS = 5
 _GROUPS = 3
-_ENTRIES = 10
 
 
 def render(report: Report, *, color: bool = False, width: int = 100, every: bool = False) -> str:
@@ -99,14 +97,13 @@ class _Text:
         sandbox = report.run.sandbox
         asked = [
             ("chosen", visible(report.run.chosen or "")),
-            ("measured", reports.measured(report)),
             ("time", cost.where(report.run.cost)),
             ("checks", reports.looks(report)),
             ("memory", reports.memory(report)),
             ("sandbox", str(sandbox) if sandbox and sandbox.on else ""),
             ("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}"),
-            *self.entries("override", policy.override),
-            *self.entries("accept", policy.accept),
+            *(("override", reports.settings(each)) for each in policy.override),
+            *(("accept", reports.settings(each)) for each in policy.accept),
             ("alarms", f"false-alarm limit: {reports.error_level(report)}"),
         ]
         facts = [
@@ -300,11 +297,6 @@ class _Text:
         lines += [line for each in texts for line in self.wrap(visible(each), first="  - ", rest="    ")]
         return lines + self.left_out(len(found) - len(texts))
 
-    def entries(self, name: str, tables: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-        shown = tables if self.every else tables[:_ENTRIES]
-        more = [(name, f"{more_are(len(tables) - len(shown))} in report.json")] if len(shown) < len(tables) else []
-        return [*((name, reports.settings(table)) for table in shown), *more]
-
 
 def _is_quiet(finding: Finding) -> bool:
     """Return whether no machine of a finding needs to be looked at."""
@@ -372,13 +364,10 @@ def findings_table(
             break
     else:
         # a block a finding, where no table fits
-        for name, own in zip(distinct([own["case"].text for own in rows], 2 * width), rows, strict=True):
-            verdict = own["verdict"]
-            text = f"{own['base'].text} to {own['head'].text}, {own['change'].text}"
-            text += f", threshold {own['threshold'].text}" if "threshold" not in absent else ""
-            painted = paint(verdict.text, styles.get(verdict.tone, ""))
-            lines += [*wrap(name, width, rest="  "), f"  {painted}{numbered.marks(verdict.notes)}"]
-            lines += wrap(text, width, first="  ", rest="    ")
+        shown = ["case", "verdict", "change", *({"threshold"} - absent), "base", "head"]
+        head = [Column(n, right=n in ("base", "head", "threshold")) for n in shown]
+        marked = [[own[n].text + numbered.marks(own[n].notes) for n in shown] for own in rows]
+        lines += stacked(head, marked, width)
     legend = reports.confidences(found) if every else ""
     below = wrap(f"{reports.capitalized(legend)}.", width) if legend else []
     below += wrap(bars.legend(), width) if drawn else []

@@ -72,7 +72,6 @@ def test_a_budget_that_cuts_the_plan_is_said() -> None:
         "pass", [], run=examples.run_facts(rounds=Round(done=4, planned=31), settings=fills, looks=facts)
     )
     assert reports.measured(filled).startswith("4 rounds, ")
-    assert "of" not in reports.measured_briefly(filled)
     whole = examples.run_facts(rounds=Round(done=4, planned=12), settings=plan)
     assert "the plan has" not in reports.measured(examples.report("pass", [], run=whole))
 
@@ -286,14 +285,6 @@ def test_a_setting_and_a_fact_are_written_for_people(key: str, value: object, ex
 )
 def test_long_numbers_have_separators(number: float, unit: str, expected: str) -> None:
     assert amounts.amount(number, unit, number) == expected
-
-
-def test_how_much_was_measured_in_few_words() -> None:
-    assert reports.measured_briefly(examples.passing()) == "5 builds of each, 3 min 23 s"
-    assert reports.measured_briefly(examples.only_inconclusive()) == "3 of 12 rounds, 3 builds of each, 3 min 23 s"
-    assert reports.measured_briefly(examples.nothing()) == "0 of 5 rounds"
-    several = examples.finding(base=examples.side(1.0, counts=SESSIONS), head=examples.side(1.0, counts=SESSIONS))
-    assert reports.measured_briefly(examples.report("pass", [several])) == "3 sessions, 6 builds of each, 3 min 23 s"
 
 
 def test_one_of_anything_is_singular() -> None:

@@ -146,7 +146,7 @@ def test_columns_go_before_the_table_does() -> None:
     narrow = terminal.render(report, width=80)
     # a name is whole before anything stands beside it but its change and its verdict
     assert "81,234 1/s" not in narrow and "encode instructions size=10, kind=a  +2.1% (exact)" in narrow
-    assert "81,234 1/s to 73,923 1/s" in terminal.render(report, width=40)
+    assert "base 81,234 1/s, head 73,923 1/s" in terminal.render(report, width=40).replace("\n   ", "")
 
 
 def test_the_column_of_intervals_has_one_confidence_and_what_decided_is_said_apart() -> None:
