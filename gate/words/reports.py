@@ -150,7 +150,7 @@ def measured(report: Report) -> str:
         parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
     if report.run.imported:
         parts = [f"by {visible(', '.join(report.run.imported))}"]
-    if _needed_nothing(report):
+    if bool(report.identical) and not (report.findings or report.recorded or report.failures):
         parts = ["nothing"]
     # what has no values behind it does not count
     cases: list[Finding | Recorded] = [*report.findings, *(r for r in report.recorded if r.ratio.method != AGGREGATE)]
@@ -171,10 +171,6 @@ def measured(report: Report) -> str:
 def _plan(report: Report) -> Mapping[str, Any]:
     plan = (report.run.settings or {}).get("plan")
     return plan if isinstance(plan, Mapping) else {}
-
-
-def _needed_nothing(report: Report) -> bool:
-    return bool(report.identical) and not (report.findings or report.recorded or report.failures)
 
 
 def turns(found: Sequence[Turn]) -> str:
