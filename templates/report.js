@@ -117,7 +117,7 @@
     const wanted = text.value.trim().toLocaleLowerCase();
     for (const row of rows) row.hidden = hidden.has(row.dataset.verdict) || !row.dataset.text.toLocaleLowerCase().includes(wanted);
     const shown = rows.filter((row) => !row.hidden).length;
-    status.textContent = shown === rows.length ? "" : `${shown} of ${rows.length} findings shown`;
+    status.textContent = shown === rows.length ? "" : `${shown} of ${rows.length} results shown`;
   };
   // the counts become buttons, where there is something to choose from
   const counts = [...controls.querySelectorAll("[data-verdict]")].filter((count) => rows.some((row) => row.dataset.verdict === count.dataset.verdict));

@@ -111,7 +111,7 @@ def parameter(action: argparse.Action) -> Parameter:
     choices = tuple(map(str, action.choices or ()))
     metavar = action.metavar if isinstance(action.metavar, str) else action.dest.rpartition(".")[2].upper()
     return Parameter(
-        flag=action.option_strings[0] if action.option_strings else "",
+        flag=action.option_strings[-1] if action.option_strings else "",
         metavar=metavar if takes else None,
         help=(action.help or "").replace("%%", "%"),
         choices=choices,

@@ -14,6 +14,7 @@ MEASURED = (Exit.PASS, Exit.USAGE, Exit.ERROR, Exit.UNFIT)
 """The exit codes of a command that measures and gives no verdict."""
 DECIDED = (Exit.PASS, Exit.REGRESSION, Exit.USAGE, Exit.INCONCLUSIVE, Exit.ERROR)
 """Of one that gives a verdict over measurements."""
+LAST = 100
 _FOLDER = Path(__file__).parents[1] / "commands"
 
 
@@ -41,8 +42,8 @@ class Command:
     """What its 3 means."""
     parts: Mapping[str, Command] = field(default_factory=dict)
     """Sub-commands, by name; without one, the command itself runs."""
-    place: int = 100
-    """Where it stands in the list of all; of equal ones, by name."""
+    place: int = LAST
+    """Where it stands in the list of those that a gate needs; all others follow by name."""
 
 
 def meanings(codes: Sequence[Exit], command: Command | None = None) -> dict[Exit, str]:

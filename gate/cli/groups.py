@@ -50,6 +50,7 @@ class OutputOptions:
     files: Mapping[str, str] = named(file_formats(), "write the report as {} (-: print it)", metavar="FILE")
     """By the format's name, in the order of the command line."""
     quiet: bool = switch("print only the verdict and errors")
+    every: bool = switch("print everything, however long: all benchmarks, views, functions, rules", flag="--all")
 
 
 STRICT = "exit with 5 before measuring if this host is unfit; `perfgate doctor` shows why"

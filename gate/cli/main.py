@@ -12,11 +12,11 @@ import shutil
 import signal
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 
 from gate import __version__
-from gate.cli.command import Command, command_names, command_of, meanings
+from gate.cli.command import LAST, Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
 from gate.cli.options import BEHIND, add_options, options_of
 from gate.codes import Exit, of_signal
@@ -25,14 +25,11 @@ from gate.writing.phrases import listed
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
-from collections.abc import Iterable
 
 _WIDEST = 100
 """Columns of a help."""
 _OWNERS = 4
 """Commands that are named as those with an option."""
-_SHORT = 9
-"""Letters of a sub-command's column."""
 
 
 class _EndError(Exception):
@@ -99,8 +96,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     argv: without the program's name. out takes the report, err everything else.
     """
     if os.environ.get("GITHUB_ACTIONS") == "true" and not {"action", "publish"} & set(argv[:1]):
-        from gate.cli.main import Harmless
-
+        # these two speak to the runner, and fence in what they show by themselves
         out, err = Harmless(out), Harmless(err)
     _Parser.out, _Parser.err = out, err
     try:
@@ -166,11 +162,7 @@ def run() -> NoReturn:
     """Run the process's command line and exit."""
     # a stream that the caller closed is none at all in Python
     null = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # open as long as the process
-    # the action fences in what it shows by itself, and speaks to the runner
-    heard = os.environ.get("GITHUB_ACTIONS") != "true" or sys.argv[1:2] == ["action"]
-    out, err = sys.stdout or null, _forgiving(io.TextIOWrapper if heard else _Unheard) if sys.stderr else null
-    if not heard and isinstance(out, io.TextIOWrapper):
-        out = _Unheard(out.buffer, out.encoding, line_buffering=out.line_buffering)
+    out, err = sys.stdout or null, _forgiving() if sys.stderr else null
     if isinstance(out, io.TextIOWrapper):
         # a table without its glyphs is better than none
         out.reconfigure(errors=ASCII_ONLY)
@@ -192,18 +184,6 @@ def run() -> NoReturn:
     sys.exit(code)
 
 
-_COMMAND = re.compile(r"(?:^|(?<=[\r\n]))([^\S\r\n]*:)(?=:)|(##)(?=\[)")
-"""What the runner of a workflow takes for a command: "::" at the beginning of a line, behind blanks; "##[" anywhere."""
-
-
-class _Unheard(io.TextIOWrapper):
-    """A step's log: what measured code wrote stands in it, and commands no workflow."""
-
-    def write(self, text: str, /) -> int:
-        super().write(_COMMAND.sub(lambda found: f"{found[0]} ", text))
-        return len(text)
-
-
 class _Forgiving(io.FileIO):
     """Standard error on a disk that is full, or whose reader has gone: what cannot be said changes no exit code."""
 
@@ -214,9 +194,9 @@ class _Forgiving(io.FileIO):
             return memoryview(data).nbytes
 
 
-def _forgiving(kind: type[io.TextIOWrapper]) -> TextIO:
+def _forgiving() -> TextIO:
     raw = io.BufferedWriter(_Forgiving(sys.stderr.fileno(), "w", closefd=False))
-    return kind(raw, sys.stderr.encoding, ASCII_ONLY, line_buffering=True)
+    return io.TextIOWrapper(raw, sys.stderr.encoding, ASCII_ONLY, line_buffering=True)
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -224,20 +204,6 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str, max_help_position: int = 24) -> None:
         super().__init__(prog, max_help_position=max_help_position, width=_width())
-
-
-class _Overview(_Formatter):
-    """Aligns the list of commands: argparse forgets that their names are indented, and would break the line of one."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=6 + max(map(len, command_names())))
-        self._action_max_length = self._max_help_position - 2
-
-    def _format_action(self, action: argparse.Action) -> str:
-        if isinstance(action, argparse._SubParsersAction):
-            # its own line would say no more than the heading
-            return "".join(map(self._format_action, self._iter_indented_subactions(action)))
-        return super()._format_action(action)
 
 
 def _width() -> int:
@@ -254,40 +220,62 @@ class _Invocation:
 
 
 def _invocation(words: list[str]) -> _Invocation:
-    if not words or words[0] not in command_names():
+    names = command_names()
+    if words[:1] == ["help"] and words[1:2] != ["--help"]:
+        words = [*words[1:], "--help"]
+    if not words or words[0] not in names:
         # --version and --help end here, and so does a name that there is not
-        # answer --version and --help, and refuse what is no command
-        names = command_names()
+        wants_help = not words or words[0] in ("-h", "--help")
         parser = _Parser(
             prog="perfgate",
             description=textwrap.fill(
                 "Performance gate: fails only on a slowdown beyond the threshold that noise cannot explain.", _width()
             ),
-            formatter_class=_Overview,
+            # the help lines cost an import each
+            epilog=f"{_overview(names)}\n{_codes(list(Exit))}" if wants_help else "",
+            formatter_class=_Formatter,
             usage="perfgate COMMAND [OPTIONS]",
         )
         parser.add_argument(
-            "--version", action="version", version=f"perfgate {__version__}", help="show the version and exit"
+            "-V", "--version", action="version", version=f"perfgate {__version__}", help="show the version and exit"
         )
         parser.add_help_option()
         _refuse_unknown(parser, words[:1])
         if words and not words[0].startswith("-"):
-            meant = " (did you mean --help?)" if words[0] == "help" else _meant(words[0], names)
+            known = _MEANT.get(words[0])
+            meant = f" (did you mean {known}?)" if known else _meant(words[0], names)
             parser.error(f"{words[0]!r} is not a command{meant}")
-        commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-        wants_help = any(word in ("-h", "--help") for word in words[:1])
-        # their help lines cost an import each
-        loaded = {name: command_of(name) if wants_help else None for name in names}
-        for name, command in sorted(loaded.items(), key=lambda each: (each[1].place if each[1] else 0, each[0])):
-            commands.add_parser(name, help=command.help if command else None)
-        parser.epilog = _codes(list(Exit))
-        parser.parse_args(words)
+        parser.parse_args(words or ["--help"])
         raise AssertionError(words)
     found = _Invocation(words[0], command_of(words[0]), words[1:])
     if found.words and found.words[0] in found.command.parts:
         part = found.words[0]
         return _Invocation(f"{found.name} {part}", found.command.parts[part], found.words[1:])
     return found
+
+
+_MEANT = {
+    "run": "check",
+    "test": "check",
+    "bench": "check",
+    "diff": "compare",
+    "profile": "explain",
+    "trend": "history trend",
+    "version": "--version",
+}
+"""What other tools call a command."""
+
+
+def _overview(names: Sequence[str]) -> str:
+    """List the commands that a gate needs, and behind them all others."""
+    found = sorted(((command_of(name), name) for name in names), key=lambda each: (each[0].place, each[1]))
+    first = [(command, name) for command, name in found if command.place != LAST]
+    lists = (("commands", first), ("more", found[len(first) :]))
+    longest = max(map(len, names))
+    return "\n".join(
+        f"{title}:\n" + "".join(_indented(f"{name:<{longest}}", command.help) for command, name in listed_)
+        for title, listed_ in lists
+    )
 
 
 def _parser(named: _Invocation) -> _Parser:
@@ -315,7 +303,7 @@ def _parser(named: _Invocation) -> _Parser:
 
 def _indented(name: str, text: str) -> str:
     """Return a line of a list in the epilog, broken where the terminal ends."""
-    first = f"  {name}  " if len(name) < _SHORT else f"  {name} "
+    first = f"  {name}  "
     return textwrap.fill(text, _width(), initial_indent=first, subsequent_indent=" " * len(first)) + "\n"
 
 
@@ -431,8 +419,8 @@ def _near(word: str, known: Sequence[str], cutoff: float) -> str | None:
     return next(iter(get_close_matches(word, known, n=1, cutoff=cutoff)), None)
 
 
-# at the beginning of a line behind blanks, and the older form anywhere; \r ends a line as well
-_PASSED_ON = re.compile(r"((?:^|[\r\n])\s*):(?=:)|##(?=\[)")
+_COMMAND = re.compile(r"(?:^|(?<=[\r\n]))\s*:(?=:)|##(?=\[)")
+"""What the runner of a workflow takes for a command: "::" at the beginning of a line, behind blanks; "##[" anywhere."""
 
 
 class Harmless(io.TextIOBase, TextIO):
@@ -440,17 +428,15 @@ class Harmless(io.TextIOBase, TextIO):
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._begins = True
+        self._before = ""
 
     def write(self, text: str, /) -> int:
         """Write a text, and say how long it was."""
-        # what stands before on its line
-        before = "" if self._begins else "x"
-        safe = _PASSED_ON.sub(lambda found: f"{found[1]}: " if found[1] is not None else "## ", before + text)
-        self._stream.write(safe[len(before) :])
-        if text:
-            last = re.split(r"[\r\n]", text)[-1]
-            self._begins = not last.strip() and (self._begins or last != text)
+        safe = _COMMAND.sub(lambda found: f"{found[0]} ", self._before + text)
+        self._stream.write(safe[len(self._before) :])
+        line = re.split(r"[\r\n]", safe)[-1]
+        # of what stands on the line: whether it is blank but for a colon, and its last two letters
+        self._before = line.strip() if line.strip() in ("", ":") else f"x{line[-2:]}"
         return len(text)
 
     def writelines(self, lines: Iterable[str], /) -> None:  # type: ignore[override]  # two bases, which do not agree

@@ -23,6 +23,8 @@ T = TypeVar("T")
 _KEY = "option"
 _TITLES = {"csv": "CSV", "html": "HTML", "json": "JSON", "junit": "JUnit XML", "markdown": "Markdown"}
 """How formats are written."""
+_SHORT = {"--quiet": ("-q",), "--all": ("-v",)}
+"""What else an option is called, in every command."""
 BEHIND = "-- "
 """Begins the metavar of an argument that takes all words behind --, and none before it."""
 KNOWN = "known"
@@ -242,7 +244,7 @@ def _add(container: argparse._ActionsContainer, each: Field[Any], declared: _Opt
     settings = {name: value for name, value in declared.settings.items() if value is not None or name == "default"}
     flag = _flag(each, declared)
     if flag:
-        added = container.add_argument(flag, dest=prefix + each.name, **settings)
+        added = container.add_argument(*_SHORT.get(flag, ()), flag, dest=prefix + each.name, **settings)
     else:
         added = container.add_argument(prefix + each.name, **settings)
     if declared.known:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gate.decide.design import Subject
-from gate.model import VERDICTS, Case, Finding, Identical, QuantileCurve, Report, Verdict
+from gate.model import VERDICTS, Case, Finding, QuantileCurve, Report, Verdict
 from gate.stats.quantile import quantile_curve
 
 MOST = 20
@@ -17,7 +17,13 @@ MOST = 20
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings with those that matter first, and among equals the largest change first."""
-    return sorted(findings, key=lambda f: (VERDICTS.index(f.verdict), not f.is_hidden, -_size(f)))
+    return sorted(findings, key=lambda f: (_ORDER.index(f.verdict), f.is_noise, not f.is_hidden, -_size(f)))
+
+
+_ORDER: tuple[Verdict, ...] = (
+    "regression", "improvement", "accepted", "inconclusive", "unchanged", "no-sign", "identical",
+)  # fmt: skip
+"""What changed stands before what noise leaves open."""
 
 
 def plain(finding: Finding) -> bool:
@@ -34,22 +40,32 @@ def _size(finding: Finding) -> float:
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """How many findings have a verdict. not_worse: of the inconclusive ones, how many are shown not to be worse."""
+    """How many findings have a verdict."""
 
     verdict: Verdict
     count: int
     not_worse: int = 0
+    """Of the inconclusive ones, how many are shown not to be worse."""
+    noisy: int = 0
+    """Of these, how many noise alone leaves open."""
 
 
 def tallies(report: Report) -> list[Tally]:
     """Count the findings of each verdict that occurs, in the order of importance."""
-    every: list[Finding | Identical] = [*report.findings, *report.identical]
-    found = {verdict: [f for f in every if f.verdict == verdict] for verdict in VERDICTS}
-    return [
-        Tally(verdict, len(those), sum(f.not_worse for f in those) if verdict == "inconclusive" else 0)
-        for verdict, those in found.items()
-        if those
+    found: dict[Verdict, list[Finding]] = {verdict: [] for verdict in VERDICTS}
+    for each in report.findings:
+        found[each.verdict].append(each)
+    told = [
+        Tally(
+            verdict,
+            len(own),
+            sum(f.not_worse for f in own if f.verdict == "inconclusive"),
+            sum(f.is_noise for f in own),
+        )
+        for verdict, own in found.items()
+        if own
     ]
+    return [*told, *([Tally("identical", len(report.identical))] if report.identical else [])]
 
 
 def curves_of(subjects: Sequence[Subject], findings: Sequence[Finding]) -> list[QuantileCurve]:

@@ -295,7 +295,8 @@ def summary(
         if not findings and (found := _nothing_in_common(evidence)) is not None:
             return found
         if findings or evidence.failures:
-            return outcomes.Failed(failures=len(evidence.failures), findings=len(findings))
+            same = len({each.benchmark for each in identical})
+            return outcomes.Failed(failures=len(evidence.failures), findings=len(findings), unaffected=same)
         return _nothing_decided(evidence)
     if verdict == "inconclusive":
         not_worse = sum(f.not_worse for f in findings if f.verdict == "inconclusive")

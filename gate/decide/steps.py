@@ -427,6 +427,8 @@ class _Quieter(msgspec.Struct, frozen=True):
     metric: str
     narrower: float
     findings: int
+    sure: bool
+    """Whether it shows a regression, as it was measured."""
 
 
 def less_noise(
@@ -444,7 +446,8 @@ def less_noise(
     loaded, other = waited is not None, quieter is not None or duet
     too_much = loaded if more is None else _is_too_much(report, more)
     # on a host that others load, what hardly minds them comes first; a duet does not where a few builds would do
-    if not too_much and not (other if more is None else loaded and quieter is not None):
+    sure = quieter is not None and quieter.sure
+    if not too_much and not sure and not (other if more is None else loaded and quieter is not None):
         return None
     return steps.ReduceNoise(
         builds=more.builds if more else None,
@@ -473,7 +476,7 @@ def _is_too_much(report: Report, more: steps.MoreBuilds) -> bool:
 
 
 def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
-    """Find a metric that the run recorded of every benchmark, and that is much narrower in most open findings."""
+    """Find a metric that the run recorded of every benchmark, and that would decide most open findings, or may."""
     if report.run.imported:
         return None
     every = {f.benchmark for f in report.findings}
@@ -483,10 +486,11 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         if not every <= {r.benchmark for r in found}:
             continue
         own = {_case(r): r.ratio for r in found}
-        gains = [_gain(f.ratio, own[_case(f)]) for f in still_open if _case(f) in own]
-        won = [gain for gain in gains if gain >= _NARROWER]
+        gains = [_gain(f.ratio, own[_case(f)]) if _case(f) in own else 0.0 for f in still_open]
+        beyond = [_case(f) in own and (own[_case(f)].low or 0.0) > 1 + f.threshold for f in still_open]
+        won = [g for g, sure in zip(gains, beyond, strict=True) if g >= _NARROWER or (sure and g > 1)]
         if won and 2 * len(won) >= len(still_open):
-            return _Quieter(name, min(won), len(won))
+            return _Quieter(name, min(won), len(won), any(beyond))
     return None
 
 

@@ -157,7 +157,7 @@ def partial_suites(executions: Sequence[Execution], run: Run | None) -> list[Fai
             lacking = [place for place, lines in made.items() if line not in lines]
             if lacking:
                 at, session, build, execution = lacking[0]
-                status = f"{len(lacking)} of {plural(len(made), 'execution')} of its suite left it out"
+                status = f"{len(lacking)} of {plural(len(made), 'start')} of its suite left it out"
                 failures.append(
                     Failure(
                         kind="execution", benchmark=line[0], side=side, session=session, build=build,

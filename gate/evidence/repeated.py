@@ -225,7 +225,7 @@ def _series_of(benchmark: str, metric: str, executions: Sequence[Execution]) -> 
 def _failure(e: Execution, earlier: Execution, metric: str) -> Failure:
     begin = "are" if earlier.metrics[metric].values == e.metrics[metric].values else "begin with"
     session = f"session {earlier.session}, " if earlier.session or e.session else ""
-    place = f"{session}build {earlier.build}, execution {earlier.execution} of {earlier.side}"
+    place = f"{session}build {earlier.build}, start {earlier.execution} of {earlier.side}"
     return Failure(
         kind="repeated",
         benchmark=e.benchmark,
@@ -235,6 +235,6 @@ def _failure(e: Execution, earlier: Execution, metric: str) -> Failure:
         execution=e.execution,
         factors=e.factors,
         status=f"the same values of {metric} twice: was a file of an earlier run read?",
-        hint=f"they {begin} the values of {place}: each execution must write its own file; a count that is always the "
+        hint=f"they {begin} the values of {place}: each start must write its own file; a count that is always the "
         f"same needs exact = true in [benchmark.metric.{metric}]",
     )

@@ -40,7 +40,7 @@ class WorkingTree(_OnBranch, frozen=True):
     untracked: int
 
     def _said(self) -> str:
-        changed = plural(self.changed, "file") + (f", {self.untracked} of them untracked" if self.untracked else "")
+        changed = plural(self.changed, "file") + (f", {self.untracked} untracked" if self.untracked else "")
         return f"the working tree {self.where} with uncommitted changes ({changed})"
 
 

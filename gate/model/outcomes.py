@@ -35,7 +35,7 @@ from gate.writing.sentences import (
 
 
 def _of(count: int, findings: int) -> str:
-    return f"{count:,} of {plural(findings, 'finding')}"
+    return f"{count:,} of {plural(findings, 'result')}"
 
 
 def hidden_by_floor(count: int, floor: str = "the floor") -> str:
@@ -99,7 +99,7 @@ class OnlyAggregates(Sentence, frozen=True, kw_only=True):
 
     def _said(self) -> str:
         behind = f"without the values behind {agree(self.count, 'it', 'them')}"
-        one = ", of one build a side" if self.more else ""
+        one = ", of one build each" if self.more else ""
         return f"nothing was decided: the files hold {plural(self.count, 'aggregate')} {behind}{one}"
 
 
@@ -134,7 +134,7 @@ class BudgetEnded(Sentence, frozen=True, kw_only=True):
         took = {
             "set-up": spent.setup,
             plural(spent.builds, "build"): spent.building,
-            plural(spent.executions, "execution"): spent.executing,
+            plural(spent.executions, "start"): spent.executing,
         }
         # less is not worth a word
         parts = [f"{name} took {format_duration(seconds)}" for name, seconds in took.items() if seconds >= 0.05]
@@ -167,10 +167,17 @@ class Failed(Sentence, frozen=True, kw_only=True):
 
     failures: int
     findings: int
+    unaffected: int = 0
+    """Benchmarks that are proved to be the same on both sides."""
+
+    @property
+    def measured(self) -> str:
+        """Say what there is beside the failures."""
+        others = [(self.findings, "result"), (self.unaffected, "unaffected benchmark")]
+        return ", ".join(plural(count, noun) for count, noun in others if count) or "nothing was compared"
 
     def _said(self) -> str:
-        measured = f"; {plural(self.findings, 'finding')} measured" if self.findings else ", and nothing was compared"
-        return f"{plural(self.failures, 'failure')}{measured}"
+        return f"{plural(self.failures, 'failure')}, {self.measured}"
 
 
 class SomeInconclusive(Sentence, frozen=True, kw_only=True):
@@ -186,7 +193,7 @@ class SomeInconclusive(Sentence, frozen=True, kw_only=True):
         if self.not_worse == self.count:
             apart = " but not worse"
         hidden = f"; {hidden_by_floor(self.hidden)}" if self.hidden else ""
-        return f"{_of(self.count, self.findings)} inconclusive{apart}, none regressed{hidden}"
+        return f"{_of(self.count, self.findings)} undecided{apart}, none regressed{hidden}"
 
 
 class NotEnoughMeasured(Sentence, frozen=True, kw_only=True):
@@ -224,10 +231,10 @@ class AllIdentical(Sentence, frozen=True, kw_only=True):
     benchmarks: int
 
     def _said(self) -> str:
-        every = {1: "the benchmark runs", 2: "both benchmarks run"}.get(
-            self.benchmarks, f"all {self.benchmarks:,} benchmarks run"
+        every = {1: "the benchmark is", 2: "both benchmarks are"}.get(
+            self.benchmarks, f"all {self.benchmarks:,} benchmarks are"
         )
-        return f"{every} the same program on the same data as base, so nothing had to be measured"
+        return f"{every} unaffected: same program, same data"
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
@@ -278,13 +285,11 @@ class NothingRegressed(Sentence, frozen=True, kw_only=True):
     there are none."""
 
     def _said(self) -> str:
-        findings = plural(self.findings, "finding")
+        said = f"{plural(self.findings, 'result')}, {'none' if self.findings > 1 else 'not'} worse"
         if not self.no_sign or self.detectable is None:
-            return f"nothing regressed in {findings}"
-        size = f"a regression of {format_share(self.detectable)} or more"
-        if self.no_sign == self.findings:
-            return f"no sign of {size} in {findings}"
-        return f"nothing regressed in {findings}; in {self.no_sign:,} of them {size} would have shown"
+            return said
+        hides = f"less than {format_share(self.detectable)} may hide"
+        return f"{said}; {hides if self.no_sign == self.findings else f'{self.no_sign:,} noisy, where {hides}'}"
 
 
 Summary = (
@@ -378,7 +383,7 @@ class RaiseBudget(Doing, frozen=True, kw_only=True):
     """Seconds that the rounds take at least, judging by what was measured."""
     rounds: int
     executions: int
-    """Executions that were complete; 0: what a round takes is not known."""
+    """Starts that were complete; 0: what a round takes is not known."""
 
     def _ways(self) -> tuple[Way, ...]:
         return (with_set(budget=Duration(self.budget)),)
@@ -389,7 +394,7 @@ class RaiseBudget(Doing, frozen=True, kw_only=True):
         return f"Raise the budget, for example {self.way}: " + (
             f"judging by what was done, {least}"
             if self.executions
-            else f"{least}; how much more is not known, because no execution was complete"
+            else f"{least}; how much more is not known, because no start was complete"
         )
 
 
@@ -551,7 +556,7 @@ class WaitForNights(Doing, frozen=True, kw_only=True):
 
 
 class NothingToDo(Doing, frozen=True):
-    says = "Nothing to do: the inconclusive results are not worse than the threshold allows"
+    says = "Nothing to do: what is undecided is not worse than the threshold allows"
 
 
 class LowerFloor(Doing, frozen=True, kw_only=True):
@@ -677,7 +682,7 @@ class MeasureMore(Doing, frozen=True, kw_only=True):
     def _said(self) -> str:
         quieter = f"se a quieter host ({DOCTOR} examines it)"
         if self.hopeless:
-            return f"U{quieter}: at this noise level more builds will not settle it"
+            return f"U{quieter}: more builds would not help"
         return f"Run again with {self.way}, which narrows the intervals, or u{quieter}"
 
 
@@ -711,15 +716,15 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
 
     def _said(self) -> str:
         takes = "" if self.seconds is None else f", about {format_duration(self.seconds)}"
-        why = "at this noise level more builds will not settle it"
+        why = "more builds would not help"
         if not self.too_much:
-            why = f"more builds would probably settle it too ({self.builds} a side{takes})"
+            why = f"more builds would probably decide it too ({self.builds} of each{takes})"
         elif self.builds is not None:
-            why += f" within reason ({self.builds} a side{takes})"
+            why += f" within reason ({self.builds} of each{takes})"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
         if self.metric is not None:
-            every = f"{self.findings} of {self.may_be_worse}" if self.may_be_worse > 1 else "the inconclusive finding"
+            every = f"{self.findings} of {self.may_be_worse}" if self.may_be_worse > 1 else "it"
             by = "exact" if self.narrower is None else f"at least {self.narrower:.2g} times narrower"
             recorded = f"which this run recorded: its interval is {by} in {every}"
             return f"Decide on {self.metric} instead, {recorded}: {self.way}; {why}"
@@ -738,7 +743,7 @@ class ImportMore(Doing, frozen=True, kw_only=True):
         return Command("perfgate decide base=B1 base=B2 ... head=H1 head=H2 ..."), CHECK
 
     def _said(self) -> str:
-        measure = f"Build and measure each side {self.builds} times, in turns, and name all files: {self.way}"
+        measure = f"Build and measure base and head {self.builds} times each, in turns, and name all files: {self.way}"
         return f"{measure}. {CHECK} does all of it"
 
 
@@ -792,7 +797,7 @@ class MoreMachines(Doing, frozen=True, kw_only=True):
         more = [each for each in self.ways if isinstance(each, Lines)]
         fixed = "".join(f", or, if only these matter, add {each}" for each in self.ways if each not in more)
         many = "".join(f"measure on {self.wanted} machines ({each}, for `perfgate plan --matrix`)" for each in more)
-        return f"More builds on {these} will not settle it: {many or 'they differ too much'}{fixed}"
+        return f"More builds on {these} would not help: {many or 'they differ too much'}{fixed}"
 
 
 class CheckValues(Doing, frozen=True):
@@ -824,12 +829,11 @@ class MoreBuilds(Doing, frozen=True, kw_only=True):
     def _said(self) -> str:
         settled, left = self.settled, self.may_be_worse
         if not self.not_worse:
-            every = "the inconclusive finding" if left == 1 else f"all {left} inconclusive findings"
-            which = every if settled == left else f"{settled} of {left} inconclusive findings"
+            which = "it" if settled == left == 1 else f"{settled} of {left}"
         else:
             which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
         cost = "" if self.seconds is None else f" (about {format_duration(self.seconds)})"
-        return f"Run again with {self.way}{cost}: at this noise level it would probably settle {which}"
+        return f"Run again with {self.way}, which would probably decide {which}{cost}"
 
 
 class AllowMoreBuilds(Doing, frozen=True, kw_only=True):
@@ -855,7 +859,7 @@ class AllowMoreBuilds(Doing, frozen=True, kw_only=True):
         if self.why == "interrupted":
             return f"Continue the interrupted run with {self.way}: {cost}"
         if not self.ways:
-            return f"Measure each side {self.needed} times: {cost}"
+            return f"Measure base and head {self.needed} times each: {cost}"
         return f"Run the same check again with {self.way}: {cost}"
 
 

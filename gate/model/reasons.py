@@ -60,7 +60,7 @@ def correction(comparisons: int) -> str:
 
 def _asked(confidence: float | None) -> str:
     """Say why the interval that is shown is narrower than the one that decided."""
-    return "" if confidence is None else f" at the {format_confidence(confidence)} that interim looks ask for"
+    return "" if confidence is None else f" at the {format_confidence(confidence)} that interim checks ask for"
 
 
 class _WithFloor(Why, frozen=True, kw_only=True):
@@ -106,8 +106,8 @@ class OneUnit(Why, frozen=True, kw_only=True):
     sides: list[Side]
 
     def _said(self) -> str:
-        of = "a side" if len(self.sides) > 1 else f"of {self.sides[0]}"
-        return f"one {self.unit} {of} gives no interval, because the variation between {self.unit}s is unknown"
+        of = "of each" if len(self.sides) > 1 else f"of {self.sides[0]}"
+        return f"one {self.unit} {of} gives no interval: how {self.unit}s vary is unknown"
 
 
 class FewValues(Why, frozen=True, kw_only=True):
@@ -318,7 +318,7 @@ class NoSign(Why, frozen=True, kw_only=True):
 
     ends = "{_shown}"
     detectable: float
-    """The size of a slowdown that would have shown in 80 of 100 such runs, as a share."""
+    """The size of a slowdown that would have shown in 8 of 10 such runs, as a share."""
     limit: float
     """The end of the interval on the worse side, a ratio."""
     real: bool
@@ -330,15 +330,11 @@ class NoSign(Why, frozen=True, kw_only=True):
 
     @property
     def _shown(self) -> str:
-        if self.real:
-            least = amounts.a_worse(self, self.detectable)
-            return f"of {least}, which would have shown in 80 of 100 such runs; a smaller one is real"
-        one = amounts.worse(self, self.detectable).partition(" ")[2]
-        return f"of {amounts.worse_noun(self)}: one {one} would have shown in 80 of 100 such runs"
+        return f"catches {amounts.caught(self, self.detectable)}{'; a smaller one is real' if self.real else ''}"
 
     def _said(self) -> str:
         worst = f"at {'most' if self.better == 'lower' else 'worst'} {amounts.changed(self.limit)}"
-        return f"no sign {self._shown}; {worst} ({format_confidence(self.confidence)})"
+        return f"{self._shown}; {worst} ({format_confidence(self.confidence)})"
 
 
 # --- identical --------------------------------------------------------------------------------------------------------
@@ -355,7 +351,7 @@ class SameProgram(Why, frozen=True, kw_only=True):
         if not self.differ:
             return f"{self.same}: no file differs between base and head"
         differs = agree(self.differ, "differs", "differ")
-        return f"{self.same}: it opens none of the {plural(self.differ, 'path')} that {differs}"
+        return f"{self.same}: it reads none of the {plural(self.differ, 'path')} that {differs}"
 
 
 # --- inconclusive -----------------------------------------------------------------------------------------------------
@@ -366,7 +362,7 @@ class Unbounded(Why, frozen=True):
 
 
 class FewBuilds(Why, frozen=True, kw_only=True):
-    says = "the change looks real, but a verdict needs {needs:build} a side and there {has:is|are} {has}"
+    says = "the change looks real, but a verdict needs {needs:build} of each and there {has:is|are} {has}"
     needs: int
     has: int
 
@@ -380,11 +376,11 @@ class FewForBootstrap(Why, frozen=True, kw_only=True):
 
     def _said(self) -> str:
         there = f"there {agree(self.has, 'is', 'are')} {self.has}"
-        return f"a bootstrap interval needs {plural(self.needs, self.unit)} a side for a verdict, and {there}"
+        return f"a bootstrap interval needs {plural(self.needs, self.unit)} of each for a verdict, and {there}"
 
 
 class MemoryAlone(Why, frozen=True):
-    says = "one build a side: the interval rests on remembered variance alone, so it is shown but decides nothing"
+    says = "one build of each: the interval rests on remembered variance alone, so it is shown and decides nothing"
 
 
 class Uncorrected(Why, frozen=True, kw_only=True):
@@ -408,8 +404,10 @@ class BetterUncorrected(Why, frozen=True, kw_only=True):
         "better by more than the threshold of {threshold:percent}, but not after correction for multiple comparisons; "
         "not worse"
     )
-    ends = "not worse; beyond it, but not after correction for multiple comparisons"
     threshold: float
+
+    def _end(self, of: Measured, /) -> str:
+        return f"{amounts.not_worse(of)}; beyond it, but not after correction for multiple comparisons"
 
 
 class NotWorse(_WithFloor, frozen=True, kw_only=True):
@@ -430,7 +428,7 @@ class NotWorse(_WithFloor, frozen=True, kw_only=True):
     def _end(self, of: Measured, /) -> str:
         worse, better = amounts.nouns(of) if of.better == "lower" else amounts.nouns(of)[::-1]
         below = "" if self.floor is None else f" (any {worse} is below the floor of {self.amount})"
-        return f"not worse{below}; the {better} may exceed it{_asked(self.confidence)}"
+        return f"{amounts.not_worse(of)}{below}; the {better} may exceed it{_asked(self.confidence)}"
 
 
 class Unconfirmed(Why, frozen=True, kw_only=True):
@@ -483,7 +481,7 @@ class TooWide(Why, frozen=True, kw_only=True):
     hopeless: bool
     """Whether no reasonable number of builds would settle it, as far as that is known."""
     confidence: float | None = None
-    """What interim looks ask for, where the interval that is shown goes less far; None: it goes as far."""
+    """What interim checks ask for, where the interval that is shown goes less far; None: it goes as far."""
 
     def _said(self) -> str:
         threshold = f"the threshold of {format_percent(self.threshold)}"
@@ -504,7 +502,7 @@ class TooNoisy(Why, frozen=True, kw_only=True):
     """No regression shows, but only a large one would have."""
 
     detectable: float
-    """The size of a slowdown that would have shown in 80 of 100 such runs, as a share."""
+    """The size of a slowdown that would have shown in 8 of 10 such runs, as a share."""
     wanted: float
     """What the rules ask for."""
     unit: str
@@ -512,12 +510,18 @@ class TooNoisy(Why, frozen=True, kw_only=True):
     hopeless: bool
     """Whether no reasonable number of builds would show it, as far as that is known."""
 
-    def _said(self) -> str:
+    @property
+    def caught(self) -> str:
+        """Say what would have shown: "slowdowns above 42.0% (wanted 10.0%)"."""
         wanted = amounts.size(1 + self.wanted if self.better == "lower" else 1 / (1 + self.wanted))
-        least = amounts.a_worse(self, self.detectable, self.wanted)
-        return f"too noisy, because only {least} would have shown (gate.detectable asks for {wanted})"
+        return f"{amounts.caught(self, self.detectable, self.wanted)} (wanted {wanted})"
+
+    def _said(self) -> str:
+        return f"this run catches {self.caught}"
 
 
+Noise = TooNoisy | TooWide | Uncorrected | NotWorse | BetterUncorrected | Unbounded
+"""What more builds or less noise would settle, if anything."""
 Reason = (
     Trouble
     | ZeroBaseExceeds

@@ -14,7 +14,7 @@ from gate.model.explanation import Explanation
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Summary
 from gate.model.profile import Unprofiled
-from gate.model.reasons import Accepted, BelowFloor, FloorOpen, Reason, SameProgram
+from gate.model.reasons import Accepted, BelowFloor, FloorOpen, Noise, Reason, SameProgram
 from gate.model.records import Build, Commit, Failure, HostState, Turn, Whose
 from gate.model.sameness import Proof
 from gate.model.sandbox import Sandboxed
@@ -271,6 +271,11 @@ class Finding(Compared, frozen=True, kw_only=True):
     def is_hidden(self) -> bool:
         """Whether its change is beyond the threshold and not shown to be above the floor."""
         return self.is_below_floor or isinstance(self.reason, FloorOpen)
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether noise alone leaves it open, and not a floor, too few builds or a value of 0."""
+        return self.verdict == "inconclusive" and isinstance(self.reason, Noise)
 
     @property
     def is_open(self) -> bool:

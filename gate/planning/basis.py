@@ -147,7 +147,7 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         failed = sorted({f.benchmark for f in evidence.failures if f.benchmark})
         notes += [f"{name} is left out: it failed" for name in failed]
         proved = [same.benchmark for same in evidence.identical]
-        notes += [f"{listed(proved)}: identical on both sides, so not measured"] if proved else []
+        notes += [f"{listed(proved)}: unaffected, so not measured"] if proved else []
         # one program against itself shares all that its layouts do, and two programs share less
         two = are_two_programs(evidence.run, evidence.builds) if evidence.run else False
         layouts = (layouts_of(evidence.run, evidence.builds) if two else None) or "independent"
@@ -171,7 +171,7 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
     if not kept:
         raise UserError(f"{origin}: nothing to plan: exact metrics are compared as numbers")
     if not any(finding.sessions for finding in kept) and any(finding.one_build for finding in kept):
-        raise UserError(f"{origin}: one build a side does not show the variance between builds: measure at least two")
+        raise UserError(f"{origin}: one build of each does not show the variance between builds: measure at least two")
     if exact:
         notes.append(f"{listed([*exact.values()])}: exact, compared as numbers whatever the plan")
     return _gathered(kept, costs, policy.config, notes, origin)

@@ -179,7 +179,7 @@ def _costs(known: Sequence[Known], width: int) -> list[str]:
 def _plan(planned: Planned, width: int) -> list[str]:
     plan = planned.plan
     counts = f"{plural(plan.looks[-1], 'build')} x {plural(plan.executions, 'execution')} x "
-    counts += f"{plural(plan.iterations, 'iteration')} a side"
+    counts += f"{plural(plan.iterations, 'value')} of each"
     if len(plan.looks) > 1:
         looks = ", ".join(map(str, plan.looks[:-1]))
         text = f"plan: at most {counts}, looks after {looks} and {plan.looks[-1]} builds"
@@ -194,7 +194,7 @@ def _plan(planned: Planned, width: int) -> list[str]:
     if need is None:
         text = f"no plan reaches {planned.aim}, however long: {nearest}, and is not worth its time. {_QUIETER}"
     else:
-        takes = f"{format_duration(need.most)}: {need.looks[-1]} x {need.executions} x {need.iterations} a side"
+        takes = f"{format_duration(need.most)}: {need.looks[-1]} x {need.executions} x {need.iterations} of each"
         budget = format_duration(planned.budget)
         text = f"no plan within the budget of {budget} reaches {planned.aim} (it takes {takes}); {nearest}"
     return [*lines, *wrap(text, width, rest="  ")]

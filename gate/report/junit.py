@@ -35,6 +35,8 @@ class _Case(msgspec.Struct, frozen=True):
     message: str
     text: str = ""
     kind: str = ""
+    seconds: float = 0.0
+    """The mean of head, where it is a time."""
 
 
 def render(report: Report) -> str:
@@ -72,7 +74,7 @@ def render(report: Report) -> str:
     said = [
         verdict_line.text(report),
         reports.counts(report),
-        sameness.not_measured(report),
+        sameness.too_long(report),
         reports.measured(report),
         *(clip(visible(f"warning: {each}"), _TEXT) for each in notes.once(report.warnings)),
         *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),
@@ -86,7 +88,7 @@ _COUNTED: dict[str, Outcome] = {"failures": "failure", "errors": "error", "skipp
 
 
 def _write(suite: ET.Element, case: _Case) -> None:
-    attributes = {"classname": case.classname, "name": case.name, "time": "0.000"}
+    attributes = {"classname": case.classname, "name": case.name, "time": f"{case.seconds:.3f}"}
     element = ET.SubElement(suite, "testcase", attributes)
     text = "\n".join(filter(None, (case.message, case.text)))
     if case.outcome == "passed":
@@ -106,22 +108,23 @@ def _finding(finding: Finding, report: Report, names: Names) -> _Case:
     # of a name that stays, whichever view decides
     several = len({each.metric for each in finding.views}) > 1
     what = f"{finding.metric} {finding.statistic}" if finding.view is None else "time" if several else finding.metric
-    name = f"{visible(what)}{f' [{settings}]' if settings else ''}"
+    name = f"{names.benchmark(finding.benchmark, _NAME)}{f' [{settings}]' if settings else ''}"
     undecided: Outcome = "skipped" if finding.verdict == "inconclusive" else "passed"
     return _Case(
-        classname=names.benchmark(finding.benchmark, _NAME),
+        classname=f"{_SUITE}.{clip(visible(what), _NAME)}",
         name=clip(name, _NAME),
         outcome="failure" if blocks(finding, report) else undecided,
         message=clip(finding_words.conclusion(finding), _TEXT),
         text="\n".join(_facts(finding)),
         kind=finding.verdict,
+        seconds=finding.head.value if finding.unit == "s" and known(finding.head.value) else 0.0,
     )
 
 
 def _identical(finding: Identical, names: Names) -> _Case:
-    message = f"{finding.reason.sentence()}: {finding.verdict}, not measured"
-    name = clip(f"{visible(finding.metric)} {visible(finding.statistic)}", _NAME)
-    return _Case(names.benchmark(finding.benchmark, _NAME), name, "passed", clip(message, _TEXT))
+    message = f"{numbers.verdict(finding.verdict)}: {finding.reason.sentence()}"
+    what = clip(f"{visible(finding.metric)} {visible(finding.statistic)}", _NAME)
+    return _Case(f"{_SUITE}.{what}", names.benchmark(finding.benchmark, _NAME), "passed", clip(message, _TEXT))
 
 
 def _facts(finding: Finding) -> list[str]:
@@ -144,13 +147,14 @@ def _failure(group: FailureGroup, report: Report, names: Names) -> _Case:
     places, settings = failures.places(group, 10), failures.settings(group)
     hint = [clip(visible(first.hint), _TEXT)] if first.hint else []
     output = [clip(line, 400) for line in last_lines(first.stderr, _LINES)]
-    steps = [clip(step, _TEXT) for step in failures.repeat(first)]
+    steps = [clip(step, _TEXT) for step in failures.repeat(first, report.run)]
     allowed = {name for each in report.warnings if isinstance(each, MissingAllowed) for name in each.benchmarks}
     excused = first.benchmark in allowed or report.policy.gate.get("missing") == "pass"
     counts = first.kind != "missing" or first.benchmark is None or not excused
     return _Case(
-        classname=names.benchmark(first.benchmark, _NAME) if first.benchmark else _SUITE,
-        name=f"{first.kind}{side}{f' [{settings}]' if settings else ''}",
+        classname=f"{_SUITE}.{first.kind}{side}" if first.benchmark else _SUITE,
+        name=(names.benchmark(first.benchmark, _NAME) if first.benchmark else f"{first.kind}{side}")
+        + (f" [{settings}]" if settings else ""),
         outcome="error" if counts else "skipped",
         message=failures.heading(group, names),
         text="\n".join([*([places] if places else []), *hint, *output, *steps]),

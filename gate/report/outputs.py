@@ -90,7 +90,6 @@ def show(
     out: TextIO,
     *,
     form: str = "text",
-    every: bool = False,
     links: Links | None = None,
 ) -> None:
     """Print a report: what was asked for on standard output, else in a form; text in colour on a terminal."""
@@ -107,7 +106,7 @@ def show(
         from gate.report.text import terminal as text
 
         shown = screen(out)
-        out.write(text.render(report, color=shown.color, width=shown.width, every=every))
+        out.write(text.render(report, color=shown.color, width=shown.width, every=options.every))
     else:
         out.write(rendered(decided, form, links))
 

@@ -56,7 +56,7 @@ def quantile_warnings(rules: Config) -> list[str]:
                 if needs > per_build:
                     texts.append(
                         f"{b.name}: {statistic} of {name} needs {needs} values per build, the plan has {per_build} "
-                        f"({plural(rules.plan.executions, 'execution')} x {plural(rules.plan.iterations, 'iteration')})"
+                        f"({plural(rules.plan.executions, 'start')} x {plural(rules.plan.iterations, 'value')})"
                     )
     return texts
 

@@ -15,6 +15,7 @@ from gate.config.types import Builds, Command, Config
 from gate.model import SIDES, Side
 from gate.model.warnings import typed
 from gate.model.warnings.hosts import UnfitHost
+from gate.model.warnings.setup import SpawnInstead
 from gate.run.duration import Expected, expected_time
 from gate.run.job import Job, by_starts
 from gate.run.plan_warnings import quantile_warnings
@@ -37,7 +38,7 @@ def announce(job: Job) -> str:
     if least < most and isinstance(planned, Builds) and planned.max is None and _expected(job, 1) is None:
         # as many as the budget holds, which nobody knows yet
         builds = f"{least} {top}s or more"
-    return f"{sides}: {' x '.join((plural(both, 'benchmark'), builds, _repeats(job)))} a side, {expected(job)}"
+    return f"{sides}: {' x '.join((plural(both, 'benchmark'), builds, _repeats(job)))} of each, {expected(job)}"
 
 
 def _top(job: Job) -> str:
@@ -48,7 +49,7 @@ def _top(job: Job) -> str:
 def _repeats(job: Job) -> str:
     """Say how often a build of a side is measured; what goes start by start apart, where not all does."""
     plan = job.project.settings.rules.plan
-    by_rounds = f"{plural(plan.executions, 'execution')} x {plural(plan.iterations, 'iteration')}"
+    by_rounds = f"{plural(plan.executions, 'start')} x {plural(plan.iterations, 'value')}"
     measured = {step.benchmark for step in job.rounds[0].executions} if job.rounds else set()
     own = measured & {*by_starts(job)}
     if not own:
@@ -170,7 +171,7 @@ def _profiles(job: Job) -> str:
 
     count = len({step.benchmark for step in job.rounds[0].executions})
     return (
-        f"then profiles of what regressed (gate.explain): 0 to {2 * count} executions, 1 a side of each benchmark, "
+        f"then profiles of what regressed (gate.explain): 0 to {2 * count} starts, 1 of each side of a benchmark, "
         f"at most {format_duration(LIMIT)} in all beside the budget"
     )
 
@@ -181,7 +182,7 @@ def command_lines(job: Job) -> Iterator[str]:
     builds = {side: config.build for side, config in sides.items()}
     if job.project.folder is None:
         yield "set-up and builds"
-        yield from _each("  set-up, once a side", {side: build.setup for side, build in builds.items()}, "none")
+        yield from _each("  set-up, once each", {side: build.setup for side, build in builds.items()}, "none")
         how_often = _times(job, _builds_of, "time")
         checkout = "no command, a fresh checkout is the build"
         yield from _each(f"  build, {how_often}", {side: build.command for side, build in builds.items()}, checkout)
@@ -195,15 +196,18 @@ def command_lines(job: Job) -> Iterator[str]:
     rules = job.project.settings.rules
     for name in (b.name for b in rules.benchmark if b.name in measured):
         found = {side: own[side][name] for side in SIDES if name in own[side]}
-        counted = _times(job, partial(_executions_of, rules, {name}), "execution")
+        counted = _times(job, partial(_executions_of, rules, {name}), "start")
         duet = rules.plan.pairing == "duet"
-        how = "duet: both sides at once" if duet else next(iter(found.values())).instrument
+        instrument = next(iter(found.values())).instrument
+        if instrument == "hyperfine" and any(isinstance(each, SpawnInstead) for each in job.run.warnings):
+            instrument = "spawn"
+        how = "duet: both sides at once" if duet else instrument
         lead = f"  {visible(name)}, {counted} ({how})"
         yield from _each(lead, {side: b.command for side, b in found.items()})
         same = next(iter(found.values())).same_output
         if same is not False and len(found) > 1:
             what = "standard output" if same is True else visible(same)
-            yield f"    before: one execution a side, not measured, compares {what}"
+            yield f"    before: one start of each, not measured, compares {what}"
         for kind in ("prepare", "cleanup", "service", "load"):
             beside = {side: getattr(each, "command", each) for side, b in found.items() if (each := getattr(b, kind))}
             yield from _each(f"    {kind}", beside) if beside else ()
@@ -239,7 +243,7 @@ def _lines(command: str) -> str:
 def _totals(job: Job) -> Iterator[str]:
     builds = f"{_times(job, _builds_of, 'build')}, " if job.project.folder is None else ""
     measured = {step.benchmark for each in job.rounds for step in each.executions}
-    executions = _times(job, partial(_executions_of, job.project.settings.rules, measured), "execution")
+    executions = _times(job, partial(_executions_of, job.project.settings.rules, measured), "start")
     yield f"\nin all: {builds}{executions}, {expected(job)}"
 
 

@@ -103,7 +103,7 @@ class Progress:
             self._rounds = event.rounds
             self._round = f"round {event.number + 1}" + ("" if self._fills else f" of {event.rounds}")
             if not self._live.on:
-                self._line(f"{self._round}: {plural(event.executions, 'execution')}{self._remaining()}")
+                self._line(f"{self._round}: {plural(event.executions, 'start')}{self._remaining()}")
         elif isinstance(event, StepStarted):
             self._regard(event)
             self._now(_what(event))
@@ -111,11 +111,11 @@ class Progress:
             self._now(treatment_name("building base and head", event.factors))
         elif isinstance(event, LookTaken):
             if event.settled and event.wanted:
-                settled = f"{plural(event.settled, 'benchmark')} settled"
+                settled = f"{plural(event.settled, 'benchmark')} decided"
                 self._line(f"{self._round}: {settled}, {event.wanted} still open")
             elif event.settled:
                 # what is still open here has no later look that fits the budget
-                self._line(f"{self._round}: measuring ends here")
+                self._line(f"{self._round}: all decided")
         elif isinstance(event, StepFinished):
             self._finished(event)
         else:
@@ -125,9 +125,7 @@ class Progress:
         """Say what is found out between steps."""
         if isinstance(event, ProbeStarted):
             many, most = plural(event.benchmarks, "benchmark"), format_duration(event.seconds)
-            self._line(
-                f"looking at what {many} {agree(event.benchmarks, 'reads', 'read')} on each side, for at most {most}"
-            )
+            self._line(f"finding the files that {many} {agree(event.benchmarks, 'reads', 'read')}, for at most {most}")
         elif isinstance(event, ProbeFinished):
             self._probed(event)
         elif isinstance(event, OutsideFound):
@@ -135,7 +133,7 @@ class Progress:
             self._line(f"{path}, outside both trees, changed as they were built: building again to see by whom")
         else:
             if event.executions:
-                self._line(f"{self._round}: {plural(event.executions, 'execution')} a round, judging by the first ones")
+                self._line(f"{self._round}: {plural(event.executions, 'start')} a round, judging by the first ones")
                 # these may be all of the round
                 self._foretell()
             for each in event.turns[:_MOST_TOLD]:
@@ -191,8 +189,8 @@ class Progress:
         elif not self._live.on:
             left = min(left, budget)
             whole = f"{format_duration(self._pace.spent + left)} for {plural(fits, 'round')}"
-            most = "at most " if self._early else ""
-            self._line(f"{most}about {whole}, {format_duration(left)} of it left")
+            most = " at most" if self._early else ""
+            self._line(f"{format_duration(left)} left{most}, {whole} in all")
 
     def _remaining(self) -> str:
         left = self._pace.remaining()

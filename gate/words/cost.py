@@ -21,7 +21,7 @@ _NAMES = {
     "probe": "probe",
     "outside": "files outside",
     "measure": "measuring",
-    "decide": "looks",
+    "decide": "interim checks",
     "profile": "profiling",
     "other": "other",
 }

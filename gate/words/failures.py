@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
-from gate.model import Failure
+from gate.model import Failure, RunFacts
 from gate.units import plural
 from gate.words.names import Names
-from gate.writing.plain import clip, visible
+from gate.writing.plain import clip, error_line, visible
 
 _OF_CI = re.compile(r"(GITHUB|ACTIONS|RUNNER|INPUT)_")
 """Names that only the job has: nobody repeats a command with them set."""
@@ -45,15 +45,17 @@ def grouped(failures: Iterable[Failure], *, by_output: bool) -> list[FailureGrou
 def title(failure: Failure) -> str:
     """Name what failed, with its settings.
 
-    "build of head failed: exit 1", "parse (load=busy) failed on head: exit 1", "parse is missing on head".
+    "head does not build: exit 1", "parse (load=busy) failed on head: exit 1", "head has no benchmark parse".
     """
     return _title(failure, failure.factors)
 
 
 def sentence(failure: Failure) -> str:
-    """Name what failed and the last thing that it wrote: "parse failed on head: exit 127: sh: 1: pars: not found"."""
-    last = last_words(failure)
-    return f"{title(failure)}{f': {last}' if last else ''}"
+    """Name what failed and the error that it wrote: "head does not build: work.c:18:19: expected ;"."""
+    said = error(failure)
+    # of an exit code nobody learns more than from what was written
+    short = msgspec.structs.replace(failure, status="") if said and failure.status.startswith("exit ") else failure
+    return f"{title(short)}{f': {said}' if said else ''}"
 
 
 def heading(group: FailureGroup, names: Names | None = None) -> str:
@@ -83,15 +85,15 @@ def _title(failure: Failure, factors: Mapping[str, Any], names: Names | None = N
     if failure.kind == "lock":
         return f"the machine was not free: {clip(visible(failure.status), 600)}"
     if failure.kind == "missing":
-        return f"{name or 'something expected'} is missing{side}{status}"
+        return f"{failure.side or 'a part'} has no {f'benchmark {name}' if name else 'measurements'}{status}"
     if failure.kind == "build":
-        return f"{'build of ' + failure.side if failure.side else 'a build'}{settings} failed{status}"
+        return f"{f'{failure.side} does not build' if failure.side else 'a build failed'}{settings}{status}"
     if failure.kind == "tree":
         return f"files of {failure.side or 'a side'}{settings} changed{status}"
     if failure.kind == "outside":
         return f"{name or 'a benchmark'} does not use what {failure.side or 'its side'} built{status}"
     if failure.kind == "unproved":
-        return f"{name or 'a benchmark'} is not proved identical, and was not measured{status}"
+        return f"{name or 'a benchmark'} is not proved unaffected, and was not measured{status}"
     if is_difference(failure):
         return f"{name or 'a benchmark'} gave different output on base and head{status}"
     return f"{name or f'a benchmark{settings}'} failed{side}{status}"
@@ -109,14 +111,14 @@ def _shared(group: FailureGroup) -> dict[str, Any]:
 
 
 def place(failure: Failure, *, without: Collection[str] = ()) -> str:
-    """Say in which unit it happened, as measurements.jsonl has it: "session 1, build 0, execution 3, load=busy".
+    """Say in which unit it happened, as measurements.jsonl has it: "session 1, build 0, start 3, load=busy".
 
     without: factors that are named elsewhere.
     """
     if failure.kind == "lock" or (failure.kind == "missing" and failure.benchmark is None):
         return ""
     words = [f"session {failure.session}"] if failure.session else []
-    for level, number in (("build", failure.build), ("execution", failure.execution)):
+    for level, number in (("build", failure.build), ("start", failure.execution)):
         if number is not None:
             words.append(f"{level} {number}")
     factors = {name: value for name, value in failure.factors.items() if name not in without}
@@ -124,7 +126,7 @@ def place(failure: Failure, *, without: Collection[str] = ()) -> str:
 
 
 def places(group: FailureGroup, limit: int) -> str:
-    """Name the units of all failures of a group, at most so many of them: "build 0, execution 1; and 4 more".
+    """Name the units of all failures of a group, at most so many of them: "build 0, start 1; and 4 more".
 
     Settings that all of them have are left to the heading.
     """
@@ -142,17 +144,16 @@ def places(group: FailureGroup, limit: int) -> str:
     return "; ".join(found[:limit]) + (f"; and {more} more" if more > 0 else "")
 
 
-def repeat(failure: Failure) -> list[str]:
-    """Return the shell lines that repeat it by hand: directory, environment difference, command.
+def repeat(failure: Failure, run: RunFacts) -> list[str]:
+    """Return the shell lines that repeat it by hand: a checkout of its commit, environment difference, command.
 
     Names that no shell can set are left out, and counted in a comment.
     """
-    lines = []
-    if failure.directory:
-        lines = [
-            "# only a run with --keep leaves this directory",
-            f"cd {shlex.quote(visible(failure.directory))}",
-        ]
+    lines, commit = [], run.head if failure.side == "head" else run.base
+    if failure.directory and failure.side and commit is not None and commit.sha and not commit.dirty:
+        # the tree of the run is gone
+        place = f"../perfgate-{failure.side}"
+        lines = [f"git worktree add --detach {place} {visible(commit.sha)[:12]}", f"cd {place}"]
     environment = {name: value for name, value in (failure.environment or {}).items() if not _OF_CI.match(name)}
     settable = {name: value for name, value in environment.items() if _SETTABLE.fullmatch(name)}
     removed = [name for name, value in settable.items() if not value]
@@ -162,9 +163,9 @@ def repeat(failure: Failure) -> list[str]:
     left = len(environment) - len(settable)
     if left:
         lines.append(f"# left out: {plural(left, 'variable')} whose name a shell cannot set")
-    if failure.command:
-        lines.extend(visible(line) for line in failure.command.splitlines())
-    return lines if failure.command else []
+    lines += [visible(line) for line in (failure.command or "").splitlines()]
+    gone = shlex.quote(visible(failure.directory)) if failure.directory else ""
+    return [line.replace(gone, '"$PWD"') if gone else line for line in lines] if failure.command else []
 
 
 def is_difference(failure: Failure) -> bool:
@@ -172,7 +173,6 @@ def is_difference(failure: Failure) -> bool:
     return failure.kind == "output" and failure.side is None
 
 
-def last_words(failure: Failure) -> str:
-    """Return the last line of what it wrote; "" where it wrote nothing."""
-    lines = (visible(line).strip() for line in reversed(failure.stderr[-4000:].splitlines()))
-    return clip(next((line for line in lines if line), ""), 200)
+def error(failure: Failure) -> str:
+    """Return the first error that it wrote, as of a compiler, else its last line; "" where it wrote nothing."""
+    return "" if is_difference(failure) else clip(error_line(failure.stderr), 200)

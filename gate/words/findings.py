@@ -39,7 +39,7 @@ _SEEN = math.log(1.05)
 """How far the change may be from that of the values beside it before a reader asks why."""
 _OVER_MACHINES = ("fixed-sessions", "fixed-sessions-shared")
 _NOT_SHARED = (
-    "Builds differ by little that both sides share: by the noise of the host, where more executions or a quieter host "
+    "Builds differ by little that both sides share: by the noise of the host, where more starts or a quieter host "
     "help, or because the change moves the layout of one side"
 )
 
@@ -64,10 +64,10 @@ def overall_name(item: Overall) -> str:
 
 
 def overall(item: Overall) -> str:
-    """Write the change of a group: "+0.40% (-0.20% to +1.0%, 95% interval over 5 builds a side), geometric ..."."""
+    """Write the change of a group: "+0.40% (-0.20% to +1.0%, 95% interval over 5 builds of each), geometric ..."."""
     limits = numbers.interval(item.ratio)
     if item.ratio.kind != "withheld":
-        limits += f", {format_confidence(item.ratio.confidence)} interval over {plural(item.units, item.level)} a side"
+        limits += f", {format_confidence(item.ratio.confidence)} interval over {plural(item.units, item.level)} of each"
     return f"{numbers.change(item.ratio)} ({limits}), geometric mean of {plural(item.cases, 'case')}"
 
 
@@ -77,19 +77,19 @@ def overall(item: Overall) -> str:
 def conclusion(finding: Finding) -> str:
     """Say what happened, against which threshold, and what follows; no full stop at its end.
 
-    "32.1% slower (at least 14.2%), threshold 10%: regression"; "4.1% slower (1.9% to 6.3%), threshold 3%: inconclusive,
-    the slowdown may be smaller; about 4 more builds would settle it".
+    "32.1% slower (at least 14.2%), threshold 10%: regression"; "4.1% slower (1.9% to 6.3%), threshold 3%: too noisy,
+    the slowdown may be smaller; about 4 more builds would decide it".
     """
-    between = " " if finding.verdict in ("accepted", "no-sign") else ", "
+    between = " " if finding.verdict == "accepted" else ", "
     reason = why(finding)
     end = between + reason if reason else ""
     if finding.ratio.kind == "withheld":
         measured = " as measured" if known(finding.ratio.estimate) else ""
-        said = f"{_changed(finding)}{measured}: {numbers.verdict(finding.verdict)}{end}"
+        said = f"{_changed(finding)}{measured}: {numbers.word(finding)}{end}"
     else:
         spread = numbers.in_points(finding, _spread(finding))
         limit = f"threshold {_limit(finding)}"
-        said = f"{_changed(finding)}{spread}, {limit}: {numbers.verdict(finding.verdict)}{end}"
+        said = f"{_changed(finding)}{spread}, {limit}: {numbers.word(finding)}{end}"
     decided_by = views.because(finding)
     return clip(visible(said + _more(finding) + (f"; {decided_by}" if decided_by else "")), _LONGEST)
 
@@ -125,21 +125,27 @@ def why(finding: Finding) -> str:
     return reason.sentence() if finding.ratio.kind == "withheld" else reason.ending(finding)
 
 
+def in_row(finding: Finding) -> bool:
+    """Return whether its row says all of a finding: its noise, or a change that no other view contradicts."""
+    called = finding.verdict in ("regression", "improvement") and not why(finding)
+    return finding.is_noise or (called and (finding.view is None or finding.view.why != "regression"))
+
+
 def basis(finding: Finding) -> str:
-    """Say what the interval rests on: "95% confidence, over 5 builds a side"."""
+    """Say what the interval rests on: "95% confidence, over 5 builds of each"."""
     return "" if finding.shown is None else f"{corrected(finding.ratio.confidence, None)}, {_over(finding)}"
 
 
 def decided(finding: Finding) -> str:
     """Write the interval that decided where it is not the one that is shown; otherwise nothing.
 
-    "+4.0% or more at 99.58% confidence after correction for 12 comparisons, look 1 of 4".
+    "+4.0% or more at 99.58% confidence after correction for 12 comparisons, interim check 1 of 4".
     """
     ratio, reason, at = numbers.decided(finding), finding.reason, finding.decided_at
     if ratio is None:
         return ""
     held = corrected(ratio.confidence, reason.comparisons if isinstance(reason, reasons.Exceeds) else None)
-    look = f", look {at.look} of {at.looks}" if at.looks > 1 else ""
+    look = f", interim check {at.look} of {at.looks}" if at.looks > 1 else ""
     return f"{numbers.in_points(finding, numbers.interval(ratio))} at {held}{look}"
 
 
@@ -240,15 +246,14 @@ def _more(finding: Finding) -> str:
     if finding.stopped == "futility":
         builds = min(finding.base.counts.build, finding.head.counts.build)
         above = f" above the floor of {numbers.floor(finding)}" if finding.is_bound_by_floor else ""
-        rest = f"the rest of the plan would hardly show a regression{above}"
-        told.append(f"given up after {plural(builds, 'build')}, because {rest}")
+        told.append(f"stopped after {plural(builds, 'build')}: the rest would not help{above}")
     if finding.more_builds is not None:
         where = " on each machine" if finding.sessions else ""
-        told.append(f"about {plural(finding.more_builds, 'more build')}{where} would settle it")
+        told.append(f"about {plural(finding.more_builds, 'more build')}{where} would decide it")
     elif isinstance(finding.reason, (reasons.TooWide, reasons.TooNoisy)) and finding.reason.hopeless:
-        told.append("at this noise level, more builds will not settle it")
+        told.append("more builds would not help")
     if known(finding.detectable) and not isinstance(finding.reason, reasons.TooNoisy):
-        told.append(f"this run could have shown {amounts.a_worse(finding, finding.detectable)}")
+        told.append(f"this run catches {amounts.caught(finding, finding.detectable)}")
     return "".join(f"; {each}" for each in told)
 
 
@@ -259,7 +264,7 @@ def _over(case: Finding | Recorded) -> str:
     if case.ratio.method in _OVER_MACHINES:
         return f"over {plural(base.build, 'round')} on {plural(base.session, 'machine')}"
     noun, pair = ("session", (base.session, head.session)) if base.session > 1 else ("build", (base.build, head.build))
-    return f"over {plural(pair[0], noun)} a side" if pair[0] == pair[1] else f"over {pair[0]} and {pair[1]} {noun}s"
+    return f"over {plural(pair[0], noun)} of each" if pair[0] == pair[1] else f"over {pair[0]} and {pair[1]} {noun}s"
 
 
 # --- details ----------------------------------------------------------------------------------------------------------
@@ -320,14 +325,12 @@ def from_columns(case: Finding | Recorded) -> str:
     if abs(math.log(shown / ratio)) < _SEEN:
         return ""
     change = format_share(shown - 1, sign=True)
-    return (
-        f"base and head as shown differ by {change}; the change is the mean over rounds, each head against its own base"
-    )
+    return f"mean of pairs; the columns alone give {change}"
 
 
 def apart(finding: Finding) -> str:
-    """Say after an inconclusive verdict whether the finding is not worse: ", not worse" or nothing."""
-    return ", not worse" if finding.verdict == "inconclusive" and finding.not_worse else ""
+    """Say after an open verdict whether the finding is not worse: ", not slower" or nothing."""
+    return f", {amounts.not_worse(finding)}" if finding.verdict == "inconclusive" and finding.not_worse else ""
 
 
 def counted_levels(finding: Finding) -> list[Level]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from gate.model import Finding, Recorded, Report
@@ -29,6 +30,19 @@ class NameSet:
         return self._shown[width].get(own) or clip(own, width)
 
 
+def _prefix(names: Iterable[str]) -> str:
+    """Return what all names begin with, as far as a part of a name ends; "" where little would be saved."""
+    every = list(names)
+    whole = os.path.commonprefix(every)  # noqa: RUF071  # of any text, not of paths
+    if not whole[-1:].islower() or not all(name[len(whole) :][:1].isupper() for name in every):
+        # "BenchmarkParse" and "BenchmarkScan" go on with a word of their own
+        whole = whole[: max(whole.rfind(mark) for mark in "/.:") + 1]
+    return whole if len(every) > 1 and len(whole) >= _SAVED and whole not in every else ""
+
+
+_SAVED = 6
+
+
 class Names:
     """The names of benchmarks, of what is compared, and of settings in a report."""
 
@@ -44,6 +58,8 @@ class Names:
             + [*(c.benchmark for c in creep), *(e.benchmark for e in why), *(u.benchmark for u in report.unprofiled)]
             + [*(curve.benchmark for curve in report.curves), *report.new]
         )
+        self.prefix = _prefix(dict.fromkeys(visible(f.benchmark) for f in findings))
+        """What the names of all findings begin with, and no table repeats."""
         self._quantities = NameSet([*map(quantity, findings), *map(quantity, recorded)])
         every = [*(f.factors for f in findings), *(r.factors for r in recorded), *(e.factors for e in why)]
         self._settings = NameSet(pairs(factors) for factors in every if factors)
@@ -51,6 +67,10 @@ class Names:
     def benchmark(self, name: str, width: int = _NAME) -> str:
         """Write the name of a benchmark within a width."""
         return self._benchmarks.short(name, width)
+
+    def tail(self, name: str) -> str:
+        """Write the name of a benchmark whole, but for what all begin with."""
+        return visible(name).removeprefix(self.prefix)
 
     def quantity(self, case: Finding | Recorded, width: int = _QUANTITY) -> str:
         """Name what is compared, within a width: "latency p99"."""

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 
 from gate.model import Finding, Recorded, reasons
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.base import WEIGHTS
 from gate.words import findings as words
 from gate.writing.phrases import named
 from gate.writing.plain import visible
@@ -73,6 +75,20 @@ def shared(findings: Iterable[Finding], told: Callable[[Finding], Iterable[Note]
 
 FIRST = "; the figures are those of the first"
 """What follows a sentence that others say with other figures."""
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """Warnings to show at once, and those for the details."""
+
+    shown: list[str]
+    rest: list[str]
+
+
+def weigh(warnings: Sequence[AnyWarning], most: int) -> Weighed:
+    """Divide warnings, those that matter first: at most so many are shown at once."""
+    first, middle, later = ([each for each in warnings if each.weight == weight] for weight in WEIGHTS)
+    found = once([*first, *middle])
+    return Weighed(found[:most], [*found[most:], *once(later)])
 
 
 def once(warnings: Iterable[Sentence]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from gate.model import Finding, IntervalKind, RatioInterval, Recorded, SideSummary, Verdict, reasons
+from gate.model import Finding, IntervalKind, RatioInterval, Recorded, SideSummary, reasons
 from gate.units import format_confidence, whole_of
 from gate.writing.amounts import (
     amount,
@@ -122,23 +122,33 @@ def _limits(ratio: RatioInterval, write: Callable[[float], str]) -> str:
     return "unbounded" if ratio.kind in ("complement", "line", "half-line") else "no interval"
 
 
-def verdict(name: Verdict) -> str:
-    """Write a verdict for people: "no sign", "regression"."""
-    return _VERDICTS.get(name, name)
+_WORDS: dict[str, str] = {
+    "inconclusive": "undecided", "unchanged": "same", "no-sign": "ok", "identical": "unaffected",
+}  # fmt: skip
+"""What people read for a verdict, where its name in files is not the word."""
+
+
+def verdict(name: str) -> str:
+    """Write a verdict for people: "ok", "regression"."""
+    return _WORDS.get(name, name)
+
+
+def word(finding: Finding) -> str:
+    """Write the verdict of a finding: "regression", "too noisy"; "undecided" where something else is missing."""
+    return "too noisy" if finding.is_noise else verdict(finding.verdict)
 
 
 def verdict_of(finding: Finding) -> str:
-    """Write the verdict of a row: "regression", "no sign of 4.1%", "inconclusive <42%", "inconclusive (floor)"."""
-    return f"{verdict(finding.verdict)}{resolution(finding)}{' (floor)' if by_floor(finding) else ''}"
+    """Write the verdict of a row: "regression", "ok, catches 4.1%", "too noisy, catches 42%", "same (within 3%)"."""
+    return f"{word(finding)}{resolution(finding)}{' (floor)' if by_floor(finding) else ''}"
 
 
 def resolution(finding: Finding) -> str:
-    """Say what could be seen, behind a verdict that rests on it: " of 4.1%", " <42%"; otherwise nothing."""
-    if not known(finding.detectable):
-        return ""
-    if finding.verdict == "no-sign":
-        return f" of {detectable(finding)}"
-    return f" <{detectable(finding)}" if isinstance(finding.reason, reasons.TooNoisy) else ""
+    """Say how small a change was excluded or would have shown: ", catches 4.1%", " (within 3%)"; otherwise nothing."""
+    if finding.verdict == "unchanged" and not by_floor(finding):
+        return f" (within {threshold(finding)})"
+    rests = finding.verdict == "no-sign" or isinstance(finding.reason, reasons.TooNoisy)
+    return f", catches {detectable(finding)}" if rests and known(finding.detectable) else ""
 
 
 def by_floor(finding: Finding) -> bool:
@@ -152,9 +162,6 @@ def detectable(finding: Finding) -> str:
     if not known(found):
         return "unknown"
     return in_points(finding, size(1 + found if finding.better == "lower" else 1 / (1 + found)))
-
-
-_VERDICTS: dict[Verdict, str] = {"no-sign": "no sign"}
 
 
 # --- rules ---------------------------------------------------------------------------------------------------------

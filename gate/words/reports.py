@@ -18,13 +18,7 @@ from gate.writing.plain import clip, visible
 if TYPE_CHECKING:
     from gate.decide.importance import Tally
 
-_VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Inconclusive", "error": "Error"}
-_MEANINGS = {
-    "pass": "No benchmark is shown to be worse than its threshold allows, except what is accepted.",
-    "regression": "At least one benchmark is worse than its threshold allows, by more than the noise can explain.",
-    "inconclusive": "For at least one benchmark the noise is too large to say whether it regressed.",
-    "error": "Something was not measured, so there is no answer for it; that is never a pass.",
-}
+_VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Undecided", "error": "Error"}
 _SIZED = ("inconclusive", "unchanged", "no-sign")
 _WARNING = 300
 _BESIDE = 3
@@ -53,22 +47,8 @@ def beside(report: Report) -> list[str]:
     return [clip(visible(text), _WARNING) for text in (*(found[:_BESIDE] if more else found), *more)]
 
 
-def meaning(report: Report) -> str:
-    """What the verdict of a report means, for a newcomer."""
-    if isinstance(report.summary, outcomes.NotEnoughMeasured):
-        return "There are too few builds to tell a change from noise, so there is no answer; that is never a pass."
-    if isinstance(report.summary, outcomes.NothingToCompare):
-        return "Base runs no benchmark of head, so head is not judged. Head itself ran."
-    if isinstance(report.summary, outcomes.AllIdentical):
-        return "Every file that the benchmarks open is the same on both sides, so there is no difference to measure."
-    open_ones = [finding for finding in report.findings if finding.verdict == "inconclusive"]
-    if report.verdict == "inconclusive" and all(finding.is_below_floor for finding in open_ones):
-        return "At least one change is beyond the threshold, and smaller than the floor that the rules set."
-    return _MEANINGS[report.verdict]
-
-
 def counts(report: Report) -> str:
-    """How many findings of each verdict there are, and what else: "12 findings: 1 regression, 11 unchanged"."""
+    """How many findings of each verdict there are, and what else: "12 results: 1 regression, 11 same"."""
     from gate.decide.importance import tallies
 
     words = []
@@ -76,7 +56,7 @@ def counts(report: Report) -> str:
         which = "" if t.count == 1 else f"{'all' if t.not_worse == t.count else f'{t.not_worse:,}'} of them "
         words.append(f"{t.count:,} {tally_name(t)}{f' ({which}not worse)' if t.not_worse else ''}")
     found = len(report.findings) + len(report.identical)
-    total = plural(found, "finding") if found else "no findings"
+    total = plural(found, "result") if found else "no results"
     rest = [
         plural(number, noun)
         for number, noun in (
@@ -90,23 +70,22 @@ def counts(report: Report) -> str:
 
 
 def could_have_shown(report: Report) -> str:
-    """Say which changes the findings of an inconclusive report could have shown at all; no full stop.
+    """Say which changes the findings of an undecided report could have shown at all; no full stop.
 
     Nothing for a single finding, whose sentence says it.
     """
     found = [f for f in report.findings if f.verdict in _SIZED and f.ratio.method != "exact"]
+    found = [f for f in found if f.verdict == "inconclusive" or known(f.detectable)]
     if report.verdict != "inconclusive" or len(found) < 2:
         return ""
     sized = sorted((f for f in found if known(f.detectable)), key=lambda f: f.detectable or 0.0)
     if not sized:
-        return "This run could not have shown any change"
+        return "This run catches no change of any size"
     # of a rate what is lost of it, as its own sentence says
     least, most = numbers.detectable(sized[0]), numbers.detectable(sized[-1])
-    said = f"This run could have shown a change of {least} or more"
     if len(sized) == len(found) and least == most:
-        return said
-    noisiest = f"one of {most} or more" if len(sized) == len(found) else "none"
-    return f"{said} in the quietest of {len(found)} findings, and {noisiest} in the noisiest"
+        return f"This run catches {least}"
+    return f"This run catches {least} (quietest) to {most if len(sized) == len(found) else 'nothing'} (noisiest)"
 
 
 def basis(findings: Sequence[Finding]) -> str:
@@ -118,16 +97,15 @@ def basis(findings: Sequence[Finding]) -> str:
 
 
 def no_sign(found: Iterable[Finding]) -> str:
-    """Say what "no sign of 4.1%" and "inconclusive <42%" mean, where findings have these verdicts; no full stop."""
-    every = list(found)
-    seen = any(finding.verdict == "no-sign" for finding in every)
-    hidden = any(isinstance(finding.reason, reasons.TooNoisy) for finding in every)
-    told = ["no sign of N%: a change for the worse of N% or more would have shown in 80 of 100 such runs"] * seen
-    return "; ".join([*told, *["inconclusive <N%: a change for the worse below N% may not have shown"] * hidden])
+    """Say what "catches 4.1%" means, where a verdict says it; no full stop."""
+    said = any(each.verdict == "no-sign" or isinstance(each.reason, reasons.TooNoisy) for each in found)
+    return "catches N%: a change for the worse of N% shows in 8 of 10 such runs" if said else ""
 
 
 def tally_name(tally: Tally) -> str:
-    """Name what a tally counts: "regressions", "unchanged"."""
+    """Name what a tally counts: "regressions", "same", "too noisy"."""
+    if tally.verdict == "inconclusive" and tally.noisy == tally.count:
+        return "too noisy"
     noun = tally.verdict in ("regression", "improvement")
     return f"{tally.verdict}s" if noun and tally.count != 1 else numbers.verdict(tally.verdict)
 
@@ -142,16 +120,37 @@ def commit(side: Commit | None) -> str:
     return " ".join([*words, *(["with uncommitted changes"] if side.dirty else [])])
 
 
+def compared(report: Report) -> str:
+    """Say what was compared and how much was measured: "main 1a2b3c4d5e → HEAD 9f8e7d6c5b; 5 builds x 5 starts ..."."""
+    base, head = map(commit, (report.run.base, report.run.head))
+    sides = "" if base == head == "unknown" else f"{base} → {head}"
+    return "; ".join(filter(None, (sides, measured(report))))
+
+
+def moved(report: Report) -> list[Recorded]:
+    """Return the metrics that do not decide, and whose interval is beyond the least threshold."""
+    edge = 1 + min((each.threshold for each in report.findings), default=0.0)
+    return [
+        each
+        for each in report.recorded
+        if (known(each.ratio.low) and each.ratio.low > edge) or (known(each.ratio.high) and each.ratio.high < 1 / edge)
+    ]
+
+
 def measured(report: Report) -> str:
-    """How much was measured: "5 of 5 rounds, 5 builds x 5 executions x 10 iterations a side, 3 min 20 s"."""
+    """How much was measured: "5 builds x 5 starts x 10 values of each, 3 min 20 s"."""
     done, planned = report.run.rounds.done, None if _fills(report) else report.run.rounds.planned
-    wanted = _wanted_rounds(report)
-    parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
-    if planned is not None and wanted is not None and planned < wanted:
-        parts[0] += f" ({wanted} in the plan, only {planned} fit the budget)"
+    builds = _plan(report).get("builds")
+    wanted = builds.get("max") if isinstance(builds, Mapping) else builds
+    parts = []
+    if planned is not None and isinstance(wanted, int) and planned < wanted:
+        parts = [f"{done} of {plural(planned, 'round')} ({wanted} in the plan, only {planned} fit the budget)"]
+    elif planned != done:
+        # that all were measured goes without saying
+        parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
     if report.run.imported:
         parts = [f"by {visible(', '.join(report.run.imported))}"]
-    if _needed_nothing(report):
+    if bool(report.identical) and not (report.findings or report.recorded or report.failures):
         parts = ["nothing"]
     # what has no values behind it does not count
     cases: list[Finding | Recorded] = [*report.findings, *(r for r in report.recorded if r.ratio.method != AGGREGATE)]
@@ -159,7 +158,7 @@ def measured(report: Report) -> str:
     if sides:
         # of two given programs the rounds are all that there are several of
         parts = [] if _top(report) == "round" and planned in (None, done) else parts
-        parts.append(f"{_design(sides, _top(report))} a side")
+        parts.append(f"{_design(sides, _top(report))} of each")
     if _plan(report).get("pairing") == "duet":
         parts.append("both sides at once (duet)")
     if report.run.turns:
@@ -174,10 +173,6 @@ def _plan(report: Report) -> Mapping[str, Any]:
     return plan if isinstance(plan, Mapping) else {}
 
 
-def _needed_nothing(report: Report) -> bool:
-    return bool(report.identical) and not (report.findings or report.recorded or report.failures)
-
-
 def turns(found: Sequence[Turn]) -> str:
     """Say how short turns are, and why they may be: "by turns of 2 values (starting takes 3% of the time)"."""
     low, high = min(each.iterations for each in found), max(each.iterations for each in found)
@@ -187,37 +182,14 @@ def turns(found: Sequence[Turn]) -> str:
     return f"by turns of {count} (starting takes {share} of the time)"
 
 
-def measured_briefly(report: Report) -> str:
-    """How much was measured, in few words: "5 builds a side, 3 min 23 s", "4 of 12 rounds, 4 builds a side"."""
-    done, planned = report.run.rounds.done, None if _fills(report) else report.run.rounds.planned
-    wanted = max(planned or 0, _wanted_rounds(report) or 0)
-    cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
-    sides = [side.counts for case in cases for side in (case.base, case.head)]
-    # fewer rounds than wanted: the budget ended it, or all was settled
-    parts = [f"{done} of {plural(wanted, 'round')}"] if done < wanted and not _needed_nothing(report) else []
-    if any(side.session > 1 for side in sides):
-        parts.append(_span([side.session for side in sides], "session"))
-    if sides:
-        parts.append(f"{_span([side.build for side in sides], _top(report))} a side")
-    if known(report.run.seconds):
-        parts.append(format_duration(report.run.seconds))
-    return ", ".join(parts)
-
-
 def _fills(report: Report) -> bool:
     """Return whether there were to be as many rounds as the budget holds."""
     builds = _plan(report).get("builds")
     return report.run.looks is not None and isinstance(builds, Mapping) and builds.get("max") is None
 
 
-def _wanted_rounds(report: Report) -> int | None:
-    builds = _plan(report).get("builds")
-    most = builds.get("max") if isinstance(builds, Mapping) else builds
-    return most if isinstance(most, int) else None
-
-
 def looks(report: Report) -> str:
-    """How many looks there were: "1 of 4, planned after rounds 4, 6, 8 and 12"; nothing for a fixed design."""
+    """How many interim checks there were: "1 of 4, planned after rounds 4, 6, 8 and 12"; nothing for a fixed design."""
     found = report.run.looks
     if found is None:
         return ""
@@ -227,12 +199,12 @@ def looks(report: Report) -> str:
 
 
 def memory(report: Report) -> str:
-    """What was remembered: "3 sessions, 2026-09-01 to 2026-11-02, used for 12 of 12 findings"; otherwise nothing."""
+    """What was remembered: "3 sessions, 2026-09-01 to 2026-11-02, used for 12 of 12 results"; otherwise nothing."""
     found = report.run.memory
     if found is None:
         return ""
     days = visible(found.first) + (f" to {visible(found.last)}" if found.last != found.first else "")
-    used = f"used for {found.findings} of {plural(report.family.size, 'finding')}"
+    used = f"used for {found.findings} of {plural(report.family.size, 'result')}"
     if found.checks is not None:
         from gate.stats.prior import FEWEST_COMMON
 
@@ -254,12 +226,16 @@ def _design(sides: list[Counts], top: str) -> str:
     if balanced and not first.iteration % first.execution and all(side == first for side in sides):
         executions, iterations = first.execution // first.build, first.iteration // first.execution
         builds = plural(first.build, top)
-        return f"{sessions}{builds} x {plural(executions, 'execution')} x {plural(iterations, 'iteration')}"
+        return f"{sessions}{builds} x {plural(executions, 'start')} x {plural(iterations, 'value')}"
     return ", ".join(
-        _span([getattr(side, level) for side in sides], top if level == "build" else level)
+        _span([getattr(side, level) for side in sides], top if level == "build" else LEVELS.get(level, level))
         for level in ("session", "build", "execution", "iteration")
         if level != "session" or sessions
     )
+
+
+LEVELS = {"execution": "start", "iteration": "value"}
+"""What people read for a level of the variance."""
 
 
 def _span(counts: list[int], noun: str) -> str:
@@ -268,19 +244,20 @@ def _span(counts: list[int], noun: str) -> str:
 
 
 def error_level(report: Report) -> str:
-    """How errors are shared: the level of the whole report, the method and over how many findings."""
+    """Say the false-alarm limit: of the whole report, by which method and over how many results it is shared."""
     if report.creep is not None:
-        return f"{format_percent(report.creep.error)} for false regressions in a year of nights, over all findings"
+        return (
+            f"{format_percent(report.creep.error)} of years call a regression that is none, over all nights and results"
+        )
     family = report.family
     confidence = report.policy.gate.get("confidence")
     levels = [confidence] if isinstance(confidence, (int, float)) else [f.ratio.confidence for f in report.findings[:1]]
-    over = plural(family.size, "finding")
+    over = plural(family.size, "result")
     if not levels or not known(levels[0]):
         return f"{visible(family.method)} over {over}"
-    both, one = format_percent(1 - levels[0]), format_percent((1 - levels[0]) / 2)
+    text = f"{format_percent((1 - levels[0]) / 2)} of reports call a regression that is none, as many an improvement"
     if family.method == "none":
-        return f"{both} for each of {over} ({one} for false regressions; family: none)"
-    text = f"{both} for the whole report ({one} for false regressions)"
+        return f"{text}, for each of {over} (family: none)"
     return f"{text}, shared over {over} (family: {visible(family.method)})" if family.size else text
 
 
@@ -365,7 +342,7 @@ def confidences(findings: Iterable[Finding]) -> str:
     counts = [f.reason.comparisons for f in called if isinstance(f.reason, reasons.Exceeds)]
     corrected = max((count for count in counts if count is not None), default=None)
     after = [] if corrected is None else [correction(corrected)]
-    after += ["interim looks"] if any(f.decided_at.looks > 1 for f in called) else []
+    after += ["interim checks"] if any(f.decided_at.looks > 1 for f in called) else []
     held = " to ".join(dict.fromkeys(map(format_confidence, (found[0], found[-1]))))
     said = f'regressions and improvements, and their "at least", are called at {held} confidence'
     return f"{said}, after {' and '.join(after)}" if after else said

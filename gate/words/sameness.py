@@ -18,25 +18,14 @@ def benchmarks(report: Report) -> list[Identical]:
     return list({each.benchmark: each for each in reversed(report.identical)}.values())[::-1]
 
 
-def not_measured(report: Report) -> str:
-    """Say how many benchmarks are the same on both sides and which had no time for a proof, no full stop.
-
-    Nothing where none is the same, or the headline says it, and none had too little time.
-    """
-    proved = len(benchmarks(report))
-    measured = {f.benchmark for f in report.findings} | {r.benchmark for r in report.recorded}
-    names = {own.benchmark for own in report.identical} | measured | {f.benchmark for f in report.failures}
-    every = len(names - {None})
-    told = []
+def too_long(report: Report) -> str:
+    """Say which benchmarks had no time for a proof, no full stop; "": none."""
     long = [(name, why) for name, why in unproved(report.run.states).items() if why.kind == "too-long"]
-    if long:
-        (name, why), more = long[0], len(long) - 1
-        others = f" ({plural(more, 'more benchmark')} likewise)" if more else ""
-        told.append(f"{clip(visible(name), _PATH)} could not be proved identical: {why.sentence()}{others}")
-    if proved and (proved < every or report.failures):
-        runs = f"{proved:,} of {plural(every, 'benchmark')} {agree(proved, 'runs', 'run')}"
-        told.insert(0, f"{runs} {SameProgram.same}: not measured")
-    return "; ".join(told)
+    if not long:
+        return ""
+    (name, why), more = long[0], len(long) - 1
+    others = f" ({plural(more, 'more benchmark')} likewise)" if more else ""
+    return f"{clip(visible(name), _PATH)} could not be proved unaffected: {why.sentence()}{others}"
 
 
 def heading(report: Report) -> str:
@@ -61,8 +50,8 @@ def proof(report: Report) -> list[str]:
     said = f"{plural(most.differ_count, 'path')} {agree(most.differ_count, 'differs', 'differ')} between base and head"
     made = f"{most.made_count:,} made by the builds" if most.made_count else ""
     names = ", and ".join(part for part in (names, made) if part)
-    none = agree(most.differ_count, "It was not", "None of them was")
-    return [f"{said}{f': {names}' if names else ''}", f"{none} opened, listed or executed by these benchmarks"]
+    read = f"These benchmarks read none of {agree(most.differ_count, 'it', 'them')}"
+    return [f"{said}{f': {names}' if names else ''}", read]
 
 
 def hashes(report: Report) -> list[tuple[str, str]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from gate.model import Finding, Report, Verdict, outcomes
+from gate.model import Finding, Report, Verdict, outcomes, reasons
 from gate.model.outcomes import hidden_by_floor
 from gate.units import plural
 from gate.words import findings as finding_words
 from gate.words import numbers, reports
-from gate.words.failures import grouped, heading
+from gate.words.failures import sentence
 from gate.words.names import Names
 from gate.writing.plain import clip, visible
 
@@ -32,13 +32,16 @@ def verdict_line(report: Report) -> VerdictLine:
     worst = subject(report)
     word, beside = reports.verdict(report), reports.beside(report)
     if worst is not None:
+        word = reports.capitalized(numbers.word(worst))
         said = "; ".join([_changed(worst), *_more(report, worst), *_hidden(report, worst), *beside])
         return VerdictLine(word, Names(report).label(worst), said)
-    summary = clip(visible(report.summary.sentence()), _SAID)
-    failed = isinstance(report.summary, outcomes.Failed)
-    groups = grouped(report.failures, by_output=False)[:1] if failed else []
-    first = [heading(group, Names(report)) for group in groups]
-    said = "; ".join([summary, *first, *_improved(report), *_hidden(report, None), *beside])
+    if isinstance(report.summary, outcomes.Failed):
+        first, *more = report.failures
+        others = [plural(len(more), "more failure")] if more else []
+        summary = [clip(visible(sentence(first)), _SAID), *others, report.summary.measured]
+    else:
+        summary = [clip(visible(report.summary.sentence()), _SAID)]
+    said = "; ".join([*summary, *_improved(report), *_hidden(report, None), *beside])
     return VerdictLine(word, "", said if word else reports.capitalized(said))
 
 
@@ -68,6 +71,9 @@ def subject(report: Report) -> Finding | None:
 
 
 def _changed(finding: Finding) -> str:
+    if isinstance(finding.reason, reasons.TooNoisy):
+        # its interval says less than what it hides
+        return f"shows only {finding.reason.caught}"
     found = finding_words.why(finding)
     why = [f": {found}" if finding.verdict == "inconclusive" else f", {found}"] if found else []
     return clip(visible("".join([finding_words.sized(finding), *why])), _SAID)
@@ -76,9 +82,9 @@ def _changed(finding: Finding) -> str:
 def _more(report: Report, worst: Finding) -> list[str]:
     """Count what else there is of the verdict, and what failed beside it; say whether an open question blocks."""
     more = sum(each.verdict == worst.verdict and not each.not_worse for each in report.findings) - 1
-    alike = f"{more:,} more inconclusive" if worst.verdict == "inconclusive" else plural(more, "more regression")
+    alike = f"{more:,} more" if worst.verdict == "inconclusive" else plural(more, "more regression")
     failed = [plural(len(report.failures), "failure")] if report.failures else []
-    gate = [f"the gate {'fails' if report.exit_code else 'passes'}"] if report.verdict == "inconclusive" else []
+    gate = ["failing" if report.exit_code else "not failing"] if report.verdict == "inconclusive" else []
     return [*([alike] if more else []), *failed, *gate]
 
 

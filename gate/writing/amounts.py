@@ -130,26 +130,19 @@ def apart(share: float, limit: float) -> str:
 # --- changes for the worse --------------------------------------------------------------------------------------------
 
 
-def worse(case: Measured, least: float, limit: float = math.nan) -> str:
-    """Name a change for the worse of a size or more: "slowdown of 9.1% or more"; of a rate as what is lost of it.
+def caught(case: Measured, least: float, limit: float = math.nan) -> str:
+    """Say which changes for the worse would show: "slowdowns above 9.1%"; of a rate as what is lost of it.
 
     limit: a size that it must not read like, if it is another.
     """
-    above, below = nouns(case)
     lower = case.better == "lower"
-    noun, ratio = (above, 1 + least) if lower else (below, 1 / (1 + least))
-    return f"{noun} of {size(ratio, limit if lower else 1 - 1 / (1 + limit))} or more"
+    noun, ratio = nouns(case)[0 if lower else 1], 1 + least if lower else 1 / (1 + least)
+    return f"{noun}s above {size(ratio, limit if lower else 1 - 1 / (1 + limit))}"
 
 
-def a_worse(case: Measured, least: float, limit: float = math.nan) -> str:
-    """Name it with its article: "a slowdown of 9.1% or more"."""
-    return f"{worse_noun(case).partition(' ')[0]} {worse(case, least, limit)}"
-
-
-def worse_noun(case: Measured) -> str:
-    """Name a change for the worse with its article: "a slowdown", "an increase"."""
-    noun = nouns(case)[0 if case.better == "lower" else 1]
-    return f"{'an' if noun == 'increase' else 'a'} {noun}"
+def not_worse(case: Measured) -> str:
+    """Say that a change for the worse is excluded: "not slower"."""
+    return f"not {direction(case, 2.0 if case.better == 'lower' else 0.5)}"
 
 
 def nouns(finding: Measured) -> tuple[str, str]:

@@ -40,10 +40,21 @@ def last_lines(text: str, limit: int | None) -> list[str]:
     if limit is None or len(lines) <= limit:
         return lines
     last = lines[-limit:]
-    first = next((number for number, line in enumerate(lines) if _ERROR.search(line)), len(lines))
+    first = _first_error(lines)
     if limit < _FEWEST or first >= len(lines) - limit:
         return last
     return [lines[first], "...", *last[2:]]
+
+
+def _first_error(lines: Sequence[str]) -> int:
+    return next((number for number, line in enumerate(lines) if _ERROR.search(line)), len(lines))
+
+
+def error_line(text: str) -> str:
+    """Return the first line of a program's output that names an error, else the last that is not blank; "": none."""
+    lines = last_lines(text, None)
+    said = [line.strip() for line in [*lines[_first_error(lines) :][:1], *reversed(lines)]]
+    return next(filter(None, said), "")
 
 
 def columns(text: str) -> int:

@@ -48,7 +48,7 @@ def material(report: Report) -> Material:
         attachments=[
             Attachment(f"{hostile}.jsonl".replace("/", ""), b'{"type":"run"}\n</script><script>window.hacked=1')
         ],
-        advice=[f"12 builds of 5 executions, because of {hostile}"],
+        advice=[f"12 builds of 5 starts, because of {hostile}"],
     )
 
 

@@ -65,10 +65,10 @@ def test_numbers_sort_as_numbers(page: Opened) -> None:
 def test_the_filter_hides_rows_and_says_how_many_are_left(page: Opened) -> None:
     page.page.get_by_role("searchbox").fill("AR")
     assert names(page) == [name for name in by_importance("regression") if "ar" in name]
-    assert page.page.locator(".count").inner_text() == "2 of 8 findings shown"
+    assert page.page.locator(".count").inner_text() == "2 of 8 results shown"
     page.page.get_by_role("searchbox").fill("no such name")
     assert names(page) == []
-    assert page.page.locator(".count").inner_text() == "0 of 8 findings shown"
+    assert page.page.locator(".count").inner_text() == "0 of 8 results shown"
     page.page.get_by_role("searchbox").fill("")
     assert names(page) == by_importance("regression")
 
@@ -85,7 +85,7 @@ def test_verdicts_can_be_hidden(page: Opened) -> None:
 
 def test_the_keyboard_reaches_every_control(page: Opened) -> None:
     page.page.keyboard.press("Tab")
-    assert "Skip to the findings" in page.evaluate(FOCUSED)
+    assert "Skip to the results" in page.evaluate(FOCUSED)
     assert page.page.locator(":focus").bounding_box() is not None
     reached = set()
     for _ in range(300):
@@ -133,11 +133,11 @@ def test_the_pointer_and_the_arrow_keys_tell_a_value(page: Opened) -> None:
     said = figure.locator(".readout")
     figure.locator(".scroll").focus()
     first = said.inner_text()
-    assert re.fullmatch(r"[\d.]+ ms: base, build 0, execution 0, iteration \d+", first)
+    assert re.fullmatch(r"[\d.]+ ms: base, build 0, start 0, iteration \d+", first)
     page.page.keyboard.press("ArrowRight")
     assert said.inner_text() != first
     page.page.keyboard.press("End")
-    assert re.fullmatch(r"[\d.]+ ms: head, build 4, execution 4, iteration \d+", said.inner_text())
+    assert re.fullmatch(r"[\d.]+ ms: head, build 4, start 4, iteration \d+", said.inner_text())
     x, y, value, build, execution, iteration = (
         (figure.locator("svg").get_attribute("data-head") or "").split(";")[0].split()
     )

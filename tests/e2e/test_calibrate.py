@@ -116,7 +116,7 @@ def test_a_bad_command_line_is_one_line(project: Project, arguments: list[str], 
     ("arguments", "plan"),
     [
         # the file's own plan, 5 builds in 15 minutes, is meant for checks
-        ([], "1 benchmark x 20 builds x 2 executions x 4 iterations a side, at most 1 h 00 min"),
+        ([], "1 benchmark x 20 builds x 2 starts x 4 values of each, at most 1 h 00 min"),
         (["--set", "plan.builds=4"], "x 4 builds x"),
         (["--set", "plan.builds={min=4, max=6}"], "x 6 builds x"),
         (["--set", "plan.builds=4", "--builds", "3"], "x 3 builds x"),

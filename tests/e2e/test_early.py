@@ -58,7 +58,7 @@ def test_a_settled_benchmark_costs_no_more_time(project: Project) -> None:
     assert done.returncode == 1, done.stderr
     assert "3 benchmarks x 4 to 8 builds" in done.stderr
     assert (rounds_of(project, "same"), rounds_of(project, "slow"), rounds_of(project, "noisy")) == (4, 5, 8)
-    assert "1 benchmark settled, 2 still open" in done.stderr
+    assert "1 benchmark decided, 2 still open" in done.stderr
     found = project.report()
     assert found["run"]["looks"] == {"rounds": [4, 5, 6, 8], "used": 4}
     by_name = {f["benchmark"]: f for f in found["findings"]}

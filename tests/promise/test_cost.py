@@ -1,4 +1,4 @@
-"""What planned measuring costs, against fixed fieller-kj of 5 builds x 10 executions x 10 iterations, at equal power.
+"""What planned measuring costs, against fixed fieller-kj of 5 builds x 10 starts x 10 values, at equal power.
 
 The benchmarks are those of Kalibera and Jones 2012, Table VII, with iteration times and a warm-up of 30% as in 8.1. The
 planner knows the components, a memory of 20 degrees holds them with its own error, and the gate decides look by look,

@@ -49,7 +49,7 @@ def unlike(count: int, factor: float) -> tuple[float, ...]:
 
 
 def drawn(rng: np.random.Generator, of: Machines) -> tuple[Sample, Sample]:
-    """Draw builds of 2 executions of 3 values; what both sides of a round share has the correlation rho."""
+    """Draw builds of 2 starts of 3 values; what both sides of a round share has the correlation rho."""
     sides: list[list[float]] = [[], []]
     draw = simulate.DISTRIBUTIONS[of.effects]
     for noise, change in zip(of.noise, of.changes, strict=True):

@@ -55,7 +55,7 @@ def sample(
     counts: tuple[int, int, int],
     mean: float = 1.0,
 ) -> Sample:
-    """Draw one side: builds x executions x iterations around a mean."""
+    """Draw one side: builds x starts x iterations around a mean."""
     (b, e, i), (sd_build, sd_execution, sd_iteration) = counts, components
     build = effects(rng, b)[:, None, None] * sd_build
     execution = rng.normal(0, 1, (b, e, 1)) * sd_execution

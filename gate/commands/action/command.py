@@ -75,5 +75,4 @@ COMMAND = Command(
     options=Options,
     run=run,
     codes=list(Exit),
-    place=12,
 )

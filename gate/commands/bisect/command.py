@@ -32,7 +32,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="find the commit of a range that made a benchmark slower",
+    help="find the commit that made a benchmark slower",
     example="perfgate bisect --good v1.2 --bad main --benchmark parse-large",
     options=Options,
     run=run,
@@ -40,5 +40,5 @@ COMMAND = Command(
     done="the commit was found: its probability is at least 95%",
     error="error: good or bad cannot be measured",
     inconclusive="several commits remain, or bad is not shown to be slower than good",
-    place=9,
+    place=6,
 )

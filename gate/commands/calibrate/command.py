@@ -34,12 +34,11 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="measure a commit against itself, and remember how noisy this host is",
+    help="measure how noisy this host is, and remember it",
     example="perfgate calibrate --builds 20 --budget 1h",
     options=Options,
     run=run,
     codes=MEASURED,
     done="done: measured, and remembered",
     error="error: a build or a benchmark failed, nothing was measured, or it cannot be remembered",
-    place=8,
 )

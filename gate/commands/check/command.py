@@ -44,7 +44,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="measure base and head of this checkout, decide and report",
+    help="measure base and head of this checkout, and give a verdict",
     example="perfgate check --base main --set gate.threshold=5%\n"
     "perfgate check --build make -- ./sum 1000\n"
     "perfgate check --base-command './old 1000' --head-command './new 1000'",

@@ -144,12 +144,12 @@ def _columns(asked: CompareOptions, rules: MeasuredRulesOptions) -> Columns:
 
 
 COMMAND = Command(
-    help="show runs and result files side by side, with intervals and without a verdict (exit 0 whatever changed)",
+    help="show runs and result files side by side, without a verdict",
     example="perfgate compare old=main.json new=branch.json --format markdown",
     options=Options,
     run=run,
     codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),
     done="there is a table, whatever changed, or all benchmarks are identical; failures are named below it",
     error="error: nothing to compare: no benchmark of one unit in two columns that did not fail",
-    place=6,
+    place=4,
 )

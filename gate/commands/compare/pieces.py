@@ -47,6 +47,7 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
     places = [labelled(argument) for argument in arguments]
     if sum(place == "-" for _, place in places) > 1:
         raise UserError("only one of the files can come from standard input")
+    _refuse_commits([place for _, place in places])
     known: dict[str, _Read] = {}
     found: list[_Read] = []
     for argument, (label, place) in zip(arguments, places, strict=True):
@@ -63,6 +64,19 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
             known[place] = own[0]
     alike = iter(named_alike([each.held for each in found if isinstance(each.held, Reading)]))
     return [_piece(msgspec.structs.replace(r, held=next(alike)) if isinstance(r.held, Reading) else r) for r in found]
+
+
+def _refuse_commits(places: Sequence[str]) -> None:
+    """Refuse names of branches and tags, which have no values yet."""
+    commits = [
+        each for each in places if is_plain(each) and not Path(each).exists() and not Path(each).suffix[1:2].isalpha()
+    ]
+    if commits and commits == [each for each in places if each != "-"]:
+        base, *rest = commits
+        head = f" --head {rest[0]}" if rest else ""
+        raise UserError(
+            f"{base}: is no file and no run; `perfgate check --base {base}{head}` measures and compares commits"
+        )
 
 
 def _holds_run(place: str) -> bool:

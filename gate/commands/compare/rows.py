@@ -190,7 +190,7 @@ def _change(each: Estimate, base: Cell, cell: Cell, few: Sequence[str]) -> Chang
             changes = {"estimate": ratio}
     if few and isinstance(each.reason, (reasons.OneUnit, reasons.FewValues)):
         # first that there is one build, where that is why there is no interval: more values would not help
-        of = "a side" if len(few) == 2 else f"of {visible(few[0])}"
+        of = "of each" if len(few) == 2 else f"of {visible(few[0])}"
         said = f"one build {of}: no interval, since the variation between builds is unknown"
         kept = [w.sentence() for w in each.warnings if not w.for_experts and not isinstance(w, _OF_INTERVALS)]
         changes["notes"] = (said, *kept)

@@ -28,12 +28,11 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="print a script that completes commands, options, benchmarks and git refs in bash, zsh or fish",
+    help="print a script of completions for bash, zsh or fish",
     example='eval "$(perfgate completion bash)"\n'
     "perfgate completion bash > ~/.local/share/bash-completion/completions/perfgate\n"
     'perfgate completion zsh > "${fpath[1]}/_perfgate"\n'
     "perfgate completion fish > ~/.config/fish/completions/perfgate.fish",
     options=Options,
     run=run,
-    place=14,
 )

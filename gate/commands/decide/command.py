@@ -43,10 +43,9 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="decide over measurement files from any source, and print the report",
+    help="give a verdict over measurement files from any source",
     example="perfgate decide .perfgate --set gate.confidence=0.99 --json -",
     options=Options,
     run=run,
     codes=DECIDED,
-    place=4,
 )

@@ -42,12 +42,12 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="check whether this host is fit to measure on, and show how to improve it; changes nothing",
+    help="check whether this host is fit to measure on, and show what helps",
     example="perfgate doctor --strict\nperfgate doctor --metrics -- ./build/app parse data.json",
     options=Options,
     run=run,
     codes=MEASURED,
     done="done; also on an unfit host without --strict",
     error="error: COMMAND of --metrics failed",
-    place=10,
+    place=7,
 )

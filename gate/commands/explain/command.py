@@ -7,7 +7,7 @@ from typing import TextIO
 
 from gate.cli.command import Command
 from gate.cli.groups import OutputOptions
-from gate.cli.options import argument, group, repeated, switch
+from gate.cli.options import argument, group, repeated
 from gate.codes import Exit
 
 
@@ -21,7 +21,6 @@ class ExplainOptions:
     benchmarks: tuple[str, ...] = repeated(
         "explain the benchmarks that match, also those that did not regress", metavar="GLOB", flag="--benchmark"
     )
-    every: bool = switch("list every function, not only the first three of each benchmark", flag="--all")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,16 +36,16 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.commands.explain.explain import run
 
     asked = options.explain
-    return run(asked.run, asked.benchmarks, options.outputs, out, err, every=asked.every)
+    return run(asked.run, asked.benchmarks, options.outputs, out, err)
 
 
 COMMAND = Command(
-    help="name the functions behind the regressions of a run, profiling both sides if that was not done",
+    help="name the functions behind the regressions of a run",
     example='perfgate explain\nperfgate explain --benchmark "parse-*" --html report.html',
     options=Options,
     run=run,
     codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),
     done="the functions are named, or nothing regressed",
     error="error: no benchmark could be profiled",
-    place=6,
+    place=5,
 )

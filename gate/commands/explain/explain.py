@@ -36,9 +36,7 @@ _NO_FOLDER = (
 )
 
 
-def run(
-    given: str | None, globs: Sequence[str], outputs: OutputOptions, out: TextIO, err: TextIO, *, every: bool
-) -> int:
+def run(given: str | None, globs: Sequence[str], outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
     """Explain what regressed, or what is asked for by name; from the run's profiles, or from new ones.
 
     Args:
@@ -47,7 +45,6 @@ def run(
         outputs: where else the report goes.
         out: takes the functions.
         err: takes what is said while it profiles.
-        every: list every function.
 
     Raises:
         UserError: no such run, no such benchmark, files that cannot be written, or a project that is not the run's.
@@ -68,7 +65,7 @@ def run(
     if "-" in outputs.files.values():
         show(shown, outputs, out)
     else:
-        _print(shown.report, outputs, out, every=every)
+        _print(shown.report, outputs, out)
     found = shown.report
     return Exit.ERROR if found.unprofiled and not found.explanations else Exit.PASS
 
@@ -138,9 +135,9 @@ def _refill(folder: Path, report: Report) -> None:
         fill(folder, Kept(explained, folder / MEASUREMENTS))
 
 
-def _print(report: Report, outputs: OutputOptions, out: TextIO, *, every: bool) -> None:
+def _print(report: Report, outputs: OutputOptions, out: TextIO) -> None:
     width = min(shutil.get_terminal_size((100, 24)).columns, 140)
-    most = None if every else max(1, len(report.explanations), len(report.unprofiled))
+    most = None if outputs.every else max(1, len(report.explanations), len(report.unprofiled))
     style = "1" if colored(out) and not outputs.quiet else ""
     lines = explanation_lines(report, most, width, style) or wrap(f"{_NOTHING}.", width)
     out.write("\n".join(lines) + "\n")

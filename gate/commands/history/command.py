@@ -41,13 +41,12 @@ def run_export(options: ExportOptions, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="keep one record for each commit of the default branch, and list them",
+    help="keep a record of each commit of the default branch",
     example="perfgate history\nperfgate history add .perfgate --push\nperfgate history trend --html trend.html",
     options=ListOptions,
     run=run,
     codes=_CODES,
     done=_DONE,
-    place=10,
     parts={
         "add": Command(
             help="record what a run measured of its commit against its parent",

@@ -55,10 +55,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="turn result files of other tools into measurements that decide, report and compare read",
+    help="turn result files of other tools into measurements",
     example="perfgate import base=before.json head=after.json --out m.jsonl\n"
     "perfgate import 'base=runs/main-*.json' 'head=runs/pr-*.json' --out m.jsonl",
     options=Options,
     run=run,
-    place=6,
 )

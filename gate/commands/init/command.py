@@ -75,7 +75,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="write a commented perfgate.toml for this project, or a GitHub workflow",
+    help="write a commented perfgate.toml, or a GitHub workflow",
     example="perfgate init\nperfgate init --project server\n"
     "perfgate init --from .github/workflows/bench.yml\nperfgate init --workflow pull-request",
     options=Options,

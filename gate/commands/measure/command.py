@@ -36,5 +36,4 @@ COMMAND = Command(
     run=run,
     codes=MEASURED,
     done="done: everything was measured",
-    place=3,
 )

@@ -146,9 +146,8 @@ def _remembered(history: Path | None, rules: RulesOptions) -> Gathered:
 
 
 COMMAND = Command(
-    help="propose how many builds, executions and iterations to measure",
+    help="propose how many builds, starts and values to measure",
     example="perfgate plan .perfgate --budget 10m --target 1%\nperfgate plan --matrix --shards 3 --sessions 2",
     options=Options,
     run=run,
-    place=7,
 )

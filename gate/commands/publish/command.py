@@ -75,10 +75,9 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="put a report on a pull request: comment, job summary, annotations, status (only in a GitHub workflow)",
+    help="put a report on a pull request, from a GitHub workflow",
     example="perfgate publish .perfgate --id parser --status",
     options=Options,
     run=run,
     codes=DECIDED,
-    place=11,
 )

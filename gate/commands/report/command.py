@@ -29,7 +29,6 @@ class ReportOptions:
         "folder to write report files to (default: RUN if it is a folder, unless rules or benchmarks are named)",
         metavar="DIR", parse=values.folder,
     )  # fmt: skip
-    every: bool = switch("list every finding, also the unchanged ones of a long report", flag="--all")
     report_url: str | None = option("address of the HTML report, to link to", metavar="URL", parse=values.address)
     run_url: str | None = option("address of the workflow run, to link to", metavar="URL", parse=values.address)
 
@@ -73,7 +72,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     elif folder is not None:
         fill(folder, decided, links)
     write_asked(decided, outputs)
-    show(decided, outputs, out, form=asked.form, every=asked.every, links=links)
+    show(decided, outputs, out, form=asked.form, links=links)
     return decided.report.exit_code
 
 
@@ -83,5 +82,5 @@ COMMAND = Command(
     options=Options,
     run=run,
     codes=DECIDED,
-    place=5,
+    place=3,
 )

@@ -25,9 +25,8 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="show how often a gate is wrong and how often it sees a change, on given variances",
+    help="show how often a gate is wrong, and what it sees",
     example="perfgate simulate .perfgate --effect 2%,5%",
     options=Options,
     run=run,
-    place=8,
 )

@@ -66,14 +66,13 @@ def _require_measuring() -> None:
 
 
 COMMAND = Command(
-    help="run a designed experiment, and show which factors matter and by how much",
+    help="run a designed experiment, and show which factors matter",
     example="perfgate study --dry-run\nperfgate study --set study.replicates=3\nperfgate study analyse .perfgate/study",
     options=Options,
     run=run,
     codes=MEASURED,
     done=_DONE,
     error=_ERROR,
-    place=9,
     parts={
         "plan": Command(
             help="print the factors, treatments, order and expected time of a study, or its jobs for a workflow matrix",

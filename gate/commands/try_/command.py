@@ -43,12 +43,12 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="build head once and run every benchmark once, to see what a check would cost and find",
+    help="run each benchmark once, to see what a check costs and finds",
     example="perfgate try\nperfgate try --benchmark 'parse-*' --set build.command='make fast'",
     options=Options,
     run=run,
     codes=MEASURED,
     done="every benchmark gave values, or takes longer than this waits",
     error="error: a benchmark gave no values",
-    place=2,
+    place=8,
 )

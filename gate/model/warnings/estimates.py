@@ -30,7 +30,7 @@ class NotExact(Base, frozen=True):
 
 
 class BuildsCut(Base, frozen=True):
-    says = "builds differ in their number of values: surplus executions are left out"
+    says = "builds differ in their number of values: surplus starts are left out"
 
 
 class BuildsUnlike(Base, frozen=True):
@@ -38,7 +38,7 @@ class BuildsUnlike(Base, frozen=True):
 
 
 class FewExecutions(Base, frozen=True):
-    says = "the quantile of a build rests on {executions:execution}: too few to show how executions differ"
+    says = "the quantile of a build rests on {executions:start}: too few to show how starts differ"
     executions: int
 
 
@@ -63,7 +63,7 @@ class RoundsLeftOut(Base, frozen=True):
 
 
 class OneUnit(Base, frozen=True):
-    says = "one {unit} a side: the variation between {unit}s is unknown"
+    says = "one {unit} of each: how {unit}s vary is unknown"
     unit: Unit
 
 
@@ -72,7 +72,7 @@ class NoSpread(Base, frozen=True):
 
 
 class FlatResampling(Base, frozen=True):
-    says = "FLAT treats all values as independent: the interval is too narrow where executions or {unit}s differ"
+    says = "FLAT treats all values as independent: the interval is too narrow where starts or {unit}s differ"
     unit: Unit
 
 
@@ -193,7 +193,7 @@ class DependsOnMachine(Base, frozen=True):
 
 
 class Autocorrelation(Base, frozen=True):
-    says = "iterations are correlated ({correlation:.2f}): {iterations} carry the information of {worth}"
+    says = "values of one start are correlated ({correlation:.2f}): {iterations} carry the information of {worth}"
     correlation: float
     """Of consecutive iterations: 0 none, 1 each equals the one before."""
     iterations: int
@@ -243,7 +243,7 @@ class Implausible(Base, frozen=True):
 
 
 class EarlyStop(Base, frozen=True):
-    says = "stopped at round {round} of {of}: early stopping tends to exaggerate the change"
+    says = "decided early, at round {round} of {of}: the size may be overestimated"
     round: int
     of: int
 

@@ -126,7 +126,7 @@ class BudgetRounds(Base, frozen=True):
 
 
 class AfterLastLook(Base, frozen=True):
-    says = "the last look was after round {round}: later rounds do not count"
+    says = "the last interim check was after round {round}: later rounds do not count"
     round: int
 
 
@@ -142,7 +142,7 @@ class ExecutionsShort(Base, frozen=True):
 
     def _said(self) -> str:
         where = f"{self.benchmark} at {self.settings}" if self.settings else self.benchmark
-        return f"{where}: base has {self.base} and head {self.head} of {plural(self.wanted, 'execution')}"
+        return f"{where}: base has {self.base} and head {self.head} of {plural(self.wanted, 'start')}"
 
 
 class PartShort(msgspec.Struct, frozen=True):
@@ -173,7 +173,7 @@ class TwoSessions(Base, frozen=True):
 
 
 class LooksIgnored(Base, frozen=True):
-    says = "a bootstrap interval does not correct for the looks of this run"
+    says = "a bootstrap interval does not correct for the interim checks of this run"
 
 
 class UndecidedBenchmarks(Base, frozen=True):
@@ -241,7 +241,7 @@ class _SomeExecutions(Base, frozen=True):
 
     @property
     def some(self) -> str:
-        return f"{self.base + self.head} of {plural(self.of, 'execution')}"
+        return f"{self.base + self.head} of {plural(self.of, 'start')}"
 
     @property
     def sides(self) -> str:
@@ -298,7 +298,7 @@ class IdenticalBuilds(Base, frozen=True):
     def _said(self) -> str:
         same = " and ".join(map(str, self.builds))
         advice = "several object files, -ffunction-sections with lld, or {seed} let layouts differ"
-        return f"build variance not sampled: {same} are byte-identical ({advice})"
+        return f"{same} are one program: layout was not varied ({advice})"
 
 
 class IdenticalSides(Base, frozen=True):
@@ -328,7 +328,7 @@ class SameCommit(Base, frozen=True):
 
 
 class ProvedInPart(Base, frozen=True):
-    says = "{benchmarks:listed}: identical in some sessions and measured in others: only the values count"
+    says = "{benchmarks:listed}: unaffected in some sessions and measured in others: only the values count"
     benchmarks: tuple[str, ...]
 
 

@@ -13,13 +13,14 @@ from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
 from gate.report.markdown.explanations import functions_table, why
-from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
+from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, write
 from gate.report.markdown.tables import Part
 from gate.units import plural
 from gate.words import reports, sameness
 from gate.words.failures import FailureGroup, grouped
+from gate.words.findings import in_row
 from gate.words.names import Names
-from gate.words.notes import notes
+from gate.words.notes import notes, weigh
 
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""
@@ -67,9 +68,9 @@ def _folded(
     groups: list[FailureGroup],
     common: parts.Marked,
 ) -> _Folded:
-    told = [f for f in found[:shown] if not plain(f) or notes(f)]
+    told = [f for f in found[:shown] if not (plain(f) or in_row(f)) or notes(f)]
     sentences, pasted = parts.reasons(told, common.names, share=0.5), accept(report, share=0.2)
-    outputs = parts.outputs(groups, _LINES, share=0.5)
+    outputs = parts.outputs(report, groups, _LINES, share=0.5)
     # what to do stands as the title of what it needs
     needed = {"regression": pasted, "error": outputs, "inconclusive": sentences}.get(report.verdict)
     said = next_step(report, links, pull=bool(pasted.items))
@@ -84,8 +85,8 @@ def _folded(
         functions_table(report, common.names, share=0.3),
         parts.listed(plural(len(warned), "warning"), "warning", warned, 0.3),
         outputs,
-        parts.findings_table(parts.more_findings(found, shown), found[shown:], common, share=0.8),
-        parts.identical(report, common.names, share=0.5, first=sameness.not_measured(report)),
+        *parts.folded_tables(found, shown, common, share=0.8),
+        parts.identical(report, common.names, share=0.5, first=sameness.too_long(report)),
         parts.machines_table(found, common.names, share=0.6),
         parts.views_table(found, common.names, share=0.6),
         parts.recorded_table(report.recorded, common.names, share=0.6),

@@ -10,30 +10,13 @@ import msgspec
 from gate.decide.importance import plain
 from gate.document.markdown import NAME, Md, brief, code, escape, link, prose, short
 from gate.model import Finding, Report
-from gate.model.warnings import AnyWarning
-from gate.model.warnings.base import WEIGHTS
 from gate.report.links import Links
 from gate.report.markdown.tables import Fitted, Marked, failed, findings_table
 from gate.words import bars, creep, reports, views
 from gate.words.failures import FailureGroup
 from gate.words.marks import emoji_of_report
 from gate.words.names import Names
-from gate.words.notes import once
 from gate.words.verdict_line import verdict_line
-
-
-class Weighed(msgspec.Struct, frozen=True):
-    """Warnings to show at once, and those for the details."""
-
-    shown: list[str]
-    rest: list[str]
-
-
-def weigh(warnings: Sequence[AnyWarning], most: int) -> Weighed:
-    """Divide warnings, those that matter first: at most so many are shown at once."""
-    first, middle, later = ([each for each in warnings if each.weight == weight] for weight in WEIGHTS)
-    found = [*first, *middle]
-    return Weighed(once(found)[:most], [*once(found)[most:], *once(later)])
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -104,6 +87,7 @@ def _caption(report: Report, links: Links | None, common: Marked) -> Md:
     quantity = None if common.quantity and len(decided) == 1 else common.quantity
     shared = [quantity, f"{common.better} is better" if common.better else None]
     shared += [f"threshold {common.threshold}" if common.threshold else None]
+    shared += [f"names begin with {common.names.prefix}" if common.names.prefix else None]
     texts = [*decided, ", ".join(filter(None, shared))]
     of_rows = [*(brief(text, 200) for text in texts), prose(bars.legend("`"))] if report.findings else []
     return Md(" · ".join(filter(None, [*of_rows, escape(reports.counts(report)), linked(links, report)])))
@@ -111,7 +95,7 @@ def _caption(report: Report, links: Links | None, common: Marked) -> Md:
 
 def shown_of(found: Sequence[Finding], rows: int) -> int:
     """Count the rows to show: a short table is shown whole, of a long one only what changed, which comes first."""
-    return len(found) if len(found) <= rows else min(rows, sum(not plain(f) for f in found))
+    return len(found) if len(found) <= rows else min(rows, sum(not plain(f) and not f.is_noise for f in found))
 
 
 def _suspects(report: Report, names: Names) -> list[Md]:
@@ -146,7 +130,7 @@ def compared(report: Report) -> Md:
     """Write what was compared and how much was measured, in one line."""
     base, head = (reports.commit(side) for side in (report.run.base, report.run.head))
     sides = [] if base == head == "unknown" else [f"{code(base, 60)} → {code(head, 60)}"]
-    measured = reports.measured_briefly(report)
+    measured = reports.measured(report)
     return Md("; ".join([*sides, *([brief(measured, 200)] if measured else [])]))
 
 

@@ -9,10 +9,11 @@ from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
 from gate.report.markdown.explanations import functions_table, why
-from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
+from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, write
 from gate.words import reports, sameness
 from gate.words.failures import grouped
-from gate.words.notes import notes
+from gate.words.findings import in_row
+from gate.words.notes import notes, weigh
 
 LIMIT = 900_000
 """Bytes a summary may have; GitHub refuses more than 1 MiB a step."""
@@ -30,11 +31,11 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     What matters least is left out first, and the summary says so.
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
-    told = [f for f in found if not plain(f) or notes(f)]
+    told = [f for f in found if not (plain(f) or in_row(f)) or notes(f)]
     common, shown = parts.in_common(report, found), shown_of(found, _ROOM.rows)
     warned = weigh(report.warnings, _MOST)
     said = next_step(report, links, pull=False)
-    minded = (reports.could_have_shown(report), sameness.not_measured(report), reports.basis(found[:shown]))
+    minded = (reports.could_have_shown(report), sameness.too_long(report), reports.basis(found[:shown]))
     warnings, only_head = parts.bullets(warned.shown, _WIDTH), new(report, common.names, 20)
     texts = [
         *opening(report, links, found, groups, _ROOM, common),
@@ -49,8 +50,8 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
         parts.reasons(told, common.names, share=0.5),
         accept(report, share=0.2),
         functions_table(report, common.names, share=0.3),
-        parts.outputs(groups, _LINES, share=0.5),
-        parts.findings_table(parts.more_findings(found, shown), found[shown:], common, share=0.6),
+        parts.outputs(report, groups, _LINES, share=0.5),
+        *parts.folded_tables(found, shown, common, share=0.6),
         parts.identical(report, common.names, share=0.4),
         parts.machines_table(found, common.names, share=0.6),
         parts.views_table(found, common.names, share=0.6),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import msgspec
 
 from gate.document.markdown import NAME, Md, block, brief, code, escape, row, short, size
-from gate.model import Failure, Finding, RatioInterval, Recorded, Report
+from gate.model import Failure, Finding, RatioInterval, Recorded, Report, RunFacts
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE
 from gate.units import plural
@@ -61,7 +62,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Fitted(msgspec.Struct, frozen=True):
-    """The parts as far as there was room, and what was left out: "290 findings"."""
+    """The parts as far as there was room, and what was left out: "290 results"."""
 
     parts: list[Part]
     left_out: list[str]
@@ -143,7 +144,7 @@ def findings_table(title: str, findings: Sequence[Finding], common: Marked, shar
         # a phone shows the first two columns
         verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
         quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
-        name = f"{marks.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
+        name = f"{marks.emoji(finding)}&nbsp;{named(finding, common.names, whole=False)}{quantity}"
         yield (
             f"{name}<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
             f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
@@ -154,13 +155,34 @@ def findings_table(title: str, findings: Sequence[Finding], common: Marked, shar
 
     head = ["benchmark", f"`{bars.ends(common.scale, _BAR, NO_BREAK)}`", reports.titled(confidence)]
     return tabled(
-        title, "finding", [*head, *([] if common.threshold else ["threshold"]), "base → head"], findings, rows, share
+        title, "result", [*head, *([] if common.threshold else ["threshold"]), "base → head"], findings, rows, share
     )
 
 
-def more_findings(found: Sequence[Finding], shown: int) -> str:
-    """Name the rows that are not shown at first sight: "290 more findings"."""
-    return plural(len(found) - shown, "more finding" if shown else "finding")
+def folded_tables(found: Sequence[Finding], shown: int, common: Marked, share: float) -> list[Part]:
+    """Write the rows that are not shown at first sight: what noise leaves open, and all others by their groups."""
+    rest = [f for f in found[shown:] if not f.is_noise]
+    groups: dict[str, list[Finding]] = {}
+    for each in rest:
+        group, slash, _ = common.names.tail(each.benchmark).rpartition("/")
+        groups.setdefault(f"{common.names.prefix}{group}{slash}", []).append(each)
+    if not 1 < len(groups) <= _GROUPS:
+        groups = {"": rest}
+    titled = {plural(len(rest), "more result") if shown else plural(len(rest), "result"): rest}
+    if len(groups) > 1:
+        titled = {f"{short(name, NAME)}: {_counted(own)}": own for name, own in sorted(groups.items())}
+    noisy = [f for f in found[shown:] if f.is_noise]
+    tables = {f"{len(noisy):,} too noisy": noisy, **titled}
+    return [findings_table(title, own, common, share / len(titled)) for title, own in tables.items() if own]
+
+
+_GROUPS = 40
+
+
+def _counted(found: Sequence[Finding]) -> str:
+    """Count results by their words: "30 results, 28 same, 2 ok"."""
+    words = Counter(map(numbers.word, found))
+    return ", ".join([plural(len(found), "result"), *(f"{count:,} {word}" for word, count in words.items())])
 
 
 def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
@@ -173,8 +195,8 @@ def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0
         for at in finding.sessions:
             yield name, code(machine(at.session, at.host)), _change(finding, at.ratio), escape(str(at.rounds))
 
-    title = f"Each machine by itself: {plural(len(found), 'finding')}"
-    return tabled(title, "finding by machine", ["benchmark", "machine", change, ">rounds"], found, rows, share)
+    title = f"Each machine by itself: {plural(len(found), 'result')}"
+    return tabled(title, "result by machine", ["benchmark", "machine", change, ">rounds"], found, rows, share)
 
 
 def recorded_table(recorded: Sequence[Recorded], names: Names, share: float = 1.0) -> Part:
@@ -203,9 +225,10 @@ def views_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -
     return tabled(title, "benchmark with other views", head, found, rows, share)
 
 
-def named(case: Finding | Recorded, names: Names) -> Md:
-    """Write the benchmark and its factors."""
-    settings, name = names.settings(case, NAME), code(names.benchmark(case.benchmark, NAME))
+def named(case: Finding | Recorded, names: Names, *, whole: bool = True) -> Md:
+    """Write the benchmark and its factors; whole: with what all names begin with."""
+    text = names.benchmark(case.benchmark, NAME) if whole else names.tail(case.benchmark)
+    settings, name = names.settings(case, NAME), code(text)
     return Md(f"{name} {code(settings)}" if settings else name)
 
 
@@ -247,7 +270,7 @@ def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Pa
     items: list[Finding | Shared] = [*why.values()]
     items += [f for f in findings if not _said(f, why) or any(note.kind not in once for note in notes.notes(f))]
     items += minded.values()
-    title = f"In words, with warnings: {plural(len(findings), 'finding')}"
+    title = f"In words, with warnings: {plural(len(findings), 'result')}"
     return Part(title, "sentence", Written(items, lambda each: _reason(each, names, once)), share)
 
 
@@ -275,8 +298,8 @@ def failed(group: FailureGroup, names: Names, width: int = _TEXT) -> Md:
     """Write a group of failures as an item of a list: what, where, and what probably went wrong."""
     places = failures.places(group, 3)
     title = f"- {brief(failures.heading(group, names), width)}{f' ({escape(places)})' if places else ''}"
-    said = failures.last_words(group.first)
-    told = [Md(f"- last output: {code(said, width)}")] if said else []
+    said = failures.error(group.first)
+    told = [Md(f"- {code(said, width)}")] if said else []
     if failures.is_difference(group.first):
         told = [Md(f"- {code(line, width)}") for line in group.first.stderr.splitlines()]
     told += bullets([group.first.hint or ""], width)
@@ -288,15 +311,17 @@ def bullets(texts: Iterable[str], width: int = _TEXT) -> list[Md]:
     return [Md(f"- {text}") for text in (brief(text, width) for text in texts) if text]
 
 
-def outputs(groups: Sequence[FailureGroup], lines: int, share: float = 1.0) -> Part:
+def outputs(report: Report, groups: Sequence[FailureGroup], lines: int, share: float = 1.0) -> Part:
     """Show what failing programs wrote last, and how to repeat them by hand."""
     found = [group.first for group in groups if group.first.command or group.first.stderr.strip()]
     title = "Output of failures, and how to repeat them by hand"
-    return Part(title, "output", Written(found, lambda failure: _output(failure, lines)), share, between="\n\n")
+    return Part(
+        title, "output", Written(found, lambda failure: _output(failure, report.run, lines)), share, between="\n\n"
+    )
 
 
-def _output(failure: Failure, lines: int) -> Md:
-    steps = [short(step, 1000) for step in failures.repeat(failure)]
+def _output(failure: Failure, run: RunFacts, lines: int) -> Md:
+    steps = [short(step, 1000) for step in failures.repeat(failure, run)]
     # last_lines looks at all of it, and the last lines are at the end
     output = [short(line, 200) for line in last_lines(failure.stderr[-400 * lines :], lines)]
     said = "\n".join(["# to repeat it by hand:", *steps] if steps else [])
@@ -314,9 +339,9 @@ def identical(report: Report, names: Names, share: float = 1.0, first: str = "")
     """List what was not measured because it cannot differ, below what differs between the sides; first: said before."""
     found = sameness.each(report)
     opening = "\n".join(f"{brief(each, _TEXT)}.\n" for each in (first, *sameness.proof(report)) if each)
-    title = f"Identical, not measured: {plural(len(found), 'benchmark')}"
+    title = f"Unaffected, not measured: {plural(len(found), 'benchmark')}"
     written = Written(found, lambda own: Md(f"- {code(names.benchmark(own[0], NAME))}: {escape(own[1])}"))
-    return Part(title, "identical benchmark", written, share, f"{opening}\n" if opening else "")
+    return Part(title, "unaffected benchmark", written, share, f"{opening}\n" if opening else "")
 
 
 def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
@@ -326,16 +351,15 @@ def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
     texts = [
         *first,
         *([f"base and head: {run.chosen}"] if run.chosen else []),
-        f"measured: {reports.measured(report)}",
         *([f"time: {spent}"] if (spent := cost.where(run.cost)) else []),
         *([f"sandbox: {run.sandbox!s}"] if run.sandbox else []),
-        *([f"looks: {reports.looks(report)}"] if run.looks else []),
+        *([f"interim checks: {reports.looks(report)}"] if run.looks else []),
         *([f"memory: {reports.memory(report)}"] if run.memory else []),
         *overall,
         f"rules: {policy.source}: {reports.settings(policy.gate)}",
         *(f"override: {reports.settings(entry)}" for entry in policy.override),
         *(f"accept: {reports.settings(entry)}" for entry in policy.accept),
-        f"error level: {reports.error_level(report)}",
+        f"false-alarm limit: {reports.error_level(report)}",
     ]
     return listed("What was measured, and by which rules", "rule", texts, share)
 

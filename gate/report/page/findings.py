@@ -118,13 +118,13 @@ def shared_notes(found: Sequence[Finding]) -> dict[Hashable, notes.Shared]:
 
 
 def _confidence(report: Report, finding: Finding) -> str:
-    """Explain a confidence that the looks raise above the configured one; else nothing."""
+    """Explain a confidence that interim checks raise above the configured one; else nothing."""
     wanted, at = report.policy.gate.get("confidence"), finding.decided_at
     if not isinstance(wanted, float) or at.looks == 1 or numbers.decided(finding) is None:
         return ""
     return (
-        f"Measuring may stop at any of {at.looks} looks. Each look uses more than the configured confidence of "
-        f"{format_confidence(wanted)}, so that all looks together keep it (a repeated confidence interval)."
+        f"Measuring may stop at any of {at.looks} interim checks. Each uses more than the configured confidence of "
+        f"{format_confidence(wanted)}, so that all of them together keep it (a repeated confidence interval)."
     )
 
 
@@ -176,13 +176,13 @@ def sort_key(number: float | None) -> str:
 
 
 def thresholds(found: Sequence[Finding]) -> str:
-    """Write the threshold of all findings: "3%", "1% to 10%, by finding", nothing without findings."""
+    """Write the threshold of all findings: "3%", "1% to 10%, by result", nothing without findings."""
     if not found:
         return ""
     same = reports.uniform(numbers.threshold(f) for f in found)
     if same is None:
         sizes = [f.threshold for f in found if known(f.threshold)] or [0.0]
-        return f"{amounts.format_percent(min(sizes))} to {amounts.format_percent(max(sizes))}, by finding"
+        return f"{amounts.format_percent(min(sizes))} to {amounts.format_percent(max(sizes))}, by result"
     floors = {numbers.floor(f) for f in found if known(f.floor)}
     floor = reports.uniform(floors)
-    return f"{same} for every finding" + (f", floor {floor}" if floor else ", with floors by finding" if floors else "")
+    return f"{same} for every result" + (f", floor {floor}" if floor else ", with floors by result" if floors else "")

@@ -80,8 +80,8 @@ def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, pre
     if case is not None:
         own = _legible(case)
         drawn = [
-            ("values", "Values by build and execution", values(own, named, f"{prefix}-values")),
-            ("series", "Values in order of execution", series(own, f"{prefix}-series", named)),
+            ("values", "Values by build and start", values(own, named, f"{prefix}-values")),
+            ("series", "Values in the order of the run", series(own, f"{prefix}-series", named)),
         ]
     if curve is not None:
         drawn.append(("effects", "Change by quantile", effects(_legible(curve), named, f"{prefix}-effects")))

@@ -66,7 +66,9 @@ def by_build(case: Case, finding: Finding) -> ByBuild:
         rows,
         unit,
         f"means of builds: {', '.join(ranges)}{f' {unit}' if unit else ''}",
-        f"The first {MOST_BUILDS} builds a side; {plural(more, 'more build')} in the measurements." if more > 0 else "",
+        f"The first {MOST_BUILDS} builds of each; {plural(more, 'more build')} in the measurements."
+        if more > 0
+        else "",
     )
 
 
@@ -77,9 +79,9 @@ def used(case: Case, finding: Finding) -> str:
     if all(rest_on[side] >= measured[side] for side in SIDES):
         return ""
     parts = [f"{rest_on[side]} of the {plural(measured[side], 'measured build')}" for side in SIDES]
-    over = f"{parts[0]} a side" if parts[0] == parts[1] else f"{parts[0]} of base and {parts[1]} of head"
+    over = f"{parts[0]} of each" if parts[0] == parts[1] else f"{parts[0]} of base and {parts[1]} of head"
     look = finding.decided_at
-    when = f", those up to look {look.look} of {look.looks}" if look.looks > 1 else ""
+    when = f", those up to interim check {look.look} of {look.looks}" if look.looks > 1 else ""
     return f"Decided over {over}{when}"
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import msgspec
+from collections.abc import Sequence
 
 from gate.decide.importance import ordered, plain
-from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, table
+from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, stacked, table
 from gate.model import VERDICTS, Finding, Recorded, Report
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.explanations import explanation_lines
@@ -17,10 +14,10 @@ from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.marks import SHAPES, STYLES
 from gate.words.names import Names
-from gate.writing.phrases import joined, machine, more_are, named
-from gate.writing.plain import clip, distinct, last_lines, visible, wrap
+from gate.writing.phrases import machine, more_are, named
+from gate.writing.plain import clip, last_lines, visible, wrap
 
-_TOLD = 5
+_TOLD = 3
 _TOLD_OF_ALL = 20
 _UNCHANGED = 20
 _CHANGED = 50
@@ -30,9 +27,8 @@ _IDENTICAL = 20
 _FAILURES = 10
 _RECORDED = 20
 _STDERR = 20
-_WARNINGS = 20
-_GROUPS = 10
-_ENTRIES = 10
+_WARNINGS = 5
+_GROUPS = 3
 
 
 def render(report: Report, *, color: bool = False, width: int = 100, every: bool = False) -> str:
@@ -54,7 +50,8 @@ class _Text:
         self.every = every
         self.bold = "1" if color else ""
         self.names = Names(report)
-        decided = [f for f in ordered(report.findings) if not plain(f)]
+        # noise and an improvement are all said by their rows
+        decided = [f for f in ordered(report.findings) if not plain(f) and (every or not finding_words.in_row(f))]
         # what is said of many is a footnote of their rows
         once = {id(f) for each in notes.shared(decided, notes.why).values() for f in each.of}
         apart = [f for f in decided if id(f) not in once]
@@ -99,30 +96,23 @@ class _Text:
         report, policy = self.report, self.report.policy
         sandbox = report.run.sandbox
         asked = [
-            ("looks", reports.looks(report)),
+            ("chosen", visible(report.run.chosen or "")),
+            ("time", cost.where(report.run.cost)),
+            ("checks", reports.looks(report)),
             ("memory", reports.memory(report)),
             ("sandbox", str(sandbox) if sandbox and sandbox.on else ""),
             ("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}"),
-            ("alpha", reports.error_level(report)),
+            *(("override", reports.settings(each)) for each in policy.override),
+            *(("accept", reports.settings(each)) for each in policy.accept),
+            ("alarms", f"false-alarm limit: {reports.error_level(report)}"),
         ]
-        others = "other views, " if any(finding.beside for finding in report.findings) else ""
         facts = [
-            ("findings", reports.counts(report)),
-            ("same", sameness.not_measured(report)),
+            ("results", reports.counts(report)),
+            ("unproved", sameness.too_long(report)),
             ("creep", creep.line(report)),
-            ("base", reports.commit(report.run.base)),
-            ("head", reports.commit(report.run.head)),
-            ("chosen", visible(report.run.chosen or "")),
-            ("measured", reports.measured(report)),
-            ("time", cost.where(report.run.cost)),
+            ("compared", reports.compared(report)),
             ("sandbox", str(sandbox) if sandbox and not sandbox.on else ""),
-            *self.entries("override", policy.override),
-            *self.entries("accept", policy.accept),
-            *(
-                asked
-                if self.every
-                else [("more", f"`perfgate report --all`: {others}rules, looks, error level, sandbox")]
-            ),
+            *(asked if self.every else [("more", "`perfgate report --all`")]),
         ]
         return self.dim(self.named(facts))
 
@@ -130,8 +120,8 @@ class _Text:
 
     def conclusions(self) -> list[str]:
         """The sentences of what decided: the few findings that matter most."""
-        # all of a regression stands in the line of verdict
-        first = verdict_line.subject(self.report) if self.report.verdict == "regression" else None
+        # all of it stands in the line of verdict
+        first = None if self.every else verdict_line.subject(self.report)
         lines = []
         for finding in self.told:
             name, because = self.names.label(finding), views.because(finding)
@@ -139,7 +129,7 @@ class _Text:
             lines += self.wrap(said, rest="  ") if finding is not first or because else []
             for other in views.others(finding):
                 lines += self.wrap(other, first="  ", rest="    ")
-        shown = reports.could_have_shown(self.report)
+        shown = reports.could_have_shown(self.report) if self.every else ""
         return lines + (self.wrap(f"{shown}.") if shown else [])
 
     def explanations(self) -> list[str]:
@@ -192,7 +182,7 @@ class _Text:
     def identical(self) -> list[str]:
         """Name what was not measured because it cannot differ; of all, why the others may."""
         proved = [name for name, _ in sameness.each(self.report)]
-        lines = [self.title("identical, not measured")] if proved else []
+        lines = [self.title("unaffected, not measured")] if proved else []
         if proved:
             names = named(proved, len(proved) if self.every else _IDENTICAL)
             lines += self.wrap(names, first="  ", rest="  ")
@@ -219,7 +209,7 @@ class _Text:
                 rows.append(["" if number else name, machine(at.session, at.host), str(at.rounds), change])
         head = [Column("benchmark"), Column("machine"), Column("rounds", right=True), Column(title)]
         lines = [f"  {line}" for line in table(head, rows, self.width - 2, style=self.bold)]
-        return [self.title("each machine by itself"), *lines, *self.left_out(len(found) - len(shown), "finding")]
+        return [self.title("each machine by itself"), *lines, *self.left_out(len(found) - len(shown), "result")]
 
     def other_views(self) -> list[str]:
         """Write the views of benchmarks that did not decide, of all that are not told of in sentences."""
@@ -250,11 +240,11 @@ class _Text:
             lines += self.wrap(visible(first.hint), first="    ", rest="    ")
         output = last_lines(first.stderr, _STDERR)
         if any(output):
-            what = "where they differ" if failures.is_difference(first) else "last lines of its output"
+            what = "where they differ" if failures.is_difference(first) else "its output"
             lines.append(f"    {what}:")
             # clipped rather than wrapped: the shape of a compiler's message is part of it
             lines += [f"      {clip(line, self.width - 6)}".rstrip() for line in output]
-        steps = failures.repeat(first)
+        steps = failures.repeat(first, self.report.run)
         if steps:
             lines += ["    to repeat it by hand:", *(f"      {step}" for step in steps)]
         return lines
@@ -271,10 +261,13 @@ class _Text:
                 text += f", without {named(overall.dropped, 5)}"
             lines += self.wrap(text, rest="  ")
         lines += self.left_out(len(report.overall) - len(groups))
-        return lines + ([""] if lines and report.recorded else []) + self.recorded()
+        recorded = self.recorded()
+        return lines + ([""] if lines and recorded else []) + recorded
 
     def recorded(self) -> list[str]:
-        found = self.report.recorded
+        """Write the metrics that do not decide: all that are asked for, else those that changed by much."""
+        every = self.every or not self.report.findings
+        found = self.report.recorded if every else reports.moved(self.report)
         shown = found if self.every else found[:_RECORDED]
         if not shown:
             return []
@@ -297,16 +290,12 @@ class _Text:
         ]
 
     def warnings(self) -> list[str]:
-        found = notes.once(self.report.warnings)
-        texts = found if self.every else found[:_WARNINGS]
+        weighed = notes.weigh(self.report.warnings, _WARNINGS)
+        found = [*weighed.shown, *weighed.rest]
+        texts = found if self.every else weighed.shown
         lines = [self.title("warnings")] if texts else []
         lines += [line for each in texts for line in self.wrap(visible(each), first="  - ", rest="    ")]
         return lines + self.left_out(len(found) - len(texts))
-
-    def entries(self, name: str, tables: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-        shown = tables if self.every else tables[:_ENTRIES]
-        more = [(name, f"{more_are(len(tables) - len(shown))} in report.json")] if len(shown) < len(tables) else []
-        return [*((name, reports.settings(table)) for table in shown), *more]
 
 
 def _is_quiet(finding: Finding) -> bool:
@@ -317,24 +306,19 @@ def _is_quiet(finding: Finding) -> bool:
 _NOTES = 40
 
 
-class _Form(msgspec.Struct, frozen=True):
-    """Which columns a table has; narrowest: what the first keeps of its width; bar: columns of the bar."""
-
-    columns: tuple[str, ...]
-    narrowest: int
-    bar: int = 0
-
-
+_NAMED = ("benchmark", "metric", "factors", "change", "threshold", "verdict", "base", "head", "bar")
 _FORMS = (
-    _Form(("benchmark", "metric", "factors", "base", "head", "change", "threshold", "bar", "verdict"), 60, 29),
-    _Form(("benchmark", "metric", "factors", "base", "head", "change", "threshold", "bar", "verdict"), 30, 17),
-    _Form(("case", "base", "head", "change", "threshold", "bar", "verdict"), 24, 17),
-    _Form(("case", "change", "threshold", "bar", "verdict"), 14, 17),
-    _Form(("case", "change", "bar", "verdict"), 12, 13),
-    _Form(("case", "change", "verdict"), 12),
+    (_NAMED, 29),
+    (_NAMED, 17),
+    (("case", "change", "threshold", "verdict", "base", "head", "bar"), 17),
+    (("case", "change", "threshold", "verdict", "base", "head"), 0),
+    (("case", "change", "threshold", "verdict"), 0),
+    (("case", "change", "word"), 0),
 )
-"""The widest first; below the last there is a block a finding."""
-_OPTIONAL = ("base", "head", "threshold", "bar")
+"""Which columns a table has, and the width of its bar: the widest first; below the last there is a block a finding."""
+_WHOLE = 48
+"""Columns of a name that stays whole before others get room."""
+_NARROWEST = 12
 
 
 def findings_table(
@@ -361,40 +345,36 @@ def findings_table(
     rows, drawn = _rows(found, in_sentences, absent, every, names), False
     better = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
     limit = f"threshold {above['threshold']}" if above["threshold"] else ""
-    lines = wrap(", ".join(filter(None, (above["metric"], better, limit))), width)
-    for form in _FORMS:
-        shown = [name for name in form.columns if name not in absent]
-        titles = {"case": "benchmark", "change": reports.titled(confidence)}
-        titles["bar"] = bars.ends(scale, form.bar) if form.bar else ""
+    within = f"names begin with {names.prefix}" if names.prefix else ""
+    lines = wrap(", ".join(filter(None, (above["metric"], better, limit, within))), width)
+    for columns, room in _FORMS:
+        shown = [name for name in columns if name not in absent]
+        titles = {"case": "benchmark", "change": reports.titled(confidence), "word": "verdict"}
+        titles["bar"] = bars.ends(scale, room) if room else ""
         head = [Column(titles.get(n, n), right=n in ("base", "head", "threshold")) for n in shown]
-        drawings = [Cell(bars.bar(f, scale, form.bar) if form.bar else "") for f in found]
+        drawings = [Cell(bars.bar(f, scale, room) if room else "") for f in found]
         cells = [[({**own, "bar": bar})[name] for name in shown] for own, bar in zip(rows, drawings, strict=True)]
+        narrowest = _NARROWEST if columns is _FORMS[-1][0] else _WHOLE
         laid = lay_out(
-            head, cells, width, style="1" if color else "", narrowest=form.narrowest, notes=numbered, styles=styles
+            head, cells, width, style="1" if color else "", narrowest=narrowest, notes=numbered, styles=styles
         )
         if laid is not None:
-            drawn = bool(form.bar)
-            missing = [name for name in _OPTIONAL if name not in (*shown, *absent)]
-            lines += [*laid, *(wrap(f"(a wider terminal also shows {joined(missing)})", width) if missing else [])]
+            drawn = bool(room)
+            lines += laid
             break
     else:
         # a block a finding, where no table fits
-        for name, own in zip(distinct([own["case"].text for own in rows], 2 * width), rows, strict=True):
-            verdict = own["verdict"]
-            text = f"{own['base'].text} to {own['head'].text}, {own['change'].text}"
-            text += f", threshold {own['threshold'].text}" if "threshold" not in absent else ""
-            painted = paint(verdict.text, styles.get(verdict.tone, ""))
-            lines += [*wrap(name, width, rest="  "), f"  {painted}{numbered.marks(verdict.notes)}"]
-            lines += wrap(text, width, first="  ", rest="    ")
-    legend = reports.confidences(found)
-    below = ["", *wrap(f"{reports.capitalized(legend)}.", width)] if legend else []
-    below += ["", *below] if drawn and not below else []
+        shown = ["case", "verdict", "change", *({"threshold"} - absent), "base", "head"]
+        head = [Column(n, right=n in ("base", "head", "threshold")) for n in shown]
+        marked = [[own[n].text + numbered.marks(own[n].notes) for n in shown] for own in rows]
+        lines += stacked(head, marked, width)
+    legend = reports.confidences(found) if every else ""
+    below = wrap(f"{reports.capitalized(legend)}.", width) if legend else []
     below += wrap(bars.legend(), width) if drawn else []
     sharper = [f for f in found if f.view is not None and f.view.why == "sharper"]
-    clauses = [] if all(id(f) in in_sentences for f in sharper) else views.clauses(sharper)
+    clauses = views.clauses(sharper) if every else []
     for text in filter(None, (reports.no_sign(found), *clauses, *views.meanings(found))):
         below += wrap(f"{reports.capitalized(text)}.", width)
-    below += [""] if numbered.texts and not below else []
     below += numbered.lines(width, "in report.json and report.html")
     return lines, [paint(line, "2" if color else "") for line in below]
 
@@ -412,7 +392,8 @@ def _rows(
 
     def footnotes(finding: Finding) -> tuple[str, ...]:
         said = id(finding) in in_sentences
-        why = [] if plain(finding) or (said and not every) else notes.why(finding)
+        silent = plain(finding) or ((said or finding_words.in_row(finding)) and not every)
+        why = [] if silent else notes.why(finding)
         if not any(note.kind in shared for note in why):
             # a row by itself: what follows is in the details
             why = [notes.Note(note.kind, visible(finding.reason.sentence())) for note in why]
@@ -426,7 +407,7 @@ def _rows(
         like = numbers.larger(finding)
         change = f"{numbers.change(finding.ratio)} ({numbers.interval_in(finding.ratio, confidence)})"
         texts = {
-            "benchmark": visible(finding.benchmark),
+            "benchmark": names.tail(finding.benchmark),
             "metric": names.quantity(finding) + arrow,
             "factors": names.settings(finding),
             "base": numbers.value(finding.base, finding.unit, like),
@@ -435,8 +416,8 @@ def _rows(
             "threshold": numbers.threshold(finding),
         }
         texts["case"] = " ".join(texts[n] for n in ("benchmark", "metric", "factors") if n not in absent and texts[n])
-        verdict = f"{SHAPES[finding.verdict]} {numbers.verdict_of(finding)}"
-        cells = {name: Cell(text) for name, text in texts.items()}
-        return cells | {"verdict": Cell(verdict, notes=footnotes(finding), tone=finding.verdict)}
+        cells, below, mark = {n: Cell(text) for n, text in texts.items()}, footnotes(finding), SHAPES[finding.verdict]
+        words = {"verdict": numbers.verdict_of(finding), "word": numbers.word(finding)}
+        return cells | {n: Cell(f"{mark} {text}", notes=below, tone=finding.verdict) for n, text in words.items()}
 
     return [row(finding) for finding in found]

@@ -28,6 +28,7 @@ def written(*pieces: str) -> str:
         ("a", "\n", "::error::x"),
         ("\u3000::error::x",),
         ("##[error]x", "a ##[set-env name=LD_PRELOAD]/x.so"),
+        (":", ":error::x", "\n#", "#", "[error]y", "\n  :", ":"),
         ("\n\n  ::debug::x\r\n::error::y",),
     ],
 )

@@ -40,12 +40,15 @@ def test_headings_of_help_are_bold_where_there_is_colour(monkeypatch: pytest.Mon
 
 
 def test_version_and_help() -> None:
-    assert run("--version") == (0, f"perfgate {__version__}\n", "")
+    assert run("--version") == run("-V") == (0, f"perfgate {__version__}\n", "")
     code, out, _ = run("--help")
     assert code == 0
+    assert run() == run("help") == run("-h") == (0, out, "") and run("help", "check") == run("check", "--help")
     # a line each, the longest name too
-    listed = re.findall(r"^    ([a-z]+)  +[a-z]", out, re.MULTILINE)
-    assert sorted(listed) == command_names()
+    needed, more = out.partition("\ncommands:\n")[2].partition("\nexit codes")[0].split("\nmore:\n")
+    first, others = (re.findall(r"^  ([a-z]+)  +[a-z]", each, re.MULTILINE) for each in (needed, more))
+    assert first == ["init", "check", "report", "compare", "explain", "bisect", "doctor", "try", "drill", "config"]
+    assert sorted([*first, *others]) == command_names() and all(len(line) <= 80 for line in [*needed, *more])
     for name in ("init", "check", "measure", "decide", "report", "compare", "config"):
         assert "example:\n  perfgate " in run(name, "--help")[1]
 
@@ -53,10 +56,11 @@ def test_version_and_help() -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        ((), "the following arguments are required: COMMAND"),
         (("--nope",), "perfgate: --nope is not an option; see"),
         (("decide", "--nope"), "perfgate decide: --nope is not an option; see"),
         (("study", "plna"), "'plna' is not one of plan, measure, analyse (did you mean plan?)"),
+        (("trend",), "'trend' is not a command (did you mean history trend?)"),
+        (("compare", "main", "slow"), "main: is no file and no run; `perfgate check --base main --head slow` measures"),
         (("chekc",), "'chekc' is not a command (did you mean check?)"),
         (
             ("plan", "--interaction", "5%"),
@@ -121,7 +125,6 @@ def test_a_wrong_choice_names_what_was_meant() -> None:
         "(did you mean json?); see perfgate report --help\n"
     )
     assert "SHELL: 'tcsh' is not one of bash, fish, zsh" in run("completion", "tcsh")[2]
-    assert "'help' is not a command (did you mean --help?)" in run("help")[2]
 
 
 def test_table_v_through_the_command(table_v: str, tmp_path: Path) -> None:
@@ -136,10 +139,10 @@ def test_table_v_through_the_command(table_v: str, tmp_path: Path) -> None:
         *wide, "--json", str(files["json"]), "--html", str(files["html"]), "--markdown", str(files["md"])
     )
     assert code == 0
-    assert out.startswith("◆ Inconclusive: bench is ") and out.endswith("; the gate passes\n")
+    assert out.startswith("◆ Too noisy: bench is ") and out.endswith("; not failing\n")
     assert json.loads(files["json"].read_text())["findings"][0]["ratio"]["kind"] == "line"
     assert all(file.stat().st_size > 100 for file in files.values())
-    assert run("report", str(files["json"]))[1].startswith("◆ Inconclusive")
+    assert run("report", str(files["json"]))[1].startswith("◆ Too noisy")
 
 
 def test_two_formats_cannot_share_standard_output(table_v: str) -> None:
@@ -195,7 +198,7 @@ def test_values_below_0_are_inconclusive_and_no_builds_would_help(tmp_path: Path
     (tmp_path / "m.jsonl").write_text(text(records))
     code, out, _ = run("decide", str(tmp_path / "m.jsonl"))
     assert code == 0
-    assert "inconclusive, negative values have no ratio" in out
+    assert "has no ratio: negative values have no ratio; not failing" in out
     assert "next Check the program that writes the values: some are below 0" in " ".join(out.split())
     assert "plan.builds" not in out.partition("base")[0]
 

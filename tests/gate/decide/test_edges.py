@@ -115,8 +115,8 @@ def test_a_change_that_only_the_floor_makes_unchanged_says_so(tmp_path: Path) ->
     report = decided(tmp_path, same, "--set", "gate.floor=1us")
     assert report["findings"][0]["reason"]["kind"] == "below-floor"
     assert report["findings"][0]["reason"]["details"]["threshold"] is None
-    assert "unchanged, smaller than the floor of 1 us" in report["text"]
-    assert "unchanged (floor)" in report["text"]
+    assert "same, smaller than the floor of 1 us" in report["text"]
+    assert "same (floor)" in report["text"]
 
 
 # --- rounding ---------------------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def test_the_same_values_in_every_execution_are_a_failure(tmp_path: Path) -> Non
     assert kinds(report) == {("repeated", "bench", "base"), ("repeated", "bench", "head")}
     assert len(report["failures"]) == 35
     assert TWICE in report["text"]
-    assert "they are the values of build 0, execution 0 of base" in report["text"]
+    assert "they are the values of build 0, start 0 of base" in report["text"]
     assert TWICE in junit.read_text(encoding="utf-8")
 
 
@@ -252,7 +252,7 @@ def test_a_file_that_grows_is_read_again(tmp_path: Path) -> None:
     report = decided(tmp_path, executions(appended))
     assert (report["code"], len(report["failures"])) == (4, 35)
     assert TWICE.replace("head", "base") in report["text"]
-    assert "they begin with the values of build 0, execution 0 of base" in report["text"]
+    assert "they begin with the values of build 0, start 0 of base" in report["text"]
     # more ticks may well follow on the same beginning
     ticks = (21, 16, 14, 13, 12, 12, 12)
     longer = executions(
@@ -295,7 +295,7 @@ def test_a_check_that_reads_an_old_file_ends_at_its_first_look_with_the_same_ans
 
 
 def layouts(seed: int, base: float, head: float) -> list[Line]:
-    """Twelve builds a side of the same mean, of two layouts that differ by a share of it."""
+    """Twelve builds of each of the same mean, of two layouts that differ by a share of it."""
     rng = np.random.default_rng(seed)
     apart = {"base": base, "head": head}
 

@@ -22,7 +22,7 @@ TODAY = datetime.date(2026, 11, 20)
 
 
 def report(base: list[float], head: list[float], **metric: Any) -> Report:
-    """Decide over five builds a side; base, head: the values of each build."""
+    """Decide over five builds of each; base, head: the values of each build."""
     table = {"name": "enc", "command": "x", "instrument": "values", "metric": {"allocs": {"unit": "count", **metric}}}
     config = parse(from_tables({"benchmark": [table]}, "test"))
     lines = [
@@ -71,7 +71,7 @@ def test_a_floor_of_a_count_still_holds() -> None:
     assert isinstance(next_step(found), outcomes.LowerFloor)
     # what the rules allow does not block where noise does
     assert (found.findings[0].is_below_floor, found.findings[0].is_open) == (True, False)
-    assert "allocs went from 0 to 2: inconclusive, beyond" in findings.conclusion(found.findings[0])
+    assert "allocs went from 0 to 2: undecided, beyond" in findings.conclusion(found.findings[0])
     assert not report([0.0], [2.0, 4.0], exact=True, floor=3).findings[0].is_below_floor
 
 

@@ -47,7 +47,7 @@ def test_it_is_in_every_headline_and_the_verdict_stays(tmp_path: Path) -> None:
     code, text = run("decide", folder)
     assert code == 0
     headline = " ".join(text.partition("\n\n")[0].split())
-    assert headline.startswith("✔ Pass: nothing regressed in 3 findings; parse is 94.5% faster (at least ")
+    assert headline.startswith("✔ Pass: 3 results, none worse; parse is 94.5% faster (at least ")
     assert headline.endswith(f"; parse is 94.5% faster: {QUESTION}")
     for form, found in (
         ("markdown", "✅ **Pass**: "),

@@ -143,7 +143,7 @@ def test_a_plan_of_too_few_builds(tmp_path: Path, builds: Any) -> None:
     said = "--set plan.builds=5 --set plan.budget=13m`: a round takes about 2 min and 5 are needed"
     assert f"next Run the same check again with `{said}" in " ".join(text.split())
     code, text = run("decide", written(tmp_path, 3, {"builds": builds, "budget": "1h"}, stop="finished"))
-    assert code == 0 and headline(text).startswith("◆ Inconclusive: ")
+    assert code == 0 and headline(text).startswith("◆ Too noisy: ")
 
 
 def test_builds_of_several_sessions_count_together(tmp_path: Path) -> None:
@@ -177,10 +177,10 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
 def test_fewer_builds_may_show_that_nothing_changed(tmp_path: Path) -> None:
     """What is decided is decided: only what may be a regression lacks builds."""
     code, text = run("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001))
-    assert (code, headline(text)) == (0, "✔ Pass: nothing regressed in 1 finding")
+    assert (code, headline(text)) == (0, "✔ Pass: 1 result, not worse")
     code, text = run("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001, change=1.5))
     # it was planned so; the headline says what a verdict needs
-    assert code == 0 and "looks real, but a verdict needs 5 builds a side and there are 4" in " ".join(text.split())
+    assert code == 0 and "looks real, but a verdict needs 5 builds of each and there are 4" in " ".join(text.split())
     code, text = run("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001, change=0.5))
     assert code == 0
 
@@ -266,7 +266,7 @@ def test_the_advised_budget_is_larger_than_the_one_that_was_too_small(
 )
 def test_otherwise_it_is_inconclusive(tmp_path: Path, rounds: int, plan: dict[str, Any], stop: str) -> None:
     _, text = run("decide", written(tmp_path, rounds, plan, stop=stop))
-    assert headline(text).startswith("◆ Inconclusive: ")
+    assert headline(text).startswith("◆ Too noisy: ")
     assert "plan.budget=" not in text
 
 
@@ -279,7 +279,7 @@ def test_of_files_without_times_the_budget_that_was_too_small_counts(tmp_path: P
     assert "next Run the same check again with `--set plan.budget=19m`: 5 builds are needed" in text
     file.write_text(file.read_text().replace(', "budget": "3m"', ""))
     text = " ".join(run("decide", folder)[1].split())
-    assert "next Measure each side 5 times: 5 builds are needed" in text
+    assert "next Measure base and head 5 times each: 5 builds are needed" in text
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_of_files_without_times_the_budget_that_was_too_small_counts(tmp_path: P
         (
             [], "build",
             ("Raise the budget, for example `--set plan.budget=3m`: 5 rounds take at least 1 min 20 s; how much more is "
-             "not known, because no execution was complete"),
+             "not known, because no start was complete"),
         ),
         (
             ["build", "execution"], "execution",

@@ -162,7 +162,7 @@ def test_a_constant_of_machines_that_measured_one_side_each_is_not_compared() ->
 
 
 def measured(sessions: dict[str, tuple[int, ...]], ratio: float = 1.3) -> list[dict[str, Any]]:
-    """Make benchmarks that were measured in some sessions, five builds a side in each."""
+    """Make benchmarks that were measured in some sessions, five builds of each in each."""
     rng = np.random.default_rng(6)
     return [
         {**line, "session": session}

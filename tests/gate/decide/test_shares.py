@@ -22,7 +22,7 @@ WOBBLE = (-1.0, 0.4, 0.8, -0.5, 0.3, 0.1)
 def report(
     base: float, head: float, *, metric: str = "error_rate", unit: str = "", spread: float = 0.02, rules: str = "3%"
 ) -> Report:
-    """Decide over six builds a side that spread by a share around their values; rules: the threshold."""
+    """Decide over six builds of each that spread by a share around their values; rules: the threshold."""
     config = parse(from_tables({"gate": {"threshold": rules}}, "test"))
     lines = [
         line

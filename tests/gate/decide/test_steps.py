@@ -155,7 +155,7 @@ CASES = {
     "an interrupted run whose rest does not fit": Case(
         outcomes.AllowMoreBuilds, measured(plan__budget="2m", stop="interrupted"), regressed
     ),
-    "one build a side": Case(outcomes.AllowMoreBuilds, measured(plan__builds=1), regressed),
+    "one build of each": Case(outcomes.AllowMoreBuilds, measured(plan__builds=1), regressed),
     "no round of both sides": Case(outcomes.AllowMoreBuilds, measured(gate=PAIRED, plan__builds=4, lost=one_build_alone), regressed),
     "a bootstrap of six builds": Case(outcomes.AllowMoreBuilds, measured(gate=BOOTSTRAP), regressed),
     "a bootstrap of one build": Case(outcomes.AllowMoreBuilds, measured(gate=BOOTSTRAP, plan__builds=1), regressed),
@@ -284,10 +284,10 @@ CASES = {
     "the same run twice": Case(
         outcomes.ImportOthers, decided([go([5.1 + n / 7, 5.2 + n / 7]) for n in range(6)], [go([5.1 + n / 7, 5.2 + n / 7]) for n in range(6)]), not_failed, lambda _: decided(files(2), files(2, 1.1)),
     ),
-    "files of one build a side": Case(
+    "files of one build of each": Case(
         outcomes.ImportMore, decided(files(1), files(1, 1.2)), regressed, lambda _: decided(files(5), files(5, 1.2))
     ),
-    "files of two builds a side": Case(
+    "files of two builds of each": Case(
         outcomes.ImportMore, decided(files(2), files(2, 1.2)), regressed, lambda _: decided(files(5), files(5, 1.2))
     ),
     "commands of other names": Case(
@@ -431,7 +431,7 @@ def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool, tmp_pa
     assert ("It counts once it is in the rules that decide, those of base" in said) is more
 
 
-@pytest.mark.parametrize("name", ["a budget of three builds", "one build a side", "rules that name another metric"])
+@pytest.mark.parametrize("name", ["a budget of three builds", "one build of each", "rules that name another metric"])
 def test_where_the_rules_of_base_count_a_setting_is_written_there(name: str, tmp_path: Path) -> None:
     """A pull request's reader types no command, and what head's file says does not count."""
     subject = CASES[name].subject
@@ -508,13 +508,13 @@ def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
         (
             outcomes.MoreMachines(sessions=1, wanted=3, builds=False),
             (
-                "More builds on this machine will not settle it: measure on 3 machines (`sessions = 3` in `[plan]`, for `perfgate plan --matrix`)"
+                "More builds on this machine would not help: measure on 3 machines (`sessions = 3` in `[plan]`, for `perfgate plan --matrix`)"
             ),
         ),
         (
             outcomes.MoreMachines(sessions=4, wanted=None, builds=True),
             (
-                "More builds on these 4 machines will not settle it: they differ too much, or, if only these matter, add "
+                "More builds on these 4 machines would not help: they differ too much, or, if only these matter, add "
                 "`--set gate.sessions=fixed`"
             ),
         ),

@@ -131,7 +131,7 @@ def test_a_suite_that_leaves_a_setting_of_a_benchmark_out_names_it() -> None:
     found = gather(located(*lines[:-1]), Config())
     assert [case.factors for case in found.cases] == [{"size": 1}]
     assert [(f.benchmark, f.side, f.build, f.factors, f.status) for f in found.failures] == [
-        ("s/x", "head", 1, {"size": 2}, "1 of 2 executions of its suite left it out")
+        ("s/x", "head", 1, {"size": 2}, "1 of 2 starts of its suite left it out")
     ]
 
 
@@ -322,7 +322,7 @@ def test_what_some_executions_of_a_suite_leave_out_is_a_failure() -> None:
     evidence = gather(located(*lines), Config())
     assert [case.benchmark for case in evidence.cases] == ["s/x"]
     assert [(f.kind, f.benchmark, f.side, f.build, f.status) for f in evidence.failures] == [
-        ("execution", "s/y", "head", 1, "1 of 2 executions of its suite left it out")
+        ("execution", "s/y", "head", 1, "1 of 2 starts of its suite left it out")
     ]
 
 
@@ -461,8 +461,8 @@ def test_a_suite_that_leaves_a_benchmark_out_at_one_setting_names_it() -> None:
     run = run_line(config={"study": {"factor": {"load": ["idle", "busy"]}}})
     failures = gather(located(run, *lines), Config()).failures
     assert [(f.benchmark, f.side, f.factors, f.status) for f in failures] == [
-        ("s/y", "base", {"load": "busy"}, "1 of 2 executions of its suite left it out"),
-        ("s/y", "head", {"load": "busy"}, "1 of 2 executions of its suite left it out"),
+        ("s/y", "base", {"load": "busy"}, "1 of 2 starts of its suite left it out"),
+        ("s/y", "head", {"load": "busy"}, "1 of 2 starts of its suite left it out"),
     ]
 
 
@@ -506,7 +506,7 @@ def test_active_time_is_sharp_by_what_single_starts_tell_or_by_its_own_word(own:
 
 @pytest.mark.parametrize("suite", [False, True])
 def test_executions_of_short_turns_are_as_many_and_as_long_as_was_found(suite: bool) -> None:
-    """Of a plan of 2 executions of 4 iterations: 4 of 2 are complete, and one that has 1 of 2 values is short."""
+    """Of a plan of 2 starts of 4 iterations: 4 of 2 are complete, and one that has 1 of 2 values is short."""
     name, owner = ("s/case", "s") if suite else ("s", None)
     table = {"name": "s", "command": "x", "instrument": "go" if suite else "values"}
     config = msgspec.convert({"benchmark": [table], "plan": {"executions": 2, "iterations": 4}}, Config)

@@ -127,16 +127,16 @@ def test_only_the_last_end_of_a_job_counts(tmp_path: Path) -> None:
         ([end(0, phase="setup", seconds=8.0)], "during set-up of base", "16 s"),
         # 2 sides x (2 s + 5 builds x 8 s)
         ([end(0, phase="build", seconds=8.0, setup=2.0)], "during the first build of base (set-up took 2.0 s)", "1 min 24 s"),
-        # 2 sides x (2 s + 5 x (1 s + 2 executions x 4 s))
+        # 2 sides x (2 s + 5 x (1 s + 2 starts x 4 s))
         (
             [
                 build("base", 0, 1.0, 2.0), build("head", 0, 1.0, 2.0), *rounds(1)[:1],
                 end(0, benchmark="bench", execution=1, seconds=4.0),
             ],
-            "while bench was running on base (set-up took 4.0 s, 2 builds took 2.0 s, 1 execution took 1.0 s)",
+            "while bench was running on base (set-up took 4.0 s, 2 builds took 2.0 s, 1 start took 1.0 s)",
             "1 min 34 s",
         ),
-        # 2 sides x (0.5 s + 5 x (1 s + 2 executions x 4 s))
+        # 2 sides x (0.5 s + 5 x (1 s + 2 starts x 4 s))
         (
             [
                 build("base", 0, 1.0, 0.5), build("head", 0, 1.0, 0.5),
@@ -144,7 +144,7 @@ def test_only_the_last_end_of_a_job_counts(tmp_path: Path) -> None:
             ],
             (
                 "while the outputs of bench were compared on head "
-                "(set-up took 1.0 s, 2 builds took 2.0 s, 1 execution took 3.0 s)"
+                "(set-up took 1.0 s, 2 builds took 2.0 s, 1 start took 3.0 s)"
             ),
             "1 min 31 s",
         ),

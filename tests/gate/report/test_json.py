@@ -31,7 +31,7 @@ def test_what_has_a_sentence_has_it_as_its_text() -> None:
     tables = plain.loads(json.render(examples.factors()))
     found = tables["findings"][0]
     assert tables["summary"]["kind"] == "regressed"
-    assert tables["summary"]["text"] == "1 of 4 findings regressed: request time load=busy"
+    assert tables["summary"]["text"] == "1 of 4 results regressed: request time load=busy"
     assert (found["reason"]["kind"], found["reason"]["details"]["comparisons"], found["shown"]) == (
         "exceeds",
         12,
@@ -44,7 +44,7 @@ def test_what_has_a_sentence_has_it_as_its_text() -> None:
 
 def test_what_follows_is_written() -> None:
     tables = plain.loads(json.render(examples.regression()))
-    assert tables["findings"][0]["text"].endswith("threshold 3%: unchanged")
+    assert tables["findings"][0]["text"].endswith("threshold 3%: same")
     assert (tables["next"]["kind"], tables["next"]["text"][:18]) == ("fix-regression", "Fix the regression")
     assert plain.loads(json.render(examples.report("pass", [])))["next"] is None
 

@@ -16,7 +16,7 @@ def rules(iterations: int = 10, **benchmark: Any) -> Config:
 def test_a_quantile_that_the_plan_is_too_small_for_is_named_before_measuring() -> None:
     config = rules(metric={"latency": {"statistics": ["mean", "p50", "p99"]}}, instrument="values")
     assert quantile_warnings(config) == [
-        "b: p99 of latency needs 1000 values per build, the plan has 20 (2 executions x 10 iterations)"
+        "b: p99 of latency needs 1000 values per build, the plan has 20 (2 starts x 10 values)"
     ]
     assert quantile_warnings(rules(500, metric={"latency": {"statistics": ["p99"]}})) == []
     # the program may write more: the report must not say so

@@ -206,7 +206,7 @@ def test_lines_stay_above_the_block_and_nothing_else_is_left() -> None:
     for event in [*two_rounds(), LookTaken(1, 2), StepStarted("base", None)]:
         progress(event)
     progress.close()
-    assert terminal.screen.lines == ["perfgate: round 2 of 3: 1 benchmark settled, 2 still open", ""]
+    assert terminal.screen.lines == ["perfgate: round 2 of 3: 1 benchmark decided, 2 still open", ""]
     assert terminal.screen.column == 0
     # a cursor that is hidden would stay so after kill -9
     assert "\x1b[?25" not in terminal.getvalue()
@@ -237,7 +237,7 @@ def test_what_is_no_persons_terminal_gets_plain_lines(name: str, value: str, mon
             progress(event)
         progress.close()
     assert "\x1b" not in terminal.getvalue() and "\r" not in terminal.getvalue()
-    assert log.getvalue().startswith("perfgate: round 1 of 3: 2 executions\n")
+    assert log.getvalue().startswith("perfgate: round 1 of 3: 2 starts\n")
     assert terminal.getvalue() == log.getvalue()
 
 
@@ -304,7 +304,7 @@ def test_the_width_is_that_of_the_stream_not_of_the_environment(monkeypatch: pyt
     ("left", "said"),
     [
         # a minute of builds, ten seconds of one execution: a later round takes 20 s of two, and 10 s of two links
-        (200.0, "at most about 4 min 20 s for 7 rounds, 3 min 10 s of it left"),
+        (200.0, "3 min 10 s left at most, 4 min 20 s for 7 rounds in all"),
         (80.0, ("warning: the budget of 2 min 30 s holds 3 rounds, and 5 are needed, judging by the first one "
          "(3 min 20 s): set `--set plan.budget=4m`, or measure less")),
         (5.0, ("warning: the budget of 1 min 15 s holds no round, and 5 are needed, judging by the first one "

@@ -240,7 +240,7 @@ def test_paired_limits_are_where_the_t_of_the_contrast_is_the_quantile() -> None
 
 @pytest.mark.parametrize("method", ["fieller", "fieller-paired"])
 def test_a_timer_that_is_dithered_does_not_widen_the_interval_five_times(method: Method) -> None:
-    # ticks of 10% and noise of 5%: 6 builds of 3 executions of 30 values, wherever the values lie between two ticks
+    # ticks of 10% and noise of 5%: 6 builds of 3 starts of 30 values, wherever the values lie between two ticks
     rng = np.random.default_rng(16)
     covered, widths, without = 0, [], []
     for _ in range(400):

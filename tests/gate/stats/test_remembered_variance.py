@@ -34,7 +34,7 @@ def known(base: Sample, head: Sample | None, tau: float | None = None) -> dict[s
 
 
 def test_kalibera_jones_table_iii_relative_to_its_mean() -> None:
-    # S2 of K&J's worked example; 3 builds x 2 executions x 2 iterations
+    # S2 of K&J's worked example; 3 builds x 2 starts x 2 values
     one = nested(TABLE_III)
     mean = one.values.mean()
     found = known(one, None)

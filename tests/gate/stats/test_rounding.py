@@ -57,7 +57,7 @@ def test_a_grid_of_40_bits_tells_apart_what_the_step_does_not() -> None:
 
 
 def noisy(value: float, seed: int) -> Sample:
-    """5 builds of 2 executions of 5 values that differ by rounding alone."""
+    """5 builds of 2 starts of 5 values that differ by rounding alone."""
     values = np.array(value * (1 + 2.0**-52 * np.random.default_rng(seed).integers(0, 2, 50)), dtype=np.float64)
     counts = ([5] * 10, [2] * 5, [5])
     return Sample(values, tuple(map(np.array, counts)), tuple((0, b) for b in range(5)), None)

@@ -15,7 +15,7 @@ def cost(**known: Any) -> Cost:
 
 def test_the_line_has_the_total_and_every_part_that_counts() -> None:
     found = cost(setup=60.0, compile=100.0, link=8.0, linked=22, probe=1.0, measure=540.0, decide=4.0, total=713.0)
-    said = "11 min 53 s: set-up 1 min, 2 builds 1 min 40 s, 22 links 8.0 s, measuring 9 min, looks 4.0 s"
+    said = "11 min 53 s: set-up 1 min, 2 builds 1 min 40 s, 22 links 8.0 s, measuring 9 min, interim checks 4.0 s"
     assert where(found) == said
 
 

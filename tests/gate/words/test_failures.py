@@ -13,10 +13,11 @@ from gate.words.failures import sentence
     [
         ("", "gz (tool=gzipp) failed on head: exit 127"),
         ("\n", "gz (tool=gzipp) failed on head: exit 127"),
-        ("first\nsh: gzipp: not found\n\n", "gz (tool=gzipp) failed on head: exit 127: sh: gzipp: not found"),
+        ("cc x.c\nx.c:1:2: error: no\nmake: *** Error 1\n", "gz (tool=gzipp) failed on head: x.c:1:2: error: no"),
+        ("first\nsh: gzipp: not found\n\n", "gz (tool=gzipp) failed on head: sh: gzipp: not found"),
     ],
 )
-def test_a_failure_is_named_with_the_last_thing_that_it_wrote(stderr: str, said: str) -> None:
+def test_a_failure_is_named_with_the_error_that_it_wrote(stderr: str, said: str) -> None:
     failure = Failure(
         kind="execution", benchmark="gz", side="head", factors={"tool": "gzipp"}, status="exit 127", stderr=stderr
     )

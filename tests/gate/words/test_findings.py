@@ -39,28 +39,28 @@ EXPECTED = [
     ),
     (
         examples.finding(estimate=1.002, half=0.011),
-        "0.20% slower (0.90% faster to 1.3% slower), threshold 3%: unchanged",
+        "0.20% slower (0.90% faster to 1.3% slower), threshold 3%: same",
     ),
-    (examples.finding(estimate=1.0, half=0.0), "no change (0.0% to 0.0%), threshold 3%: unchanged"),
+    (examples.finding(estimate=1.0, half=0.0), "no change (0.0% to 0.0%), threshold 3%: same"),
     (
         examples.finding(estimate=1.015, half=0.01, reason=reasons.RealWithin(threshold=0.03)),
-        "1.5% slower (0.50% to 2.5%), threshold 3%: unchanged, real but smaller",
+        "1.5% slower (0.50% to 2.5%), threshold 3%: same, real but smaller",
     ),
     (
         examples.finding(estimate=0.985, half=0.01, reason=reasons.RealWithin(threshold=0.03)),
-        "1.5% faster (0.50% to 2.5%), threshold 3%: unchanged, real but smaller",
+        "1.5% faster (0.50% to 2.5%), threshold 3%: same, real but smaller",
     ),
     (
         examples.finding(
             estimate=1.05, half=0.04, floor=1e-3, reason=reasons.BelowFloor(threshold=None, floor=1e-3, unit="s")
         ),
-        "5.0% slower (1.0% to 9.0%), threshold 3%: unchanged, smaller than the floor of 1 ms",
+        "5.0% slower (1.0% to 9.0%), threshold 3%: same, smaller than the floor of 1 ms",
     ),
     (
         examples.finding(
             metric="size", unit="B", ratio=examples.interval(1.0, 0.0, method="exact"), reason=reasons.SameCount()
         ),
-        "no change in size (exact), threshold 3%: unchanged",
+        "no change in size (exact), threshold 3%: same",
     ),
     (
         examples.finding(
@@ -69,7 +69,7 @@ EXPECTED = [
             ratio=examples.interval(1.01, 0.0, method="exact"),
             reason=reasons.ExactWithin(threshold=0.03),
         ),
-        "size 1.0% higher (exact), threshold 3%: unchanged",
+        "size 1.0% higher (exact), threshold 3%: same",
     ),
     (
         examples.regressed(
@@ -83,100 +83,97 @@ EXPECTED = [
     (
         inconclusive(1.041, 0.022, more_builds=4, reason=examples.wide(beyond=True)),
         (
-            "4.1% slower (1.9% to 6.3%), threshold 3%: inconclusive, the slowdown may be smaller; "
-            "about 4 more builds would settle it"
+            "4.1% slower (1.9% to 6.3%), threshold 3%: too noisy, the slowdown may be smaller; "
+            "about 4 more builds would decide it"
         ),
     ),
     (
         inconclusive(1.012, 0.024, more_builds=1),
         (
-            "1.2% slower (1.2% faster to 3.6% slower), threshold 3%: inconclusive, the slowdown may exceed it; "
-            "about 1 more build would settle it"
+            "1.2% slower (1.2% faster to 3.6% slower), threshold 3%: too noisy, the slowdown may exceed it; "
+            "about 1 more build would decide it"
         ),
     ),
     (
         inconclusive(0.988, 0.024, reason=examples.wide("below")),
-        "1.2% faster (3.6% faster to 1.2% slower), threshold 3% (2.9% faster): inconclusive, the speedup may exceed it",
+        "1.2% faster (3.6% faster to 1.2% slower), threshold 3% (2.9% faster): too noisy, the speedup may exceed it",
     ),
     (
         inconclusive(0.99, 0.03, metric="rate", unit="1/s", better="higher", reason=examples.wide("below")),
         (
-            "rate 1.0% lower (4.0% lower to 2.0% higher; higher is better), threshold 3% (2.9% lower): inconclusive, "
+            "rate 1.0% lower (4.0% lower to 2.0% higher; higher is better), threshold 3% (2.9% lower): too noisy, "
             "the decrease may exceed it"
         ),
     ),
     (
         inconclusive(1.012, 0.2, reason=examples.wide("both", hopeless=True)),
         (
-            "1.2% slower (18.8% faster to 21.2% slower), threshold 3%: inconclusive, the change may exceed it in both "
-            "directions; at this noise level, more builds will not settle it"
+            "1.2% slower (18.8% faster to 21.2% slower), threshold 3%: too noisy, the change may exceed it in both "
+            "directions; more builds would not help"
         ),
     ),
     (
         inconclusive(0.98, 0.03, not_worse=True, reason=reasons.NotWorse(threshold=0.03, floor=None, unit="s")),
-        "2.0% faster (5.0% faster to 1.0% slower), threshold 3%: inconclusive, not worse; the speedup may exceed it",
+        "2.0% faster (5.0% faster to 1.0% slower), threshold 3%: too noisy, not slower; the speedup may exceed it",
     ),
     (
         inconclusive(
             1.0, 0.05, not_worse=True, floor=0.02, reason=reasons.NotWorse(threshold=0.03, floor=0.02, unit="s")
         ),
         (
-            "no change (5.0% faster to 5.0% slower), threshold 3%: inconclusive, not worse (any slowdown is below the "
+            "no change (5.0% faster to 5.0% slower), threshold 3%: too noisy, not slower (any slowdown is below the "
             "floor of 20 ms); the speedup may exceed it"
         ),
     ),
     (
         inconclusive(1.051, 0.018, reason=UNCORRECTED, more_builds=2),
         (
-            "5.1% slower (3.3% to 6.9%), threshold 3%: inconclusive, beyond it, but not after correction for 12 "
-            "comparisons; about 2 more builds would settle it"
+            "5.1% slower (3.3% to 6.9%), threshold 3%: too noisy, beyond it, but not after correction for 12 "
+            "comparisons; about 2 more builds would decide it"
         ),
     ),
     (
         inconclusive(0.9, 0.02, not_worse=True, reason=reasons.BetterUncorrected(threshold=0.03)),
         (
-            "10.0% faster (8.0% to 12.0%), threshold 3%: inconclusive, not worse; beyond it, but not after correction "
+            "10.0% faster (8.0% to 12.0%), threshold 3%: too noisy, not slower; beyond it, but not after correction "
             "for multiple comparisons"
         ),
     ),
     (
         inconclusive(1.1, 0.02, floor=0.02, reason=reasons.FloorOpen(threshold=0.03, floor=0.02, unit="s")),
         (
-            "10.0% slower (8.0% to 12.0%), threshold 3%: inconclusive, beyond it, but not shown to be above the floor "
+            "10.0% slower (8.0% to 12.0%), threshold 3%: undecided, beyond it, but not shown to be above the floor "
             "of 20 ms"
         ),
     ),
     (
         inconclusive(1.4, 1.9, reason=examples.wide("both", beyond=True)),
         (
-            "40.0% slower (100% faster to 230% slower), threshold 3%: inconclusive, the change may exceed it in both "
+            "40.0% slower (100% faster to 230% slower), threshold 3%: too noisy, the change may exceed it in both "
             "directions"
         ),
     ),
     (
         examples.unbounded(),
         (
-            "20.0% slower (unbounded), threshold 3%: inconclusive, base's mean is too close to 0 for its spread, "
+            "20.0% slower (unbounded), threshold 3%: too noisy, base's mean is too close to 0 for its spread, "
             "so the interval of the ratio has no bounds"
         ),
     ),
     (
         withheld(examples.ONE_UNIT),
-        (
-            "4.1% slower as measured: inconclusive, one build a side gives no interval, because the variation between builds is "
-            "unknown"
-        ),
+        ("4.1% slower as measured: undecided, one build of each gives no interval: how builds vary is unknown"),
     ),
     (
         withheld(reasons.FewValues(statistic="p99", needs=400, has=250), metric="latency", statistic="p99"),
         (
-            "latency p99 4.1% slower as measured: inconclusive, p99 needs 400 values per build and has 250: "
+            "latency p99 4.1% slower as measured: undecided, p99 needs 400 values per build and has 250: "
             "measure 150 more"
         ),
     ),
     (
         withheld(reasons.NegativeValues(), ratio=NONE),
-        "no ratio: inconclusive, negative values have no ratio",
+        "no ratio: undecided, negative values have no ratio",
     ),
     (
         withheld(
@@ -186,7 +183,7 @@ EXPECTED = [
     ),
     (
         withheld(reasons.BothZero(), verdict="unchanged", unit="", metric="misses", ratio=NONE),
-        "misses has no ratio: unchanged, both sides are 0",
+        "misses has no ratio: same, both sides are 0",
     ),
     (
         examples.accepted(),
@@ -216,7 +213,7 @@ def test_the_sentence_has_the_interval_that_the_verdict_rests_on() -> None:
     said = "+4.0% to +20.0% at 99% confidence after correction for 12 comparisons"
     assert words.decided(examples.regressed(decided_at=decided)) == said
     half = msgspec.structs.replace(decided, high=None, looks=4)
-    said = "+4.0% or more at 99% confidence after correction for 12 comparisons, look 1 of 4"
+    said = "+4.0% or more at 99% confidence after correction for 12 comparisons, interim check 1 of 4"
     assert words.decided(examples.regressed(decided_at=half)) == said
     assert words.decided(examples.finding(decided_at=decided)) == ""
 
@@ -224,8 +221,8 @@ def test_the_sentence_has_the_interval_that_the_verdict_rests_on() -> None:
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (examples.regressed(), "95% confidence, over 5 builds a side"),
-        (examples.finding(), "95% confidence, over 5 builds a side"),
+        (examples.regressed(), "95% confidence, over 5 builds of each"),
+        (examples.finding(), "95% confidence, over 5 builds of each"),
         (
             examples.finding(base=examples.side(1.0, counts=SESSIONS)),
             "95% confidence, over 3 and 1 sessions",
@@ -267,9 +264,7 @@ def test_what_comes_from_elsewhere_cannot_leave_its_line() -> None:
 def test_a_change_unlike_the_values_beside_it_is_explained() -> None:
     paired = examples.interval(1.379, 0.2, method="paired")
     found = examples.finding(base=examples.side(3.231), head=examples.side(3.707), ratio=paired)
-    assert words.from_columns(found) == (
-        "base and head as shown differ by +14.7%; the change is the mean over rounds, each head against its own base"
-    )
+    assert words.from_columns(found) == ("mean of pairs; the columns alone give +14.7%")
     alike = msgspec.structs.replace(found, head=examples.side(4.4))
     other = msgspec.structs.replace(found, ratio=examples.interval(1.379, 0.2, method="bootstrap"))
     assert words.from_columns(alike) == words.from_columns(other) == ""

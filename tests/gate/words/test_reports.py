@@ -72,7 +72,6 @@ def test_a_budget_that_cuts_the_plan_is_said() -> None:
         "pass", [], run=examples.run_facts(rounds=Round(done=4, planned=31), settings=fills, looks=facts)
     )
     assert reports.measured(filled).startswith("4 rounds, ")
-    assert "of" not in reports.measured_briefly(filled)
     whole = examples.run_facts(rounds=Round(done=4, planned=12), settings=plan)
     assert "the plan has" not in reports.measured(examples.report("pass", [], run=whole))
 
@@ -81,8 +80,7 @@ def test_how_short_turns_were() -> None:
     turn = Turn(benchmark="go", executions=25, iterations=2, starting=0.034)
     run = examples.run_facts(turns=[turn])
     assert reports.measured(examples.report("pass", [examples.finding()], run=run)) == (
-        "5 of 5 rounds, 5 builds x 5 executions x 10 iterations a side, by turns of 2 values (starting takes 3% of the "
-        "time), 3 min 23 s"
+        "5 builds x 5 starts x 10 values of each, by turns of 2 values (starting takes 3% of the time), 3 min 23 s"
     )
     other = msgspec.structs.replace(turn, iterations=1, starting=0.09)
     assert turns([turn, other]) == "by turns of 1 to 2 values (starting takes at most 9% of the time)"
@@ -91,32 +89,30 @@ def test_how_short_turns_were() -> None:
 
 
 def test_what_was_measured() -> None:
-    assert reports.measured(examples.passing()) == (
-        "5 of 5 rounds, 5 builds x 5 executions x 10 iterations a side, 3 min 23 s"
-    )
+    assert reports.measured(examples.passing()) == ("5 builds x 5 starts x 10 values of each, 3 min 23 s")
     facts = examples.run_facts(rounds=Round(done=3, planned=12), seconds=None)
     uneven = examples.report("pass", [examples.finding(base=examples.side(1.0, counts=SESSIONS))], run=facts)
     assert reports.measured(uneven) == (
-        "3 of 12 rounds, 1 to 3 sessions, 5 to 6 builds, 25 to 30 executions, 250 to 300 iterations a side"
+        "3 of 12 rounds, 1 to 3 sessions, 5 to 6 builds, 25 to 30 starts, 250 to 300 values of each"
     )
 
 
 def test_the_error_level_of_the_report() -> None:
     report = examples.passing()
-    assert reports.error_level(report).startswith("5% for the whole report (2.5% for false regressions), shared")
+    assert reports.error_level(report).startswith("2.5% of reports call a regression that is none, as many an")
     alone = examples.report("pass", report.findings, family=Family(method="none", size=3))
-    assert reports.error_level(alone) == "5% for each of 3 findings (2.5% for false regressions; family: none)"
+    assert reports.error_level(alone).endswith(", for each of 3 results (family: none)")
 
 
 @pytest.mark.parametrize(
     ("report", "expected"),
     [
-        (examples.passing(), "Pass: nothing regressed in 3 findings; render is 12.8% faster (at least 10.3%)"),
+        (examples.passing(), "Pass: 3 results, none worse; render is 12.8% faster (at least 10.3%)"),
         (
             examples.one_build(),
             (
-                "Inconclusive: startup is 4.9% slower as measured: one build a side gives no interval, because the "
-                "variation between builds is unknown; the gate passes"
+                "Undecided: startup is 4.9% slower as measured: one build of each gives no interval: how builds vary is "
+                "unknown; not failing"
             ),
         ),
         (examples.nothing(), "Error: nothing was measured"),
@@ -140,7 +136,7 @@ def test_the_confidence_of_intervals_is_said_once() -> None:
     assert reports.confidences([examples.regressed(reason=nominal)]) == said
     at_look = msgspec.structs.replace(regressed.decided_at, looks=4)
     assert (
-        reports.confidences([examples.regressed(reason=nominal, decided_at=at_look)]) == f"{said}, after interim looks"
+        reports.confidences([examples.regressed(reason=nominal, decided_at=at_look)]) == f"{said}, after interim checks"
     )
     assert (reports.confidence([examples.withheld()]), reports.confidences([examples.withheld()])) == (None, "")
 
@@ -148,9 +144,9 @@ def test_the_confidence_of_intervals_is_said_once() -> None:
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({}, "build of head failed: exit 2"),
+        ({}, "head does not build: exit 2"),
         ({"side": None}, "a build failed: exit 2"),
-        ({"benchmark": "b"}, "build of head failed: exit 2"),
+        ({"benchmark": "b"}, "head does not build: exit 2"),
     ],
 )
 def test_the_title_of_a_failure(changes: dict[str, Any], expected: str) -> None:
@@ -159,18 +155,21 @@ def test_the_title_of_a_failure(changes: dict[str, Any], expected: str) -> None:
 
 def test_steps_are_quoted_for_a_shell() -> None:
     failure = examples.build_failure(directory="/a dir/x", environment={"A": "it's"}, command="make")
-    assert failures.repeat(failure) == [
-        "# only a run with --keep leaves this directory",
-        "cd '/a dir/x'",
+    run = examples.run_facts(head=Commit(ref="slow", sha="9f8e7d6c5b4a3f2e1d0c", dirty=False))
+    assert failures.repeat(failure, run) == [
+        "git worktree add --detach ../perfgate-head 9f8e7d6c5b4a",
+        "cd ../perfgate-head",
         "export A='it'\"'\"'s'",
         "make",
     ]
-    assert failures.repeat(examples.build_failure(command=None)) == []
+    # of changes that are in no commit there is the working tree
+    assert failures.repeat(failure, examples.run_facts())[0] == "export A='it'\"'\"'s'"
+    assert failures.repeat(examples.build_failure(command=None), run) == []
 
 
 def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
     failure = examples.build_failure(directory=None, environment={"a | b": "x", "A-B": "", "C": "1"}, command="make")
-    assert failures.repeat(failure) == [
+    assert failures.repeat(failure, examples.run_facts()) == [
         "export C=1",
         "# left out: 2 variables whose name a shell cannot set",
         "make",
@@ -189,7 +188,7 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
         ),
         (
             examples.only_inconclusive(),
-            "Run again with `--set plan.builds=7 --set plan.budget=10m` (about 7 min 55 s): at this noise level it",
+            "Run again with `--set plan.builds=7 --set plan.budget=10m`, which would probably decide 4 of 6 (about",
         ),
         (
             examples.one_build(),
@@ -203,7 +202,7 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
         ),
         (
             examples.report("inconclusive", [examples.finding("x", "inconclusive", not_worse=True)]),
-            "Nothing to do: the inconclusive results are not worse",
+            "Nothing to do: what is undecided is not worse",
         ),
     ],
 )
@@ -220,11 +219,8 @@ def test_of_a_rate_what_is_lost_could_have_been_shown() -> None:
     ]
     report = examples.report("inconclusive", found)
     said = reports.could_have_shown(report)
-    assert said == (
-        "This run could have shown a change of 70.4% or more in the quietest of 2 findings, and one of 81.0% or more in "
-        "the noisiest"
-    )
-    assert "a decrease of 70.4% or more" in findings.conclusion(found[0])
+    assert said == "This run catches 70.4% (quietest) to 81.0% (noisiest)"
+    assert "this run catches decreases above 70.4%" in findings.conclusion(found[0])
 
 
 def test_a_check_of_hours_is_no_advice() -> None:
@@ -234,8 +230,8 @@ def test_a_check_of_hours_is_no_advice() -> None:
     said = reports.next_step(report)
     builds = 90 + min(report.findings[0].base.counts.build, report.findings[0].head.counts.build)
     assert said == (
-        "Use a quieter host (`perfgate doctor` examines it): at this noise level more builds will not settle it within "
-        f"reason ({builds} a side, about {format_duration(60 + 100 * builds)})"
+        "Use a quieter host (`perfgate doctor` examines it): more builds would not help within "
+        f"reason ({builds} of each, about {format_duration(60 + 100 * builds)})"
     )
 
 
@@ -245,16 +241,17 @@ def test_what_is_not_worse_is_counted_apart() -> None:
 
     def said(*found: Finding) -> tuple[str, str]:
         report = examples.report("inconclusive", list(found))
-        return reports.counts(report), reports.next_step(report).partition(" would probably settle ")[2]
+        step = reports.next_step(report).partition(" would probably decide ")[2]
+        return reports.counts(report), step.partition(" (")[0]
 
     assert said(open_one, better) == (
-        "2 findings: 2 inconclusive (1 of them not worse)",
+        "2 results: 2 undecided (1 of them not worse)",
         "the 1 that may be worse",
     )
     hopeless = examples.finding("c", "inconclusive")
     assert said(open_one, hopeless, better)[1].startswith("1 of the 2 that may be worse")
-    assert said(better, better)[0] == "2 findings: 2 inconclusive (all of them not worse)"
-    assert said(open_one)[0] == "1 finding: 1 inconclusive"
+    assert said(better, better)[0] == "2 results: 2 undecided (all of them not worse)"
+    assert said(open_one)[0] == "1 result: 1 undecided"
 
 
 @pytest.mark.parametrize(
@@ -290,24 +287,16 @@ def test_long_numbers_have_separators(number: float, unit: str, expected: str) -
     assert amounts.amount(number, unit, number) == expected
 
 
-def test_how_much_was_measured_in_few_words() -> None:
-    assert reports.measured_briefly(examples.passing()) == "5 builds a side, 3 min 23 s"
-    assert reports.measured_briefly(examples.only_inconclusive()) == "3 of 12 rounds, 3 builds a side, 3 min 23 s"
-    assert reports.measured_briefly(examples.nothing()) == "0 of 5 rounds"
-    several = examples.finding(base=examples.side(1.0, counts=SESSIONS), head=examples.side(1.0, counts=SESSIONS))
-    assert reports.measured_briefly(examples.report("pass", [several])) == "3 sessions, 6 builds a side, 3 min 23 s"
-
-
 def test_one_of_anything_is_singular() -> None:
     memory = MemoryFacts(findings=1, sessions=1, first="2026-09-01", last="2026-09-01", factor=1.0)
     report = examples.report("pass", [examples.finding()], run=examples.run_facts(memory=memory))
-    assert reports.memory(report) == "1 session, 2026-09-01, used for 1 of 1 finding"
+    assert reports.memory(report) == "1 session, 2026-09-01, used for 1 of 1 result"
 
 
 def test_what_matters_comes_first() -> None:
     found = importance.ordered(examples.regression().findings)
     assert [f.benchmark for f in found] == [
-        "parse-large", "startup", "scan", "walk", "encode", "render", "tokenize", "lex",
+        "parse-large", "render", "encode", "startup", "scan", "walk", "tokenize", "lex",
     ]  # fmt: skip
 
 
@@ -328,7 +317,7 @@ def test_another_command_of_head_stands_in_the_headline_of_every_format() -> Non
     made = "base and head are not built alike: head changes build.command from `make` to `make O=3`"
     assert verdict_line.text(report).endswith(f"; {ran}; {made}")
     plain = " ".join(terminal.render(report).split())
-    assert plain.index(ran) < plain.index("1 finding:")
+    assert plain.index(ran) < plain.index("1 result:")
     assert ran.replace("`", "&#96;") in markdown.render(report).splitlines()[0]
     page = html.render(report)
     assert ran in page[page.index("<h1>") : page.index("</h1>")]

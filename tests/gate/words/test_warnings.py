@@ -13,11 +13,11 @@ from gate.model.warnings import estimates as e
 from gate.model.warnings.base import Base
 from gate.report import junit
 from gate.report.markdown import comment, summary
-from gate.report.markdown.opening import weigh
 from gate.report.measurements import Material
 from gate.report.page import html
 from gate.report.page.html import page_of
 from gate.report.text import terminal as plain_text
+from gate.words.notes import weigh
 from tests.gate.model.test_sentences import WARNINGS
 from tests.gate.report import examples
 

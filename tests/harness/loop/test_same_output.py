@@ -179,7 +179,7 @@ def test_the_dry_run_names_it(tmp_path: Path) -> None:
     project = made(tmp_path, benchmark() + benchmark("free", same_output=False), same, {**same, "x": ""})
     text = project.perfgate("check", "--dry-run").stdout
     assert text.count("compares") == 1
-    assert "before: one execution a side, not measured, compares standard output" in text
+    assert "before: one start of each, not measured, compares standard output" in text
 
 
 @pytest.mark.parametrize(

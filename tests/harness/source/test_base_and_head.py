@@ -228,7 +228,7 @@ def test_a_dirty_default_branch_is_compared_with_its_commit(checkout: Checkout) 
     assert found.head.commit.tree
     assert str(found.choice) == (
         "base is HEAD, because head is on main itself and the tree has changes; "
-        "head is the working tree on main with uncommitted changes (2 files, 1 of them untracked)"
+        "head is the working tree on main with uncommitted changes (2 files, 1 untracked)"
     )
 
 
@@ -616,7 +616,7 @@ def test_whatever_the_users_configuration(checkout: Checkout, tmp_path: Path, mo
     found = resolved(checkout)
     assert found.base.commit.sha == first
     assert listed(checkout, found.head.revision) == ["a", "new", "sub moved"]
-    assert "(3 files, 2 of them untracked)" in str(found.choice)
+    assert "(3 files, 2 untracked)" in str(found.choice)
 
 
 def test_unmerged_files(checkout: Checkout) -> None:

@@ -112,7 +112,7 @@ def test_the_text_says_all_of_it() -> None:
     for words in (
         "Calibrated: the noise of 1 benchmark on this host, from 20 rounds",
         "main 1234567890, against itself",
-        "20 rounds of 2 executions x 3 iterations a side",
+        "20 rounds of 2 starts x 3 values of each",
         "Z80, 2 cores, 1 GiB",
         "parse time 1.0% none 0.44% 0.84% 19 iteration",
         "parse - 2.00 s 0 1.00 s",
@@ -218,7 +218,7 @@ def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> 
     code, out, err = ran(json=str(tmp_path / "out.json"))
     assert code == 0, err
     assert out.startswith("Calibrated: the noise of 1 benchmark on this host, from 5 rounds\n")
-    assert "against itself: 1 benchmark x 5 builds x 2 executions x 4 iterations a side" in err
+    assert "against itself: 1 benchmark x 5 builds x 2 starts x 4 values of each" in err
     assert "1 h 00 min" in err  # 4 x the budget of a check
     history = tmp_path / "home/.local/state/perfgate/history"
     found = json.loads((tmp_path / "out.json").read_text())

@@ -124,8 +124,8 @@ def test_two_values_that_are_0_are_no_riddle(tmp_path: Path) -> None:
     assert "BenchmarkParse     0     0  both 0 ¹\n" in shown(a, b)
     assert "BenchmarkParse     0     3  no ratio ²\n" in shown(a, c)
     assert "² the base is 0, so there is no ratio\n" in shown(a, c)
-    # with one build a side that is why, also of an extreme
-    assert "one build a side" in shown(a, c, "--statistic", "min")
+    # with one build of each that is why, also of an extreme
+    assert "one build of each" in shown(a, c, "--statistic", "min")
     # what has no ratio is in no geometric mean
     assert "geomean" not in shown(a, b, "--metric", "err/op")
 

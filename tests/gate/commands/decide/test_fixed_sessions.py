@@ -49,7 +49,7 @@ def files(folder: Path, gate: dict[str, Any], *, rounds: tuple[int, ...] = (5,) 
 def test_five_machines_show_what_a_sample_of_five_hides(tmp_path: Path) -> None:
     measured = files(tmp_path, {})
     code, random, _ = run("decide", *measured)
-    assert code == 0 and random.startswith("◆ Inconclusive: parse is ")
+    assert code == 0 and random.startswith("◆ Too noisy: parse is ")
     code, fixed, _ = run("decide", *measured, "--set", "gate.sessions=fixed")
     assert code == 1
     assert re.match(r"✖ Regression: parse is 22\.\d% slower \(at least 2\d\.\d%\), threshold 5%\n", fixed)
@@ -90,7 +90,7 @@ def test_a_machine_with_too_few_rounds_is_named_and_nothing_passes_for_it(tmp_pa
     code, shown, _ = run("decide", *measured)
     assert code == 3
     few = "session 2 (ci-arm-1): 2 complete rounds, but each machine needs 3"
-    assert " ".join(shown.split()).partition(" time, ")[0].endswith("; 2 more inconclusive; the gate fails")
+    assert " ".join(shown.split()).partition(" time, ")[0].endswith("; 2 more; failing")
     assert few in " ".join(shown.split())
 
 

@@ -139,7 +139,7 @@ def test_equal_counts_beside_other_times_are_normal() -> None:
     counts = "\t  64 B/op\t  3 allocs/op"
     sides([go(v, extra=counts) for v in BASE], [go(v + 1, extra=counts) for v in BASE])
     code, out = both()
-    assert (code, "same" in out) == (0, False), out
+    assert (code, "the same values" in out) == (0, False), out
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_the_same_values_of_other_machines_are_two_measurements() -> None:
 
 def test_one_value_that_differs_is_another_measurement() -> None:
     sides([go(value) for value in BASE], [go(value) for value in (*BASE[:4], 1006)])
-    assert "same" not in both()[1]
+    assert "the same values" not in both()[1]
 
 
 # --- machines ---------------------------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ TOOLS = [libtest, divan, pytest_benchmark, vitest, catch2, nanobench, benchmark_
 def test_one_figure_in_each_of_five_builds_decides(tool: Callable[[float], str]) -> None:
     sides(list(map(tool, BASE)), list(map(tool, SLOWER)))
     code, out = both()
-    assert (code, "findings 1 finding: 1 regression" in out) == (1, True), out
+    assert (code, "results 1 result: 1 regression" in out) == (1, True), out
     assert "that the tool gives for a build, not one measured" in out
     code, out = both("compare")
     assert code == 0
@@ -301,7 +301,7 @@ def test_one_file_a_side_decides_nothing_and_says_what_would(tool: Callable[[flo
     code, out = both()
     assert code == 4
     assert "nothing was decided: the files hold" in out
-    assert "next Build and measure each side 5 times, in turns, and name all files" in out
+    assert "next Build and measure base and head 5 times each, in turns, and name all files" in out
 
 
 def test_figures_without_a_change_pass_and_three_builds_are_too_few() -> None:
@@ -310,14 +310,14 @@ def test_figures_without_a_change_pass_and_three_builds_are_too_few() -> None:
     sides(list(map(libtest, BASE)), list(map(libtest, SLOWER)))
     few = [f"{side}={side[0]}{number}" for side in ("base", "head") for number in range(3)]
     code, out = run("decide", *few)
-    assert (code, "inconclusive" in out, "5 builds" in out or "5 times" in out) == (0, True, True), out
+    assert (code, "undecided" in out, "5 builds" in out or "5 times" in out) == (0, True, True), out
 
 
 def test_figures_that_were_imported_decide_too_and_only_once() -> None:
     sides(list(map(libtest, BASE)), list(map(libtest, SLOWER)))
     assert main(["import", "base=b*", "head=h*", "--out", "m.jsonl"], io.StringIO(), io.StringIO()) == 0
     code, out = run("decide", "m.jsonl")
-    assert (code, "findings 1 finding: 1 regression" in out) == (1, True), out
+    assert (code, "results 1 result: 1 regression" in out) == (1, True), out
     Path("again.jsonl").write_bytes(Path("m.jsonl").read_bytes())
     err = io.StringIO()
     assert main(["decide", "m.jsonl", "again.jsonl"], io.StringIO(), err) == 2
@@ -331,7 +331,7 @@ def test_what_is_no_centre_stays_recorded() -> None:
 
     sides(list(map(only, BASE)), list(map(only, SLOWER)))
     code, out = both()
-    assert (code, "findings no findings" in out) == (4, True), out
+    assert (code, "results no results" in out) == (4, True), out
 
 
 def test_samples_win_over_figures_and_a_mean_goes_with_samples() -> None:
@@ -342,7 +342,7 @@ def test_samples_win_over_figures_and_a_mean_goes_with_samples() -> None:
 
     sides(list(map(export, BASE)), list(map(export, SLOWER)))
     code, out = both()
-    assert (code, "findings 1 finding: 1 regression" in out, "figure" in out) == (1, True, False), out
+    assert (code, "results 1 result: 1 regression" in out, "figure" in out) == (1, True, False), out
     sides(list(map(export, BASE)), [hyperfine_csv(v * 1e-3) for v in SLOWER])
     code, out = both()
     assert (code, "p is 49.9% slower" in out) == (1, True), out

@@ -67,14 +67,14 @@ def test_one_build_a_side_is_withheld_however_large_the_change(tmp_path: Path) -
     files = [*drawn(tmp_path, "base", 1), *drawn(tmp_path, "head", 1, mean=1.0)]
     code, text, _ = run("decide", *files)
     assert code == 0
-    assert "one build a side gives no interval" in " ".join(text.split())
-    assert "Build and measure each side 5 times" in " ".join(text.split())
+    assert "one build of each gives no interval" in " ".join(text.split())
+    assert "Build and measure base and head 5 times each" in " ".join(text.split())
 
 
 def test_five_builds_a_side_decide(tmp_path: Path) -> None:
-    code, text, _ = run("decide", *drawn(tmp_path, "base", 5), *drawn(tmp_path, "head", 5, mean=0.12))
+    code, text, _ = run("decide", *drawn(tmp_path, "base", 5), *drawn(tmp_path, "head", 5, mean=0.12), "--all")
     assert code == 1, text
-    assert "measured  by hyperfine, 5 builds x 1 execution x 8 iterations a side" in text
+    assert "measured  by hyperfine, 5 builds x 1 start x 8 values of each" in text
     code, text, _ = run("decide", *drawn(tmp_path, "base", 5, seed=2), *drawn(tmp_path, "head", 5, seed=3))
     assert code == 0, text
 
@@ -87,7 +87,7 @@ def test_an_import_decides_as_its_files_do(tmp_path: Path) -> None:
 
 
 def test_no_round_has_both_sides(tmp_path: Path) -> None:
-    """Six builds a side would be paired if they were a run of perfgate's own; nothing says that these took turns."""
+    """Six builds of each would be paired if they were a run of perfgate's own; nothing says that these took turns."""
     files = [*drawn(tmp_path, "base", 6), *drawn(tmp_path, "head", 6)]
     _, text, _ = run("decide", *files, "--json", "-")
     assert {f["ratio"]["method"] for f in json.loads(text)["findings"]} == {"fieller"}

@@ -345,7 +345,7 @@ def test_correlated_iterations_count_for_less(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("parts", "options", "message"),
     [
-        ([head(), built(1), measured("parse", PARSE, builds=1)], {}, "one build a side"),
+        ([head(), built(1), measured("parse", PARSE, builds=1)], {}, "one build of each"),
         ([head()], {}, "both sides have no benchmark in common"),
         ([head(), built(), measured("parse", PARSE)], {"budget": Duration(20)}, "more than the budget of 20 s leaves"),
         ([head(), built(), measured("parse", PARSE)], {"detect": Share(0.02)}, "fails only beyond its threshold of 3.0%"),

@@ -203,9 +203,9 @@ def test_measurements_may_be_compressed(folder: Path, tmp_path: Path) -> None:
 
 def test_the_page_advises_a_plan(folder: Path, tmp_path: Path) -> None:
     page = run("decide", str(folder), "--html", "-")[1]
-    assert re.search(r"<p>plan: \d+ builds x .* a side", page)
+    assert re.search(r"<p>plan: \d+ builds x .* of each", page)
     one = tmp_path / "one.jsonl"
     one.write_text(text([execution("base", [1.0, 1.1]), execution("head", [1.0, 1.1])]))
     code, page, _ = run("decide", str(one), "--html", "-")
     assert code == 0
-    assert "one build a side does not show the variance between builds" in page
+    assert "one build of each does not show the variance between builds" in page

@@ -68,7 +68,7 @@ def test_the_paper_is_simulated_into_a_page_that_fits_a_terminal(tmp_path: Path)
 def test_measurements_give_their_own_components(tmp_path: Path) -> None:
     page = tmp_path / "own.md"
     out, err = simulated((measured(tmp_path),), markdown=page)
-    # of Table V: T2 of builds is negative on one side; 2 executions x 2 iterations
+    # of Table V: T2 of builds is negative on one side; 2 starts x 2 values
     assert re.search(r"^a\|b time +[0-9.]+% +[0-9.]+% +[0-9.]+% +2 x 2 ", out, re.MULTILINE)
     assert "Promises" not in out and "Cost" not in out and "two layouts" not in out
     assert err == ""
@@ -81,7 +81,7 @@ def test_cases_without_variance_are_left_out_and_named(tmp_path: Path) -> None:
     run_with = measured(tmp_path, more=text([*one[0], *one[1], *flat[0], *flat[1]]))
     _, err = simulated((run_with,))
     assert err.splitlines() == [
-        "perfgate: one time is left out: it needs two builds a side and a mean that is not 0",
+        "perfgate: one time is left out: it needs two builds of each and a mean that is not 0",
         "perfgate: flat time is left out: it shows no spread",
     ]
 

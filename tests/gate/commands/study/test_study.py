@@ -73,7 +73,7 @@ at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
 head is the last commit on main
 rules: head
 seed: 7
-warning: 12 values of each treatment (3 replicates x 4 iterations) are too few for the quantiles 0.1, 0.2, 0.3, 0.4, \
+warning: 12 values of each treatment (3 replicates x 4 values) are too few for the quantiles 0.1, 0.2, 0.3, 0.4, \
 0.5, 0.6, 0.7, 0.8, 0.9 and 0.99, which need 20 to 1,000
 
 factors
@@ -200,7 +200,7 @@ ONE_SESSION = "load = { idle = { session = 0 }, busy = { session = 1 } }"
         (("replicates = 3", "replicates = 5\niterations = 200"), None),
         (
             ("replicates = 3", "replicates = 5\niterations = 199"),
-            "995 values of each treatment (5 replicates x 199 iterations) are too few for the quantile 0.99, which needs",
+            "995 values of each treatment (5 replicates x 199 values) are too few for the quantile 0.99, which needs",
         ),
         ((IDLE, ONE_SESSION), "load: a setting is measured in one session only"),
         ((IDLE, ONE_SESSION), "3 of 6 treatments are measured by other jobs"),
@@ -222,7 +222,7 @@ def test_sessions_of_a_factor_are_told_from_the_session_where_there_are_two(proj
     warnings = json.loads(run("study", "plan", *of_job)[1])["warnings"]
     # each treatment is measured in two of the four sessions
     (text,) = warnings
-    assert text.startswith("24 values of each treatment (3 replicates x 4 iterations x 2 sessions) are too few")
+    assert text.startswith("24 values of each treatment (3 replicates x 4 values x 2 sessions) are too few")
 
 
 def test_where_side_is_no_factor_base_is_not_looked_for(project: Project) -> None:

@@ -42,7 +42,7 @@ def test_what_init_writes_is_tried(project: Project) -> None:
 def test_a_plan_of_which_too_little_fits_the_budget_is_written_again(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # 12 s of the 10 minutes are enough for two rounds of 2 executions of 1 + 5 starts on each side
+    # 12 s of the 10 minutes are enough for two rounds of 2 starts of 1 + 5 starts on each side
     monkeypatch.setattr(plans, "ROOM", 0.02)
     project.write("benchmarks/bench_sum.py", "import time\ntime.sleep(0.2)\n")
     project.commit()

@@ -117,7 +117,7 @@ def test_what_is_kept_for_the_next_check_adds_up_to_the_cost_of_rounds(tmp_path:
     keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}, iterations=10, each={"a": 0.05}), tmp_path)
     rounds = schedule({"base": ["a"], "head": ["a"]}, 6, 5, 7)
     assert trial_seconds(rounds, planned(10), tmp_path) == pytest.approx(cost.of(6))
-    # 6 builds x 5 executions x 2 sides, each with 4 iterations fewer
+    # 6 builds x 5 starts x 2 sides, each with 4 iterations fewer
     assert trial_seconds(rounds, planned(6), tmp_path) == pytest.approx(cost.of(6) - 60 * 4 * 0.05)
     assert trial_seconds(schedule({"base": ["a", "b"], "head": ["a", "b"]}, 6, 5, 7), planned(10), tmp_path) is None
     (tmp_path / "trial.json").write_text("{")

@@ -148,7 +148,7 @@ def test_a_check_spends_no_round_on_what_a_trial_refuses(project: Project) -> No
     assert project.perfgate("check", "--base", "HEAD").returncode == 4
     measured = (project.top / ".perfgate/measurements.jsonl").read_text().splitlines()
     kinds = [json.loads(line)["type"] for line in measured]
-    # one build a side, and one execution of each
+    # one build of each, and one execution of each
     assert (kinds.count("build"), kinds.count("execution"), kinds.count("failure")) == (2, 0, 2)
 
 
@@ -215,7 +215,7 @@ def test_a_build_that_fails_ends_it(project: Project) -> None:
     done = project.perfgate("try")
     assert done.returncode == 4
     text = " ".join(done.stdout.split())
-    assert "head cannot be measured: build of head failed: exit 1" in text
+    assert "head cannot be measured: head does not build: exit 1" in text
     assert "data/bench.sh" in text
     # what is ignored is absent from a fresh checkout: the hint that a check gives
     assert "share" in text

@@ -14,7 +14,7 @@ from gate.model.warnings.setup import NothingRemembered, RulesChanged
 from gate.report.links import Links
 from gate.report.markdown import comment as markdown
 from gate.report.markdown import summary
-from gate.report.markdown.opening import weigh
+from gate.words.notes import weigh
 from tests.gate.report import examples, gfm
 from tests.support.seeds import some
 
@@ -101,7 +101,7 @@ def test_first_comes_the_verdict_then_rows_then_a_caption(render: Callable[..., 
     assert re.fullmatch(r"\| benchmark \| `-15.0%.*\+10.8%` \| change \(95% interval\) \| base → head \|", lines[2])
     assert lines[4].startswith("| ❌&nbsp;`parse-large`<br>**regression** | `\u00a0")
     assert lines[13].startswith("<sub>time, lower is better, threshold 3% · `├─●─┤` interval and change")
-    assert "8 findings: 1 regression, 3 inconclusive (1 of them not worse)" in lines[13]
+    assert "8 results: 1 regression, 3 undecided (1 of them not worse)" in lines[13]
     assert lines[13].endswith("/artifacts/9) · [workflow run](https://github.com/acme/widget/actions/runs/7)</sub>")
 
 
@@ -143,7 +143,7 @@ def test_a_table_that_is_folded_leaves_the_threshold_in_sight() -> None:
     found = [examples.finding(f"case-{i}", threshold=0.03) for i in range(40)]
     head = markdown.render(examples.report("pass", found)).partition("<details>")[0]
     assert "lower is better, threshold 3% · " in head
-    assert "40 findings: 40 unchanged" in head
+    assert "40 results: 40 same" in head
 
 
 @RENDERERS
@@ -244,19 +244,19 @@ def test_links_are_only_addresses_of_the_web() -> None:
 
 def test_a_short_table_is_whole_and_a_long_one_shows_ten_rows() -> None:
     short_one = markdown.render(examples.passing())
-    assert short_one.count("<br>unchanged |") == 2
+    assert short_one.count("<br>same (within 3%) |") == 2
     head, _, rest = markdown.render(examples.many()).partition("<details>")
     rows = findings_in(gfm.read(head))
     assert len(rows) == 10
-    assert not any(row[0].endswith("unchanged") for row in rows)
-    assert "290 more findings" in rest
+    assert not any(row[0].endswith("(within 3%)") for row in rows)
+    assert "290 more results" in rest
 
 
 def test_a_pass_of_many_shows_its_rows_in_details_only() -> None:
     findings = [examples.finding(f"case-{number}") for number in range(40)]
     head, _, rest = markdown.render(examples.report("pass", findings)).partition("<details>")
     assert gfm.read(head).rows == []
-    assert "40 findings</summary>" in rest
+    assert "40 results</summary>" in rest
 
 
 def test_the_column_of_intervals_has_one_confidence_and_what_decided_is_said_apart() -> None:
@@ -267,7 +267,7 @@ def test_the_column_of_intervals_has_one_confidence_and_what_decided_is_said_apa
             "+19.2% (+14.1% to +24.3%)",
             "+3.0% (no interval)",
         ]
-        assert "at 99.96% confidence, after correction for 5 comparisons and interim looks" in render(
+        assert "at 99.96% confidence, after correction for 5 comparisons and interim checks" in render(
             examples.quantiles()
         )
 
@@ -275,24 +275,24 @@ def test_the_column_of_intervals_has_one_confidence_and_what_decided_is_said_apa
 def test_the_findings_of_one_benchmark_are_told_apart() -> None:
     tails = [examples.finding("load", metric="latency", statistic=each) for each in ("mean", "p50", "p99")]
     rows = gfm.read(markdown.render(examples.report("pass", tails))).rows
-    assert [row[0] for row in rows[1:]] == [f"✅\xa0load latency\xa0{each}unchanged" for each in ("mean", "p50", "p99")]
+    assert [row[0] for row in rows[1:]] == [
+        f"✅\xa0load latency\xa0{each}same (within 3%)" for each in ("mean", "p50", "p99")
+    ]
 
 
 def test_an_inconclusive_report_says_how_many_more_builds_would_tell() -> None:
     findings = [examples.finding("a", "inconclusive", half=0.04, more_builds=4)]
     text = markdown.render(examples.report("inconclusive", findings))
-    assert "about 4 more builds would settle it" in text
-    assert (
-        "<b>Next</b>: Run again with <code>&#45;-set plan.builds=9</code> (about 6 min 06 s): at this noise level it would "
-        "probably settle the inconclusive finding</summary>"
-    ) in text
+    assert "about 4 more builds would decide it" in text
+    step = "Run again with <code>&#45;-set plan.builds=9</code>, which would probably decide it (about 6 min 06 s)"
+    assert f"<b>Next</b>: {step}</summary>" in text
 
 
-@pytest.mark.parametrize(("exit_code", "word"), [(0, "passes"), (3, "fails")])
+@pytest.mark.parametrize(("exit_code", "word"), [(0, "not failing"), (3, "failing")])
 def test_an_inconclusive_report_says_whether_it_blocks(exit_code: int, word: str) -> None:
     findings = [examples.finding("a", "inconclusive")]
     text = markdown.render(examples.report("inconclusive", findings, exit_code=exit_code))
-    assert text.splitlines()[0].endswith(f"; the gate {word}")
+    assert text.splitlines()[0].endswith(f"; {word}")
 
 
 def test_a_report_with_failures_names_the_command_that_failed() -> None:
@@ -312,7 +312,7 @@ def test_warnings_about_rules_and_host_come_before_those_of_single_benchmarks() 
     found = weigh([important[0], calibrate, *partial, important[1]], 5)
     assert found.shown[:2] == [*(each.sentence() for each in important)]
     # what is said of thirty benchmarks is said once
-    first = "hosting-page-0: base has 9 and head 10 of 10 executions; likewise hosting-page-1, hosting-page-2, "
+    first = "hosting-page-0: base has 9 and head 10 of 10 starts; likewise hosting-page-1, hosting-page-2, "
     assert found.shown[2].startswith(first) and found.shown[2].endswith(" and 9 more")
     assert found.rest == [calibrate.sentence()]
     text = markdown.render(examples.report("pass", [examples.finding()], warnings=[calibrate, *partial, *important]))
@@ -391,9 +391,9 @@ def test_any_limit_is_kept_and_the_verdict_is_never_dropped(limit: int) -> None:
 
 def test_what_is_cut_says_how_much_of_it_is_shown() -> None:
     text = markdown.render(examples.many(1000))
-    shown = re.search(r"990 more findings \(the first (\d+)\)</summary>", text)
+    shown = re.search(r"990 more results \(the first (\d+)\)</summary>", text)
     assert shown is not None
-    assert f"{990 - int(shown[1])} findings. The report has all." in text
+    assert f"{990 - int(shown[1])} results. The report has all." in text
     assert len(findings_in(gfm.read(text))) == 10 + int(shown[1])
 
 

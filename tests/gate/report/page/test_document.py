@@ -76,7 +76,7 @@ def test_only_those_that_matter_most_are_drawn_and_the_page_says_how_to_draw_the
     rows = page_of(found, beside).rows
     assert [bool(row.shown.figures) for row in rows] == [True] * 20 + [False] * 3
     source = html.render(found, beside)
-    assert "The 20 findings that matter most have pictures" in source
+    assert "The 20 results that matter most have pictures" in source
     for name in names[20:]:
         assert f"perfgate report measurements.jsonl --benchmark {name}" in source
     ids = re.findall(r'\bid="([^"]+)"', source)
@@ -138,9 +138,9 @@ def test_a_glob_that_draws_one_benchmark_matches_its_name_alone() -> None:
 
 def test_thresholds_are_one_or_by_finding() -> None:
     same = [examples.finding("a"), examples.finding("b")]
-    assert thresholds(same) == "3% for every finding, floor 1 us"
-    assert thresholds([*same, examples.finding("c", threshold=0.1)]) == "3% to 10%, by finding"
-    assert thresholds([examples.finding("a", floor=None)]) == "3% for every finding"
+    assert thresholds(same) == "3% for every result, floor 1 us"
+    assert thresholds([*same, examples.finding("c", threshold=0.1)]) == "3% to 10%, by result"
+    assert thresholds([examples.finding("a", floor=None)]) == "3% for every result"
     assert thresholds([]) == ""
 
 

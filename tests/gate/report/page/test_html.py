@@ -155,9 +155,8 @@ def test_the_first_screen_tells_what_happened() -> None:
         "Next: Fix the regression",
         "main 1a2b3c4d5e6f",
         "HEAD, with uncommitted changes 9f8e7d6c5b4a",
-        "5 of 5 rounds",
         "3 min 23 s",
-        "3% for every finding, floor 1 us",
+        "3% for every result, floor 1 us",
         "1 regression",
         *(f.benchmark for f in report.findings),
         "+6.3% to +10.3%",
@@ -172,19 +171,19 @@ def test_prose_about_reading_is_folded() -> None:
     """No section begins with a paragraph: each has one fold of the same name, before its data."""
     source = rendered("regression")
     assert 'class="legend"' not in source[: source.index('id="more"')]
-    for section, title in (("findings", "Findings"), ("details", "Findings in detail")):
+    for section, title in (("findings", "Results"), ("details", "Results in detail")):
         assert f'id="{section}">{title}</h2>\n<details class="read">\n<summary>How to read this' in source
 
 
 def test_failures_come_before_the_findings() -> None:
     text = page_of("failures").text
-    assert "parse-large failed on head: signal SIGSEGV" in text[: text.index("build 0, execution 0")]
+    assert "parse-large failed on head: signal SIGSEGV" in text[: text.index("build 0, start 0")]
 
 
 def test_every_number_of_a_finding_is_there() -> None:
     text = page_of("regression").text
     for said in (
-        "95% confidence, over 5 builds a side",
+        "95% confidence, over 5 builds of each",
         "+4.9% to +11.7% at 99.58% confidence after correction for 12 comparisons",
         "a p value this small assumes normally distributed builds: 5 + 5 builds alone cannot show it",
         "1.0830, 1.0630 to 1.1030",
@@ -215,7 +214,7 @@ def test_each_warning_stands_below_the_sentence_and_is_counted_in_the_forest() -
 def test_how_many_more_builds_would_tell_is_said() -> None:
     found = examples.finding("scan", "inconclusive", estimate=1.021, half=0.029, more_builds=4)
     text = Page(html.render(examples.report("inconclusive", [found]))).text
-    assert "about 4 more per side would settle it" in text
+    assert "about 4 more of each would decide it" in text
 
 
 def test_what_does_not_exist_is_never_a_number() -> None:

@@ -93,7 +93,7 @@ def overall(report: Report) -> list[str]:
 
 def test_the_overall_change_tells_its_confidence_and_what_it_is_over() -> None:
     (text,) = overall(examples.regression())[:1]
-    assert re.search(r"95% interval over \d+ builds a side\), geometric mean of \d+ cases", text)
+    assert re.search(r"95% interval over \d+ builds of each\), geometric mean of \d+ cases", text)
 
 
 def test_a_confidence_that_is_not_the_configured_one_is_explained() -> None:
@@ -115,8 +115,8 @@ def test_a_confidence_that_is_not_the_configured_one_is_explained() -> None:
     source = html.render(report)
     assert source.count("95% interval</th>") == 1
     # what decided stands in the details of its finding
-    assert source.count("<dt>confidence</dt><dd>95% confidence, over 5 builds a side</dd>") == 2
-    assert source.count("at 99.99% confidence, look 2 of 4<span") == source.count("<dt>decided by</dt>") == 1
+    assert source.count("<dt>confidence</dt><dd>95% confidence, over 5 builds of each</dd>") == 2
+    assert source.count("at 99.99% confidence, interim check 2 of 4<span") == source.count("<dt>decided by</dt>") == 1
 
 
 def test_a_failure_begins_with_the_name_as_it_is() -> None:

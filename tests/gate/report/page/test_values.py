@@ -75,7 +75,7 @@ def test_of_many_builds_the_first_are_listed_and_the_range_is_of_all() -> None:
     many = sample(*([1.0 + k] for k in range(MOST_BUILDS + 10)))
     said = table(many, many, found(1.0, 2.0))
     assert len(said.rows) == MOST_BUILDS
-    assert said.more == "The first 30 builds a side; 10 more builds in the measurements."
+    assert said.more == "The first 30 builds of each; 10 more builds in the measurements."
     assert said.range == "means of builds: base 1.0 to 40.0, head 1.0 to 40.0 s"
 
 
@@ -95,7 +95,7 @@ def test_what_rests_on_a_part_of_the_builds_says_so() -> None:
     six = sample(*([1.0 + k] for k in range(6)))
     part = examples.side(1.0, counts=counts(4))
     assert used(case(six, six), Finding(**fields(part, part, 1, 4))) == (
-        "Decided over 4 of the 6 measured builds a side, those up to look 1 of 4"
+        "Decided over 4 of the 6 measured builds of each, those up to interim check 1 of 4"
     )
     whole = examples.side(1.0, counts=counts(6))
     assert used(case(six, six), Finding(**fields(whole, whole, 1, 1))) == ""
