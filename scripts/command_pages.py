@@ -96,8 +96,7 @@ def _rows(headings: Sequence[Heading]) -> str:
     for heading in headings:
         if heading.title and heading.parameters:
             rows.append(f"| **{_cell(heading.title)}** | {_cell(heading.about)} |\n")
-        for each in heading.parameters:
-            rows.append(f"| {_code(each.shown)} | {_cell(each.help)} |\n")
+        rows += (f"| {_code(each.shown)} | {_cell(each.help)} |\n" for each in heading.parameters)
     return "".join(rows)
 
 

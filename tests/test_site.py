@@ -55,7 +55,7 @@ def test_links_are_resolved_for_the_site() -> None:
     )
     assert site.staged(page, text) == (
         '[a](method.md#bisect) [b](changelog.md) [c](security-policy.md) [d](index.md) <a href="gallery/regression.html">e</a>\n'
-        f"[Method](method.md) [f]({site.REPOSITORY}examples/compressor/perfgate.toml) ![g](trial/differences.svg) [h](#i) [j](https://example.org/k)\n"
+        f"[How a verdict is made](method.md) [f]({site.REPOSITORY}examples/compressor/perfgate.toml) ![g](trial/differences.svg) [h](#i) [j](https://example.org/k)\n"
         "`[code](nowhere.md)` [`k`](cost.md)\n```\n[code](nowhere.md)\n```\n"
     )
 
