@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.evidence import chapters as ours
 from benchmarks.evidence import cost, layouts, other_tools, promises, views
-from gate.commands.simulate.chapters import alarms, coverage, power, simulated, stopping
+from gate.commands.simulate.chapters import alarms, stopping
 from gate.commands.simulate.components import TABLE_VII
 from gate.commands.simulate.options import SizeOptions
 from gate.commands.simulate.pool import run_all
@@ -37,10 +37,7 @@ def sections(reports: int) -> list[Section]:
     return [
         promises.draft(promised, reports),
         views.draft(),
-        simulated(setting),
-        _and(coverage(setting), ours.quantile_blocks()),
         _and(alarms(setting), ours.min_builds_blocks(setting)),
-        power(setting),
         stopping(setting),
         layouts.draft(setting),
         other_tools.draft(setting),

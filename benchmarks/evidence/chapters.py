@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from benchmarks.evidence.other_tools import Values
-from benchmarks.evidence.promises import Promise, at_least, at_most, covered, of_each, percent_of
+from benchmarks.evidence.promises import Promise, at_least, at_most, of_each
 from gate.commands.simulate.chapters import (
     BESIDE,
     BIMODAL,
@@ -29,7 +29,7 @@ from gate.commands.simulate.chapters import (
 from gate.commands.simulate.components import NORMAL, SHAPES, TABLE_VII, Components, Shape
 from gate.commands.simulate.draws import Source
 from gate.commands.simulate.pool import Results
-from gate.commands.simulate.sections import Setting, Table, columns, percent, plain, row, told
+from gate.commands.simulate.sections import Setting, Table, columns, percent, plain, told
 from gate.commands.simulate.studies import COMPARED, ComparisonCounts, Comparisons, ReportCounts, Reports, Rules
 from gate.config.types import Interval
 
@@ -52,24 +52,6 @@ _QUANTILE_BUILDS = (3, 5)
 def quantiles(shape: Shape, builds: int) -> Comparisons:
     """Return the study of quantiles of long-tailed values, base against itself."""
     return Comparisons(Values(_QUANTILE_CASE, shape), Rules(looks=(builds,), statistics=TAUS), (1.0,))
-
-
-def quantile_blocks() -> tuple[str, Table]:
-    """Show how often the intervals of quantiles hold."""
-    c = _QUANTILE_CASE
-    words = (
-        "Coverage of the 95% interval of the ratio of quantiles, base against itself: the quantile of each build, then "
-        f"t on their logarithms. {c.executions} executions x {c.iterations} lognormal iterations per build; standard "
-        f"deviation of builds {plain(c.build)}, executions {plain(c.execution)}, iterations {plain(c.iteration)}."
-    )
-    lines = tuple(
-        row(tau, shape.name, *(
-            told(quantiles(shape, builds), percent_of(covered(k))) for builds in _QUANTILE_BUILDS
-        ))
-        for k, tau in enumerate(TAUS)
-        for shape in _QUANTILE_SHAPES
-    )  # fmt: skip
-    return words, Table(("quantile", "build effects", *columns(_QUANTILE_BUILDS)), lines, names=2)
 
 
 def min_builds(cases: int, builds: int) -> Reports:
