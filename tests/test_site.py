@@ -18,6 +18,13 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert len(pages) == len(set(pages)) == len({site.place(page) for page in pages})
 
 
+def test_what_is_asked_and_what_comes_last_are_pages() -> None:
+    nav = site.nav()
+    assert {*nav.asked, *nav.last} <= set(nav.pages)
+    assert set(nav.asked).isdisjoint(nav.last)
+    assert '"noisy": "my benchmark' in site.scorer() and '"changelog"' in site.scorer()
+
+
 def test_sections_are_those_of_the_site() -> None:
     assert [section.title for section in site.nav().sections] == ["Start", "How-to", "Concepts", "Reference", "Project"]
 
