@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-import types
 import typing
 from collections.abc import Mapping
-from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from gate.cli.listing import result_formats
 from gate.config import types as config
 from gate.config.schema import json_schema
-from gate.config.study import FactorTable, Setting, SettingTable
+from gate.config.study import SettingTable
 from gate.config.tables import OF_RUNS
 from gate.formats import adapter
 from gate.units import Duration, Quantity, Share
@@ -67,7 +65,7 @@ MAIN: Mapping[str, frozenset[str]] = {
     "[benchmark.metric.NAME]": frozenset({"unit", "better", "statistics", "threshold"}),
 }
 """The keys of the main reference; the expert page has the others, and docs/study.md those of a study."""
-_HEAD = "| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
+_HEAD = "| key | default | meaning |\n| --- | --- | --- |\n"
 # below a heading: the text, the table of keys, and examples that together show every key
 _SECTION = re.compile(
     r"^(?P<before>## `(?P<heading>[^`\n]+)`\n(?:(?!## |\| key ).*\n)*)"
@@ -138,7 +136,8 @@ def formats() -> str:
     )
     builds = {name: f"one {f.column} of the file" if f.column else "the file" for f, name in found}
     rows = "".join(
-        f"| {f.title} | `{name}` | {builds[name]} | {f.execution} | {f.iteration} | {f.trap} |\n" for f, name in found
+        f"| {f.title} | `{name}` | {builds[name]} | {f.execution} | {f.iteration} | {f.trap.partition(';')[0]} |\n"
+        for f, name in found
     )
     before, head, after = IMPORT.read_text(encoding="utf-8").partition(_FORMATS)
     return before + head + rows + re.sub(r"\A(?:\|.*\n)*", "", after)
@@ -160,7 +159,9 @@ def _rows(section: Section) -> list[str]:
     for field in section.fields:
         meta = hints[field.name].__metadata__[0]
         meaning = re.sub(r"docs/((\w[\w-]*)\.md)", r"[\1](\1)", meta.description)
-        cells = [f"`{field.encode_name}`", _type(hints[field.name]), _default(field), meaning]
+        said = _default(field) + meta.description
+        default = " or ".join([_default(field), *_choices(hints[field.name], said)])
+        cells = [f"`{field.encode_name}`", default, meaning]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return rows
 
@@ -178,42 +179,11 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
     return f"`{json.dumps(value)}`"
 
 
-_NAMES: Mapping[Any, str] = {
-    Share: "share", Duration: "time span", Quantity: "amount", str: "string", int: "whole number", float: "number",
-    bool: "`true` or `false`", date: "date", config.MetricRules: "table", config.Service: "table", config.Load: "table",
-    config.Builds: "`{min, max}`",
-}  # fmt: skip
-
-
-def _type(hint: Any) -> str:
-    # limits are in the schema, and an error names them
-    return _name(typing.get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint)
-
-
-def _name(hint: Any) -> str:
-    kind, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if kind is Annotated:
-        return _type(hint)
-    if kind in (typing.Union, types.UnionType):
-        rest = tuple(argument for argument in arguments if argument is not types.NoneType)
-        known = {frozenset({str, list[str]}): "command", frozenset({str, int, float}): "string or number"}
-        return known.get(frozenset(rest)) or " or ".join(map(_name, rest))
-    if kind is Literal:
-        return " or ".join(f'`"{argument}"`' for argument in arguments)
-    if kind is list:
-        return f"list of {_plural(arguments[0])}"
-    if kind is dict:
-        return "tables" if arguments[1] in (config.MetricRules, FactorTable) else f"table of {_plural(arguments[1])}"
-    return _NAMES[hint]
-
-
-def _plural(item: Any) -> str:
-    bare = typing.get_args(item)[0] if typing.get_origin(item) is Annotated else item
-    if typing.get_origin(bare) is Literal:
-        return _name(bare)
-    return {int: "whole numbers", Setting: "strings or numbers"}.get(bare) or (
-        "tables" if typing.get_origin(bare) is dict else "strings"
-    )
+def _choices(hint: Any, said: str) -> list[str]:
+    """Return the values that a key may have and that neither its default nor its meaning names."""
+    if typing.get_origin(hint) is Literal:
+        return [f"`{json.dumps(value)}`" for value in typing.get_args(hint) if json.dumps(value) not in said]
+    return [each for inner in typing.get_args(hint) for each in _choices(inner, said)]
 
 
 if __name__ == "__main__":
