@@ -60,11 +60,9 @@ def commands_page() -> str:
         _rows([Heading("", "", tuple(common.values()))]),
         *(_section(each, common) for each in found),
         "## Environment\n",
-        "| variable | meaning |\n| --- | --- |\n"
-        + "".join(f"| `{name}` | {_cell(text)} |\n" for name, text in ENVIRONMENT.items()),
+        "".join(f"- `{name}`: {_cell(text)}\n" for name, text in ENVIRONMENT.items()),
         "## Files\n",
-        "| file | holds |\n| --- | --- |\n"
-        + "".join(f"| `{name}` | {_cell(text)} |\n" for name, text in FILES.items()),
+        "".join(f"- `{name}`: {_cell(text)}\n" for name, text in FILES.items()),
         "[configuration.md](configuration.md) describes every key of perfgate.toml.\n",
     ]
     return "\n".join(parts)
@@ -92,12 +90,13 @@ def _section(entry: Entry, common: Mapping[str, Parameter]) -> str:
 
 
 def _rows(headings: Sequence[Heading]) -> str:
-    rows = ["| option | meaning |\n| --- | --- |\n"]
+    items: list[str] = []
     for heading in headings:
         if heading.title and heading.parameters:
-            rows.append(f"| **{_cell(heading.title)}** | {_cell(heading.about)} |\n")
-        rows += (f"| {_code(each.shown)} | {_cell(each.help)} |\n" for each in heading.parameters)
-    return "".join(rows)
+            about = f": {_cell(heading.about)}" if heading.about else ""
+            items.append(f"\n**{_cell(heading.title)}**{about}\n\n")
+        items += (f"- `{each.shown}`: {_cell(each.help)}\n" for each in heading.parameters)
+    return "".join(items).lstrip("\n")
 
 
 def _ends(codes: Mapping[Exit, str]) -> str:
@@ -114,7 +113,7 @@ def _cell(text: str) -> str:
     # what stands between backticks is no Markdown, and a bracket elsewhere no link
     pieces = re.split(r"(`[^`]*`)", text)
     plain = (re.sub(r"([\[\]<>*_])", r"\\\1", each) if not each.startswith("`") else each for each in pieces)
-    return "".join(plain).replace("|", "\\|")
+    return "".join(plain)
 
 
 def _code(text: str) -> str:
