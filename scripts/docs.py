@@ -65,11 +65,11 @@ MAIN: Mapping[str, frozenset[str]] = {
     "[benchmark.metric.NAME]": frozenset({"unit", "better", "statistics", "threshold"}),
 }
 """The keys of the main reference; the expert page has the others, and docs/study.md those of a study."""
-_HEAD = "| key | default | meaning |\n| --- | --- | --- |\n"
+_HEAD = "<!-- keys, with their defaults -->\n\n"
 # below a heading: the text, the table of keys, and examples that together show every key
 _SECTION = re.compile(
-    r"^(?P<before>## `(?P<heading>[^`\n]+)`\n(?:(?!## |\| key ).*\n)*)"
-    rf"{re.escape(_HEAD)}(?:\|.*\n)*"
+    r"^(?P<before>## `(?P<heading>[^`\n]+)`\n(?:(?!## |<!-- keys).*\n)*)"
+    rf"{re.escape(_HEAD)}(?:- .*\n)*"
     r"(?P<after>(?:(?!## ).*\n)*)",
     re.MULTILINE,
 )
@@ -161,8 +161,7 @@ def _rows(section: Section) -> list[str]:
         meaning = re.sub(r"docs/((\w[\w-]*)\.md)", r"[\1](\1)", meta.description)
         said = _default(field) + meta.description
         default = " or ".join([_default(field), *_choices(hints[field.name], said)])
-        cells = [f"`{field.encode_name}`", default, meaning]
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        rows.append(f"- `{field.encode_name}` ({default}): {meaning}")
     return rows
 
 

@@ -86,10 +86,6 @@ def _filled(page: str, texts: Mapping[str, str]) -> str:
     return _GENERATED.sub(lambda match: f"{match[1]}\n{texts[match[2]]}\n{match[3]}", page)
 
 
-def _row(*cells: str) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
-
-
 # --- report.json ------------------------------------------------------------------------------------------------------
 
 
@@ -100,11 +96,11 @@ def _keys(of: Mapping[str, Any]) -> str:
     for name, found in {"Report": of, **of["$defs"]}.items():
         rows = ""
         for key, value in found["properties"].items():
-            rows += _row(f"`{key}`", _type(value), value["description"])
+            rows += f"- `{key}` ({_type(value)}): {value['description']}\n"
             for target, suffix in _targets(value):
                 places.setdefault(target, f"{places[name].rstrip('.')}.{key}{suffix}")
         head = f"### {name}\n\n`{places[name]}`: {found['description']}\n\n"
-        tables.append(f"{head}| key | type | meaning |\n| --- | --- | --- |\n{rows}")
+        tables.append(f"{head}{rows}")
     return "\n".join(tables)
 
 
@@ -163,8 +159,9 @@ def _link(name: str) -> str:
 
 def _list() -> str:
     """Write what each type of line is."""
-    rows = [_row(f"`{each.__struct_config__.tag}`", plain(inspect.getdoc(each) or "")) for each in members(Record)]
-    return "| `type` | is |\n| --- | --- |\n" + "".join(rows)
+    return "".join(
+        f"- `{each.__struct_config__.tag}`: {plain(inspect.getdoc(each) or '')}\n" for each in members(Record)
+    )
 
 
 def _lines() -> str:
@@ -184,10 +181,9 @@ def _line(name: str, of: type[msgspec.Struct], found: Mapping[str, Any]) -> str:
     for field in msgspec.structs.fields(of):
         if field.encode_name in WRITTEN[name]:
             value = found["properties"][field.encode_name]
-            default = "required" if field.required else f"`{json.dumps(value['default'])}`"
-            rows.append(_row(f"`{field.encode_name}`", _type(value), default, known[field.name]))
-    head = "| key | type | without it | meaning |\n| --- | --- | --- | --- |\n"
-    return f"### {f'`{name}`' if name.islower() else name}\n\n{head}{''.join(rows)}"
+            default = "required" if field.required else f"otherwise `{json.dumps(value['default'])}`"
+            rows.append(f"- `{field.encode_name}` ({_type(value)}; {default}): {known[field.name]}\n")
+    return f"### {f'`{name}`' if name.islower() else name}\n\n{''.join(rows)}"
 
 
 @cache
