@@ -216,8 +216,8 @@ def test_every_column_is_documented() -> None:
     page = (Path(__file__).parents[4] / "docs" / "history.md").read_text()
     # head's are named once, as those of base
     for column in (each for each in COLUMNS if not each.name.startswith("head")):
-        assert f"| `{column.name}` | {column.kind} | {column.about} |" in page
-    assert "| `head`, `head_...` | | the same of head |" in page
+        assert f"- `{column.name}` ({column.kind}): {column.about}\n" in page
+    assert "- `head`, `head_...`: the same of head\n" in page
 
 
 def test_a_workflow_pushes_with_its_token_to_its_server_alone(
