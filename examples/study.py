@@ -29,8 +29,6 @@ NEEDED = {
 LOADS = ("900", "1200")
 FIFO = 'fifo = { prefix = ["chrt", "--fifo", "10"] }'
 BATCH = 'batch = { prefix = ["chrt", "--batch", "0"] }'
-LONG = 12
-"""Most lines of a paragraph of the plan that the walk shows."""
 
 
 def main() -> int:
@@ -55,7 +53,6 @@ def main() -> int:
         elif arguments.work != 1:
             shrink(repository, arguments.work)
         counts = ["--set", f"study.replicates={arguments.replicates}"] if arguments.replicates else []
-        plan = perfgate(repository, "--dry-run", *counts, capture=True).stdout
         # named from the repository, so that no path of this machine is in the report
         code = perfgate(repository, "--out", "out", "--quiet", *counts).returncode
         out = repository / "out"
@@ -65,7 +62,7 @@ def main() -> int:
             print(f"the report: {target / 'study.html'}")
         if arguments.example == "compressor" and arguments.out is None and not code:
             told = perfgate(repository, "analyse", "out", "--quiet", capture=True).stdout
-            refresh(WALK, {"plan": fenced(shortened(plan)), "shows": fenced(told), "means": means(out)})
+            refresh(WALK, {"shows": fenced(told), "means": means(out)})
     return code
 
 
@@ -125,13 +122,6 @@ def refresh(page: Path, blocks: dict[str, str]) -> None:
 def fenced(text: str) -> str:
     """Return text as a block of a page."""
     return f"```text\n{text.strip()}\n```"
-
-
-def shortened(plan: str) -> str:
-    """Cut the paragraphs of a plan that list every treatment."""
-    paragraphs = (paragraph.splitlines() for paragraph in plan.split("\n\n"))
-    cut = ([*lines[:4], "  ..."] if len(lines) > LONG else lines for lines in paragraphs)
-    return "\n\n".join("\n".join(lines) for lines in cut)
 
 
 def means(out: Path) -> str:

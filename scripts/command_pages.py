@@ -34,11 +34,10 @@ FILES: Mapping[str, str] = {
     ".perfgate/runs/": "The ten runs before it.",
 }
 _ROFF = str.maketrans({"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", '"': "\\(dq"})
-_DEFAULT = re.compile(r"\s*\(default: ((?:[^()]|\([^()]*\))*)\)$")
 _SIGNALS = "A command that a signal ends exits with 128 plus the signal's number."
 
 
-_COMMON = 3
+_COMMON = 2
 """Commands that have the same option, from which on it is described once."""
 
 
@@ -55,28 +54,18 @@ def commands_page() -> str:
     parts = [
         "# Command line\n",
         _INTRODUCTION,
-        "| command | what it does |\n| --- | --- |\n"
-        + "".join(f"| [`perfgate {e.name}`](#{_anchor(e)}) | {_cell(e.command.help)} |\n" for e in found),
-        "## Exit codes\n",
-        _codes(MEANINGS),
-        f"{_SIGNALS} Each command lists below what it can end with; those that list none end with 0 or 2.\n",
+        f"{_SIGNALS} Commands list the [exit codes](exit-codes.md) that they have beside 0 and 2.\n",
         "## Common options\n",
         "Options that several commands have, each with the same meaning. `--help` of a command shows all of its own.\n",
         _rows([Heading("", "", tuple(common.values()))]),
         *(_section(each, common) for each in found),
         "## Environment\n",
-        "| variable | meaning |\n| --- | --- |\n"
-        + "".join(f"| `{name}` | {_cell(text)} |\n" for name, text in ENVIRONMENT.items()),
+        "".join(f"- `{name}`: {_cell(text)}\n" for name, text in ENVIRONMENT.items()),
         "## Files\n",
-        "| file | holds |\n| --- | --- |\n"
-        + "".join(f"| `{name}` | {_cell(text)} |\n" for name, text in FILES.items()),
+        "".join(f"- `{name}`: {_cell(text)}\n" for name, text in FILES.items()),
         "[configuration.md](configuration.md) describes every key of perfgate.toml.\n",
     ]
     return "\n".join(parts)
-
-
-def _anchor(entry: Entry) -> str:
-    return f"perfgate-{entry.name.replace(' ', '-')}"
 
 
 def _section(entry: Entry, common: Mapping[str, Parameter]) -> str:
@@ -91,43 +80,29 @@ def _section(entry: Entry, common: Mapping[str, Parameter]) -> str:
         (
             f"## perfgate {entry.name}\n",
             f"{_sentence(command.help)}\n",
-            f"```text\n{entry.usage}\n```\n",
+            f"```text\n{entry.usage}\n\n{command.example}\n```\n",
             *([_rows(own)] if any(each.parameters for each in own) else []),
             *([f"[Common options](#common-options): {named}.\n"] if named else []),
             *([] if entry.parameters else ["No options but `--help`.\n"]),
-            f"Examples:\n\n```text\n{command.example}\n```\n",
             *([_ends(meanings(command.codes, command))] if command.codes else []),
         )
     )
 
 
 def _rows(headings: Sequence[Heading]) -> str:
-    rows = ["| option | meaning | default |\n| --- | --- | --- |\n"]
+    items: list[str] = []
     for heading in headings:
         if heading.title and heading.parameters:
-            rows.append(f"| **{_cell(heading.title)}** | {_cell(heading.about)} | |\n")
-        for each in heading.parameters:
-            text, default = _meaning(each)
-            rows.append(f"| {_code(each.shown)} | {_cell(text)} | {_cell(default)} |\n")
-    return "".join(rows)
+            about = f": {_cell(heading.about)}" if heading.about else ""
+            items.append(f"\n**{_cell(heading.title)}**{about}\n\n")
+        items += (f"- `{each.shown}`: {_cell(each.help)}\n" for each in heading.parameters)
+    return "".join(items).lstrip("\n")
 
 
 def _ends(codes: Mapping[Exit, str]) -> str:
     """Say what a command can end with, where that is not what the code always means with its meaning."""
     texts = [f"{code:d}" + ("" if text == MEANINGS[code] else f" ({_cell(text)})") for code, text in codes.items()]
     return f"Exit codes: {', '.join(texts)}.\n"
-
-
-def _meaning(each: Parameter) -> Sequence[str]:
-    """Divide a help into what it says and the default at its end."""
-    found = _DEFAULT.search(each.help)
-    return (each.help[: found.start()], found[1]) if found else (each.help, "")
-
-
-def _codes(codes: Mapping[Exit, str]) -> str:
-    return "| exit code | meaning |\n| --- | --- |\n" + "".join(
-        f"| {code:d} | {_cell(text)} |\n" for code, text in codes.items()
-    )
 
 
 def _sentence(text: str) -> str:
@@ -138,7 +113,7 @@ def _cell(text: str) -> str:
     # what stands between backticks is no Markdown, and a bracket elsewhere no link
     pieces = re.split(r"(`[^`]*`)", text)
     plain = (re.sub(r"([\[\]<>*_])", r"\\\1", each) if not each.startswith("`") else each for each in pieces)
-    return "".join(plain).replace("|", "\\|")
+    return "".join(plain)
 
 
 def _code(text: str) -> str:

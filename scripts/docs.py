@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-import types
 import typing
 from collections.abc import Mapping
-from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from gate.cli.listing import result_formats
 from gate.config import types as config
 from gate.config.schema import json_schema
-from gate.config.study import FactorTable, Setting, SettingTable
+from gate.config.study import SettingTable
 from gate.config.tables import OF_RUNS
 from gate.formats import adapter
 from gate.units import Duration, Quantity, Share
@@ -29,6 +27,8 @@ from scripts import command_pages, report_pages
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "configuration.md"
+EXPERT = ROOT / "docs" / "expert.md"
+STUDY = ROOT / "docs" / "study.md"
 IMPORT = ROOT / "docs" / "import.md"
 REPORT = ROOT / "docs" / "json.md"
 MEASUREMENTS = ROOT / "docs" / "measurements.md"
@@ -51,12 +51,25 @@ TABLES: Mapping[str, type[config.Table]] = {
     "[study]": config.Study,
     "[study.factor.NAME]": SettingTable,
 }
-"""The tables of the file by their headings on the page."""
-_HEAD = "| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
+"""The tables of the file by their headings on the pages."""
+MAIN: Mapping[str, frozenset[str]] = {
+    "[gate]": frozenset({"threshold", "floor", "inconclusive", "missing", "detectable", "explain"}),
+    "[[override]]": frozenset({"benchmark", "metric", "threshold", "missing"}),
+    "[[accept]]": frozenset({"benchmark", "up_to", "until", "reason"}),
+    "[plan]": frozenset({"budget", "pairing", "metrics"}),
+    "[build]": frozenset({"command", "setup", "share", "artifacts", "changes"}),
+    "[env]": frozenset({"pass", "set"}),
+    "[[benchmark]]": frozenset(
+        {"name", "command", "instrument", "warmup", "include", "exclude", "prepare", "cleanup", "timeout"}
+    ),
+    "[benchmark.metric.NAME]": frozenset({"unit", "better", "statistics", "threshold"}),
+}
+"""The keys of the main reference; the expert page has the others, and docs/study.md those of a study."""
+_HEAD = "<!-- keys, with their defaults -->\n\n"
 # below a heading: the text, the table of keys, and examples that together show every key
 _SECTION = re.compile(
-    r"^(?P<before>## `(?P<heading>[^`\n]+)`\n(?:(?!## |\| key ).*\n)*)"
-    rf"{re.escape(_HEAD)}(?:\|.*\n)*"
+    r"^(?P<before>## `(?P<heading>[^`\n]+)`\n(?:(?!## |<!-- keys).*\n)*)"
+    rf"{re.escape(_HEAD)}(?:- .*\n)*"
     r"(?P<after>(?:(?!## ).*\n)*)",
     re.MULTILINE,
 )
@@ -66,23 +79,40 @@ _EXAMPLE = re.compile(r"^```toml\n((?s:.*?))^```$", re.MULTILINE)
 class Section(NamedTuple):
     """A table of the file: its heading, its type, and examples that together show every key."""
 
+    page: Path
     heading: str
-    table: type[config.Table]
     examples: list[str]
     """Several where keys exclude each other."""
 
+    @property
+    def table(self) -> type[config.Table]:
+        """The type of the table."""
+        return TABLES[self.heading]
+
+    @property
+    def fields(self) -> list[msgspec.structs.FieldInfo]:
+        """The keys that the page has of it."""
+        main = MAIN.get(self.heading, frozenset())
+        known = [field for field in msgspec.structs.fields(self.table) if field.name not in OF_RUNS]
+        if self.page == STUDY:
+            return known
+        return [field for field in known if (field.encode_name in main) == (self.page == REFERENCE)]
+
 
 def sections() -> list[Section]:
-    """Return the sections of docs/configuration.md that are about a table."""
-    found = _SECTION.finditer(REFERENCE.read_text(encoding="utf-8"))
-    return [Section(each["heading"], TABLES[each["heading"]], _EXAMPLE.findall(each["after"])) for each in found]
+    """Return the sections of the pages that are about a table."""
+    return [
+        Section(page, each["heading"], _EXAMPLE.findall(each["after"]))
+        for page in (REFERENCE, EXPERT, STUDY)
+        for each in _SECTION.finditer(page.read_text(encoding="utf-8"))
+    ]
 
 
 @cache
 def generated() -> dict[Path, str]:
     """Return the text of every generated file."""
     return {
-        REFERENCE: reference(),
+        **{page: reference(page) for page in (REFERENCE, EXPERT, STUDY)},
         SCHEMA: _written(json_schema()),
         IMPORT: formats(),
         REPORT: report_pages.json_page(REPORT.read_text(encoding="utf-8")),
@@ -106,32 +136,32 @@ def formats() -> str:
     )
     builds = {name: f"one {f.column} of the file" if f.column else "the file" for f, name in found}
     rows = "".join(
-        f"| {f.title} | `{name}` | {builds[name]} | {f.execution} | {f.iteration} | {f.trap} |\n" for f, name in found
+        f"| {f.title} | `{name}` | {builds[name]} | {f.execution} | {f.iteration} | {f.trap.partition(';')[0]} |\n"
+        for f, name in found
     )
     before, head, after = IMPORT.read_text(encoding="utf-8").partition(_FORMATS)
     return before + head + rows + re.sub(r"\A(?:\|.*\n)*", "", after)
 
 
-def reference() -> str:
-    """Return docs/configuration.md with the tables of keys as they must be."""
+def reference(page: Path) -> str:
+    """Return a page with its tables of keys as they must be."""
 
     def written(section: re.Match[str]) -> str:
-        rows = "\n".join(_rows(TABLES[section["heading"]]))
+        rows = "\n".join(_rows(Section(page, section["heading"], [])))
         return f"{section['before']}{_HEAD}{rows}\n{section['after']}"
 
-    return _SECTION.sub(written, REFERENCE.read_text(encoding="utf-8"))
+    return _SECTION.sub(written, page.read_text(encoding="utf-8"))
 
 
-def _rows(table: type[config.Table]) -> list[str]:
-    hints = typing.get_type_hints(table, include_extras=True)
+def _rows(section: Section) -> list[str]:
+    hints = typing.get_type_hints(section.table, include_extras=True)
     rows = []
-    for field in msgspec.structs.fields(table):
-        if field.name in OF_RUNS:
-            continue
+    for field in section.fields:
         meta = hints[field.name].__metadata__[0]
         meaning = re.sub(r"docs/((\w[\w-]*)\.md)", r"[\1](\1)", meta.description)
-        cells = [f"`{field.encode_name}`", _type(hints[field.name]), _default(field), meaning]
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        said = _default(field) + meta.description
+        default = " or ".join([_default(field), *_choices(hints[field.name], said)])
+        rows.append(f"- `{field.encode_name}` ({default}): {meaning}")
     return rows
 
 
@@ -148,48 +178,11 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
     return f"`{json.dumps(value)}`"
 
 
-_NAMES: Mapping[Any, str] = {
-    Share: "share", Duration: "time span", Quantity: "amount", str: "string", int: "whole number", float: "number",
-    bool: "`true` or `false`", date: "date", config.MetricRules: "table", config.Service: "table", config.Load: "table",
-    config.Builds: "a range, `{min}` or `{min, max}`",
-}  # fmt: skip
-
-
-def _type(hint: Any) -> str:
-    limits = ""
-    if typing.get_origin(hint) is Annotated:
-        bare, meta = typing.get_args(hint)
-        words = {"ge": "at least", "gt": "above", "lt": "below"}
-        said = [f"{word} {getattr(meta, key)}" for key, word in words.items() if getattr(meta, key) is not None]
-        limits = f", {' and '.join(said)}" if said else ""
-        hint = bare
-    return _name(hint) + limits
-
-
-def _name(hint: Any) -> str:
-    kind, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if kind is Annotated:
-        return _type(hint)
-    if kind in (typing.Union, types.UnionType):
-        rest = tuple(argument for argument in arguments if argument is not types.NoneType)
-        known = {frozenset({str, list[str]}): "command", frozenset({str, int, float}): "string or number"}
-        return known.get(frozenset(rest)) or " or ".join(map(_name, rest))
-    if kind is Literal:
-        return " or ".join(f'`"{argument}"`' for argument in arguments)
-    if kind is list:
-        return f"list of {_plural(arguments[0])}"
-    if kind is dict:
-        return "tables" if arguments[1] in (config.MetricRules, FactorTable) else f"table of {_plural(arguments[1])}"
-    return _NAMES[hint]
-
-
-def _plural(item: Any) -> str:
-    bare = typing.get_args(item)[0] if typing.get_origin(item) is Annotated else item
-    if typing.get_origin(bare) is Literal:
-        return _name(bare)
-    return {int: "whole numbers", Setting: "strings or numbers"}.get(bare) or (
-        "tables" if typing.get_origin(bare) is dict else "strings"
-    )
+def _choices(hint: Any, said: str) -> list[str]:
+    """Return the values that a key may have and that neither its default nor its meaning names."""
+    if typing.get_origin(hint) is Literal:
+        return [f"`{json.dumps(value)}`" for value in typing.get_args(hint) if json.dumps(value) not in said]
+    return [each for inner in typing.get_args(hint) for each in _choices(inner, said)]
 
 
 if __name__ == "__main__":

@@ -53,7 +53,21 @@ UNIONS: Mapping[str, Any] = {
     "Problems of a host": Problem,
     "Limits of an instrument": AnyLimit,
 }
-"""What has a kind, by its heading on the page."""
+"""What has a kind, by its name on the page."""
+WRITTEN: Mapping[str, frozenset[str]] = {
+    "run": frozenset({"schema", "base", "head", "sessions", "host"}),
+    "Commit": frozenset({"ref", "sha"}),
+    "build": frozenset({"side", "session", "build", "seconds"}),
+    "execution": frozenset(
+        {"benchmark", "side", "session", "build", "execution", "seconds", "warmup", "factors", "metrics", "labels"}
+    ),
+    "Metric": frozenset({"unit", "better", "values"}),
+    "summary": frozenset(
+        {"benchmark", "side", "session", "build", "metric", "statistic", "value", "unit", "better", "low", "high"}
+    ),
+    "failure": frozenset({"kind", "benchmark", "side", "session", "build", "execution", "status", "stderr"}),
+}
+"""The lines that other programs write, and the keys that tell them all that decides."""
 _REF = "#/$defs/"
 _GENERATED = re.compile(r"^(<!-- generated: (\w+) -->\n)(?s:.*?)^(<!-- /generated -->)$", re.MULTILINE)
 
@@ -72,10 +86,6 @@ def _filled(page: str, texts: Mapping[str, str]) -> str:
     return _GENERATED.sub(lambda match: f"{match[1]}\n{texts[match[2]]}\n{match[3]}", page)
 
 
-def _row(*cells: str) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
-
-
 # --- report.json ------------------------------------------------------------------------------------------------------
 
 
@@ -86,11 +96,11 @@ def _keys(of: Mapping[str, Any]) -> str:
     for name, found in {"Report": of, **of["$defs"]}.items():
         rows = ""
         for key, value in found["properties"].items():
-            rows += _row(f"`{key}`", _type(value), value["description"])
+            rows += f"- `{key}` ({_type(value)}): {value['description']}\n"
             for target, suffix in _targets(value):
                 places.setdefault(target, f"{places[name].rstrip('.')}.{key}{suffix}")
         head = f"### {name}\n\n`{places[name]}`: {found['description']}\n\n"
-        tables.append(f"{head}| key | type | meaning |\n| --- | --- | --- |\n{rows}")
+        tables.append(f"{head}{rows}")
     return "\n".join(tables)
 
 
@@ -105,10 +115,9 @@ def _targets(of: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _kinds(heading: str) -> str:
-    """Write a table of the kinds of a union."""
-    found = sorted(members(UNIONS[heading]), key=lambda each: str(each.__struct_config__.tag))
-    rows = "".join(_row(f"`{each.__struct_config__.tag}`", _of_kind(each)) for each in found)
-    return f"### {heading}\n\n| kind | means |\n| --- | --- |\n{rows}"
+    """Name the kinds of a union."""
+    found = sorted(str(each.__struct_config__.tag) for each in members(UNIONS[heading]))
+    return f"- **{heading}**: {', '.join(f'`{each}`' for each in found)}"
 
 
 def members(union: Any) -> tuple[type[msgspec.Struct], ...]:
@@ -141,7 +150,7 @@ def _link(name: str) -> str:
     short = name.rpartition(".")[2]
     heading = next((each for each in reversed([*UNIONS]) if short in {m.__name__ for m in members(UNIONS[each])}), "")
     if heading and short not in {each.__name__ for each in objects()}:
-        return f"one of [{heading.lower()}](json.md#{heading.lower().replace(' ', '-')})"
+        return f"one of the [{heading.lower()}](json.md#kinds)"
     return f"[{short}](#{short.lower()})"
 
 
@@ -150,26 +159,31 @@ def _link(name: str) -> str:
 
 def _list() -> str:
     """Write what each type of line is."""
-    rows = [_row(f"`{each.__struct_config__.tag}`", plain(inspect.getdoc(each) or "")) for each in members(Record)]
-    return "| `type` | is |\n| --- | --- |\n" + "".join(rows)
+    return "".join(
+        f"- `{each.__struct_config__.tag}`: {plain(inspect.getdoc(each) or '')}\n" for each in members(Record)
+    )
 
 
 def _lines() -> str:
-    """Write a table for each line, and one for each object in lines."""
+    """Write a table for each line that other programs write."""
     _, schemas = msgspec.json.schema_components([Record], ref_template=f"{_REF}{{name}}")
-    return "\n".join(_line(each, schemas[each.__name__]) for each in objects())
+    known = {_called(each): each for each in objects()}
+    return "\n".join(_line(name, known[name], schemas[known[name].__name__]) for name in WRITTEN)
 
 
-def _line(of: type[msgspec.Struct], found: Mapping[str, Any]) -> str:
-    heading = f"`{of.__struct_config__.tag}`" if of in members(Record) else of.__name__
+def _called(of: type[msgspec.Struct]) -> str:
+    return str(of.__struct_config__.tag) if of in members(Record) else of.__name__
+
+
+def _line(name: str, of: type[msgspec.Struct], found: Mapping[str, Any]) -> str:
     known = meanings(of)
     rows = []
     for field in msgspec.structs.fields(of):
-        value = found["properties"][field.encode_name]
-        default = "required" if field.required else f"`{json.dumps(value['default'])}`"
-        rows.append(_row(f"`{field.encode_name}`", _type(value), default, known[field.name]))
-    head = "| key | type | without it | meaning |\n| --- | --- | --- | --- |\n"
-    return f"### {heading}\n\n{plain(inspect.getdoc(of) or '')}\n\n{head}{''.join(rows)}"
+        if field.encode_name in WRITTEN[name]:
+            value = found["properties"][field.encode_name]
+            default = "required" if field.required else f"otherwise `{json.dumps(value['default'])}`"
+            rows.append(f"- `{field.encode_name}` ({_type(value)}; {default}): {known[field.name]}\n")
+    return f"### {f'`{name}`' if name.islower() else name}\n\n{''.join(rows)}"
 
 
 @cache
@@ -205,12 +219,6 @@ def meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
     if lacking:
         raise ValueError(f"{kind.__module__}.{kind.__name__}: write a docstring below {', '.join(lacking)}")
     return {name: plain(found.get(name) or WORDS[name]) for name in kind.__struct_fields__}
-
-
-def _of_kind(kind: type[msgspec.Struct]) -> str:
-    """Say when a kind is told: its docstring, or else the sentence itself with a gap for each value."""
-    own = vars(kind).get("__doc__") or re.sub(r"\{[^}]*\}", "…", vars(kind)["says"])
-    return plain(own)
 
 
 def plain(text: str) -> str:

@@ -7,6 +7,7 @@ them in which links out of docs/ are resolved, and fails on any broken link or a
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import shutil
@@ -55,6 +56,10 @@ class Nav:
 
     front: Path
     sections: list[Section]
+    asked: dict[Path, str]
+    """Words that readers look for a page by."""
+    last: list[Path]
+    """What search ranks last."""
 
     @property
     def pages(self) -> list[Path]:
@@ -72,6 +77,8 @@ def nav() -> Nav:
             Section(each["title"], [page for name in each["pages"] if (page := ROOT / name).exists()])
             for each in read["section"]
         ],
+        {ROOT / name: words for name, words in read.get("asked", {}).items()},
+        [ROOT / name for name in read.get("last", {}).get("pages", [])],
     )
 
 
@@ -177,13 +184,33 @@ def llms() -> str:
     return "\n".join(lines()) + "\n"
 
 
+def _name(page: Path) -> str:
+    return place(page).with_suffix("").as_posix()
+
+
+def scorer() -> str:
+    """Return what Sphinx's search ranks by: docs/site/scorer.js with the tables of the navigation."""
+    asked = {_name(page): words for page, words in nav().asked.items()}
+    text = (SOURCE / "scorer.js").read_text(encoding="utf-8")
+    return text.replace("ASKED = {}", f"ASKED = {json.dumps(asked)}").replace(
+        "LAST = []", f"LAST = {json.dumps([_name(page) for page in nav().last])}"
+    )
+
+
+def _front_matter(page: Path) -> str:
+    words = nav().asked.get(page, "").split()
+    # Sphinx searches a page's keywords as it does its text
+    return f'---\nmyst:\n  html_meta:\n    "keywords": "{", ".join(words)}"\n---\n\n' if words else ""
+
+
 def stage(folder: Path) -> None:
     """Write the pages that Sphinx reads, and what they show, into a folder."""
     for page in nav().pages:
         text = staged(page, page.read_text(encoding="utf-8"))
         to = folder / place(page)
         to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(text + (toctrees() if page == nav().front else ""), encoding="utf-8")
+        more = toctrees() if page == nav().front else ""
+        to.write_text(f"{_front_matter(page)}{text}{more}", encoding="utf-8")
     for file in (ROOT / "docs").rglob("*"):
         if file.suffix in {".svg", ".png", *AS_IS} and SOURCE not in file.parents:
             to = folder / file.relative_to(ROOT / "docs")
@@ -206,13 +233,15 @@ def build(folder: Path) -> int:
             sys.stderr.write(f"site: {error}\n")
             return 1
         shutil.rmtree(folder, ignore_errors=True)
-        code = sphinx(
-            ["-q", "-W", "--keep-going", "-n", "-c", str(SOURCE), "-d", f"{made}/doctrees", str(pages), str(folder)]
-        )
+        ranking = Path(made) / "scorer.js"
+        ranking.write_text(scorer(), encoding="utf-8")
+        options = ["-q", "-W", "--keep-going", "-n", "-c", str(SOURCE), "-d", f"{made}/doctrees"]
+        code = sphinx([*options, "-D", f"html_search_scorer={ranking}", str(pages), str(folder)])
         for file in folder.rglob("*.html"):
             file.write_text(_accessible(file.read_text(encoding="utf-8")), encoding="utf-8")
         for page in nav().pages:
-            shutil.copyfile(pages / place(page), folder / place(page))
+            text = (pages / place(page)).read_text(encoding="utf-8")
+            (folder / place(page)).write_text(text.removeprefix(_front_matter(page)), encoding="utf-8")
         for file in (each for each in pages.rglob("*") if each.suffix in AS_IS):
             to = folder / file.relative_to(pages)
             to.parent.mkdir(parents=True, exist_ok=True)

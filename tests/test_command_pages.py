@@ -61,9 +61,8 @@ def test_the_reference_describes_every_option_once_and_names_it_with_each_comman
             if each.flag in named:
                 assert each.shown in common
         assert entry.usage in section and entry.command.example in section
-    assert "| `--base REF` | commit to compare with | the merge base with the default branch |\n" in page
+    assert "- `--base REF`: commit to compare with (default: the merge base with the default branch)\n" in page
 
 
 def rows(section: str) -> list[str]:
-    found = [re.split(r"(?<!\\) \| ", row.strip("| ")) for row in section.splitlines() if row.startswith("| `")]
-    return [row[0].strip("`").replace("\\|", "|") for row in found]
+    return re.findall(r"^- `(.*?)`: ", section, re.MULTILINE)

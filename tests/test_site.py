@@ -18,6 +18,13 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert len(pages) == len(set(pages)) == len({site.place(page) for page in pages})
 
 
+def test_what_is_asked_and_what_comes_last_are_pages() -> None:
+    nav = site.nav()
+    assert {*nav.asked, *nav.last} <= set(nav.pages)
+    assert set(nav.asked).isdisjoint(nav.last)
+    assert '"noisy": "my benchmark' in site.scorer() and '"changelog"' in site.scorer()
+
+
 def test_sections_are_those_of_the_site() -> None:
     assert [section.title for section in site.nav().sections] == ["Start", "How-to", "Concepts", "Reference", "Project"]
 
@@ -55,7 +62,7 @@ def test_links_are_resolved_for_the_site() -> None:
     )
     assert site.staged(page, text) == (
         '[a](method.md#bisect) [b](changelog.md) [c](security-policy.md) [d](index.md) <a href="gallery/regression.html">e</a>\n'
-        f"[Method](method.md) [f]({site.REPOSITORY}examples/compressor/perfgate.toml) ![g](trial/differences.svg) [h](#i) [j](https://example.org/k)\n"
+        f"[How a verdict is made](method.md) [f]({site.REPOSITORY}examples/compressor/perfgate.toml) ![g](trial/differences.svg) [h](#i) [j](https://example.org/k)\n"
         "`[code](nowhere.md)` [`k`](cost.md)\n```\n[code](nowhere.md)\n```\n"
     )
 

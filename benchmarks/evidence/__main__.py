@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 from pathlib import Path
 
 from benchmarks.evidence import chapters as ours
 from benchmarks.evidence import cost, layouts, other_tools, promises, views
-from gate.commands.simulate.chapters import alarms, coverage, power, simulated, stopping
 from gate.commands.simulate.components import TABLE_VII
 from gate.commands.simulate.options import SizeOptions
 from gate.commands.simulate.pool import run_all
-from gate.commands.simulate.sections import Section, Setting, Table, as_markdown, asked
+from gate.commands.simulate.sections import Section, Setting, as_markdown, asked
 from gate.commands.simulate.simulate import introduction
 
 PAGE = Path(__file__).parents[2] / "docs/evidence.md"
@@ -37,19 +35,10 @@ def sections(reports: int) -> list[Section]:
     return [
         promises.draft(promised, reports),
         views.draft(),
-        simulated(setting),
-        _and(coverage(setting), ours.quantile_blocks()),
-        _and(alarms(setting), ours.min_builds_blocks(setting)),
-        power(setting),
-        stopping(setting),
         layouts.draft(setting),
         other_tools.draft(setting),
         cost.draft(designs),
     ]
-
-
-def _and(section: Section, more: tuple[str, Table]) -> Section:
-    return dataclasses.replace(section, blocks=(*section.blocks, *more))
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from benchmarks.evidence.other_tools import Values
-from benchmarks.evidence.promises import Promise, at_least, at_most, covered, of_each, percent_of
+from benchmarks.evidence.promises import Promise, at_least, at_most, of_each
 from gate.commands.simulate.chapters import (
     BESIDE,
     BIMODAL,
@@ -16,7 +16,6 @@ from gate.commands.simulate.chapters import (
     MOST,
     RESIDUALS,
     SHOWS,
-    TWO_LAYOUTS,
     Gate,
     cases_of,
     comparisons,
@@ -27,14 +26,12 @@ from gate.commands.simulate.chapters import (
     residual,
 )  # fmt: skip
 from gate.commands.simulate.components import NORMAL, SHAPES, TABLE_VII, Components, Shape
-from gate.commands.simulate.draws import Source
 from gate.commands.simulate.pool import Results
-from gate.commands.simulate.sections import Setting, Table, columns, percent, plain, row, told
-from gate.commands.simulate.studies import COMPARED, ComparisonCounts, Comparisons, ReportCounts, Reports, Rules
+from gate.commands.simulate.sections import Setting, plain
+from gate.commands.simulate.studies import COMPARED, ComparisonCounts, Comparisons, ReportCounts, Rules
 from gate.config.types import Interval
 
 TAUS = ("p50", "p95", "p99")
-_MIN_BUILDS = (3, 4, 5, 10)
 _PROMISED = (
     ("HTTP OPT", 4, 0.05, 0.0),
     ("Rijndael OPT", 3, 0.05, 0.0),
@@ -52,42 +49,6 @@ _QUANTILE_BUILDS = (3, 5)
 def quantiles(shape: Shape, builds: int) -> Comparisons:
     """Return the study of quantiles of long-tailed values, base against itself."""
     return Comparisons(Values(_QUANTILE_CASE, shape), Rules(looks=(builds,), statistics=TAUS), (1.0,))
-
-
-def quantile_blocks() -> tuple[str, Table]:
-    """Show how often the intervals of quantiles hold."""
-    c = _QUANTILE_CASE
-    words = (
-        "Coverage of the 95% interval of the ratio of quantiles, base against itself: the quantile of each build, then "
-        f"t on their logarithms. {c.executions} executions x {c.iterations} lognormal iterations per build; standard "
-        f"deviation of builds {plain(c.build)}, executions {plain(c.execution)}, iterations {plain(c.iteration)}."
-    )
-    lines = tuple(
-        row(tau, shape.name, *(
-            told(quantiles(shape, builds), percent_of(covered(k))) for builds in _QUANTILE_BUILDS
-        ))
-        for k, tau in enumerate(TAUS)
-        for shape in _QUANTILE_SHAPES
-    )  # fmt: skip
-    return words, Table(("quantile", "build effects", *columns(_QUANTILE_BUILDS)), lines, names=2)
-
-
-def min_builds(cases: int, builds: int) -> Reports:
-    """Return the study of reports in which any number of builds may call a regression, of the hard case."""
-    source = Source((TWO_LAYOUTS,) * cases, BIMODAL)
-    return Reports(source, Rules(0.0, (builds,), "fieller", min_builds=2), (1.0,) * cases)
-
-
-def min_builds_blocks(setting: Setting) -> tuple[str, Table]:
-    """Show why a regression needs builds."""
-    cells = (told(min_builds(setting.cases, builds), lambda c: percent(c.failing)) for builds in _MIN_BUILDS)
-    return (
-        (
-            "Why `min_builds` is 5: the share of failing reports at threshold 0 if any number of builds may call a "
-            "regression, with two layouts 50:50 and almost no noise below the builds."
-        ),
-        Table(columns(_MIN_BUILDS), (tuple(cells),), names=0),
-    )
 
 
 def _all(counts: ComparisonCounts) -> float:

@@ -82,7 +82,8 @@ def draft(found: Sequence[Promise], reports: int) -> Section:
         (
             (
                 "The promises of docs/method.md, each with the worst simulated value. Within 3 errors: the bound is "
-                "missed by less than three standard errors of the simulation."
+                "missed by less than three standard errors of the simulation. `perfgate simulate` prints coverage, "
+                "false alarms, power and early stopping by case."
             ),
             Table(("promise", "bound", "measured", "kept"), tuple(p.row(reports) for p in found), names=1),
         ),

@@ -77,8 +77,8 @@ class Gate(Table, frozen=True, kw_only=True):
     floor: Annotated[
         Quantity | None,
         Meta(
-            description="A regression also needs this absolute change; applies to metrics of its dimension. Default: "
-            "1us for single starts of commands (hyperfine, spawn and perf_stat), none for the rest; 0: none."
+            description="A regression also needs this absolute change, of metrics of its dimension. Default: 1us for "
+            "single starts of commands, otherwise none."
         ),
     ] = None
     confidence: Annotated[
@@ -87,27 +87,27 @@ class Gate(Table, frozen=True, kw_only=True):
     interval: Annotated[
         Interval,
         Meta(
-            description='The method for the interval of the ratio (docs/method.md). "auto" chooses before '
-            'measuring: "fieller-moderated" if enough is remembered of this host, otherwise "paired-shared" (5 cases '
-            'or more), "paired" or "fieller".'
+            description='The method for the interval of the ratio (docs/method.md). "auto" chooses by the plan, '
+            "before measuring."
         ),
     ] = "auto"
     resampling: Annotated[
         Literal["RRR", "RRN", "RNN", "FLAT"],
         Meta(
-            description="Which levels the bootstrap intervals resample, from the highest down: R with replacement, N "
-            'not; "FLAT" ignores the levels.'
+            description='Which levels a bootstrap resamples, from the highest down: R with replacement, N not; "FLAT" '
+            "ignores the levels."
         ),
     ] = "RRR"
     family: Annotated[
         Literal["holm", "bh", "none"],
         Meta(
-            description='Correction for multiple comparisons over the report. "holm" bounds the chance of any false '
-            'alarm, "bh" the share of false alarms among the alarms; "none": no correction.'
+            description='Correction for multiple comparisons: "holm" bounds the chance of any false alarm, "bh" their '
+            "share among the alarms."
         ),
     ] = "holm"
     inconclusive: Annotated[
-        Literal["pass", "fail"], Meta(description="Whether an inconclusive report fails (exit 3) or passes (exit 0).")
+        Literal["pass", "fail"],
+        Meta(description="Whether a report that is too noisy fails (exit 3) or passes (exit 0)."),
     ] = "pass"
     missing: Annotated[
         Literal["fail", "pass"],
@@ -118,60 +118,58 @@ class Gate(Table, frozen=True, kw_only=True):
         Meta(
             ge=2,
             le=1000,
-            description="Fewest builds per side for a regression or an improvement; at most 4 where cases share their "
-            "variance, 3 where the interval uses the memory of a calibrated host.",
+            description="Fewest builds per side for a regression or an improvement; fewer where cases share their "
+            "variance (4) or this host is remembered (3).",
         ),
     ] = 5
     show: Annotated[
         Show | None,
         Meta(
-            description='What a green finding must have shown. "no-sign": that no slowdown is in sight, where one of '
-            'gate.detectable would have been; measuring stops as soon as none can be expected to show. "not-worse": '
-            'that it is below the threshold. Default: "no-sign", with inconclusive = "fail" "not-worse".'
+            description='What a green finding must have shown: "no-sign" of a slowdown of gate.detectable, or that it '
+            'is "not-worse" than the threshold. Default: "no-sign", with inconclusive = "fail" '
+            '"not-worse".'
         ),
     ] = None
     detectable: Annotated[
         Share | None,
         Meta(
-            description="No sign of a slowdown passes only if one of this size would have shown in 80 of 100 such "
-            "runs. Default: twice the threshold where `active` or `cpu_time` decides, elsewhere 10% if that is more."
+            description="A benchmark passes only if a slowdown of this size would have shown in 80 of 100 such runs. "
+            "Default: twice the threshold where `active` or `cpu_time` decides, elsewhere at least 10%."
         ),
     ] = None
     sameness: Annotated[
         Literal["auto", "off"],
         Meta(
-            description='"auto": a benchmark that provably runs the same program on the same data on both sides is not '
-            'measured; its verdict is "identical". "off": everything is measured.'
+            description='"auto": what provably runs the same program on the same data on both sides is not measured. '
+            '"off": everything is measured.'
         ),
     ] = "auto"
     explain: Annotated[
         bool,
         Meta(
-            description="Whether the measuring job profiles what regressed, one execution a side under the profiler "
-            "that fits (docs/explain.md): at most 5 minutes beside plan.budget, and nothing where nothing regressed."
+            description="Whether the measuring job profiles what regressed (docs/explain.md), in at most 5 minutes "
+            "beside plan.budget."
         ),
     ] = False
     implausible: Annotated[
         Share,
         Meta(
             description="The headline questions an improvement beyond this, because a head that does nothing is fast "
-            'too; the verdict stays. "50%": head takes less than half the time, or has more than twice the rate. '
-            "0: never."
+            "too. 0: never."
         ),
     ] = default(Share(0.5))
     sessions: Annotated[
         Literal["random", "fixed"],
         Meta(
-            description='Which question several sessions (machines) answer. "random": would another machine show the '
-            'change? "fixed": do these machines show it, by the builds of each (docs/many-runners.md)?'
+            description='Of several machines, "random": would another machine show the change? "fixed": do these '
+            "(docs/many-runners.md)?"
         ),
     ] = "random"
     history: Annotated[
         str | None,
         Meta(
-            description="Folder of the history: what machines remember, and records of commits. A git ref, refs/..., "
-            "holds records alone. Default: $PERFGATE_HISTORY, or perfgate/history in $XDG_STATE_HOME or "
-            "~/.local/state, and refs/perfgate/history for records."
+            description="Where the history is: a folder, or a git ref for records alone. Default: $PERFGATE_HISTORY, "
+            "~/.local/state/perfgate/history, and refs/perfgate/history for records."
         ),
     ] = None
     accept_label: Annotated[
@@ -179,7 +177,7 @@ class Gate(Table, frozen=True, kw_only=True):
         Meta(
             max_length=50,
             description="The GitHub label that accepts what regressed or is missing in a pull request "
-            '(docs/github.md); "": no label does.',
+            '(docs/github.md); "": none.',
         ),
     ] = "perf-accepted"
 
@@ -197,15 +195,15 @@ class Override(Table, frozen=True, kw_only=True):
     detectable: Annotated[Share | None, Meta(description="Replaces gate.detectable.")] = None
     better: Annotated[
         Better | None,
-        Meta(description="Which direction is better, whatever the statistic, where the metric has no own."),
+        Meta(description="Which direction is better, where the metric has no own."),
     ] = None
     exact: Annotated[
         bool | None,
-        Meta(description="Whether it is a count or a size without noise, as of a metric, where the metric has no own."),
+        Meta(description="Whether it is a count or a size without noise, where the metric has no own."),
     ] = None
     missing: Annotated[
         Literal["fail", "pass"] | None,
-        Meta(description="Replaces gate.missing, for benchmarks as a whole: metric and statistic do not matter."),
+        Meta(description="Replaces gate.missing, for benchmarks as a whole."),
     ] = None
 
 
@@ -215,7 +213,7 @@ class Accept(Table, frozen=True, kw_only=True):
     benchmark: Annotated[str, Meta(examples=["encode"], description="Glob of benchmark names.")]
     metric: Annotated[str, Meta(description="Glob of metric names.")] = "*"
     statistic: Annotated[str, Meta(description="Glob of statistics.")] = "*"
-    up_to: Annotated[Share, Meta(description="The largest accepted slowdown: it fails if its interval is beyond that.")]
+    up_to: Annotated[Share, Meta(description="The largest accepted slowdown; beyond it the gate fails.")]
     until: Annotated[datetime.date, Meta(description="The last day on which it is accepted.")]
     reason: Annotated[
         str, Meta(min_length=1, examples=["new checksum, see #123"], description="Why; shown in the report.")
@@ -243,9 +241,8 @@ class Plan(Table, frozen=True, kw_only=True):
     builds: Annotated[
         BuildCount | Builds,
         Meta(
-            description="Builds of each side, one per round. A number is a fixed design. {min = 4} stops settled "
-            "benchmarks early, at looks fixed beforehand after rounds 4, 6, 8, 12, 18, 28 and 56, as far as the budget "
-            "reaches; max = 12 ends it after 12."
+            description="Builds of each side, one per round. A number is a fixed design; {min = 4} stops early, at "
+            "looks after rounds 4, 6, 8, 12, 18, 28 and 56 as far as the budget reaches."
         ),
     ] = msgspec.field(default_factory=lambda: Builds(min=4))
     executions: Annotated[int, Meta(ge=1, le=1000, description="Executions of each benchmark in each build.")] = 5
@@ -254,45 +251,40 @@ class Plan(Table, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=10_000_000,
-            description="Measured iterations in each execution. Where starting takes little, executions are more and "
-            "shorter (docs/suites.md).",
+            description="Measured iterations in each execution (docs/suites.md).",
         ),
     ] = 10
     starts: Annotated[
         Annotated[int, Meta(ge=1, le=1_000_000)] | Literal["auto"],
         Meta(
-            description="Starts a side in each round, of commands that base and head start by turns. "
-            '"auto": 10 to 200, by the noise and the cost of the first 10 (docs/method.md). '
-            "Default: executions x iterations where the file names either."
+            description='Starts a side in each round, of commands that take turns. "auto": 10 to 200, by the noise '
+            "and cost of the first 10. Default: executions x iterations where the file names either."
         ),
     ] = "auto"
     budget: Annotated[
         Duration,
-        Meta(
-            description="Time for all of measuring, from the first checkout and set-up on. Only head's first build "
-            "and the proof that nothing can differ may need more."
-        ),
+        Meta(description="Time for all of measuring, from the first checkout and set-up on."),
     ] = default(Duration(900))
     pairing: Annotated[
         Literal["interleaved", "duet"],
         Meta(
-            description='"interleaved": base and head by turns. "duet": both at once, compared by CPU time; for a host '
-            "that others load, and for commands only (docs/duet.md)."
+            description='"interleaved": base and head by turns. "duet": both at once, compared by CPU time, for '
+            "commands on a busy host (docs/duet.md)."
         ),
     ] = "interleaved"
     sandbox: Annotated[
         Literal["auto", "require", "off"],
         Meta(
-            description='Whether builds, benchmarks, services and loads are confined (docs/security.md). "auto": where '
-            'the kernel can; "require": exit 2 where it cannot; "off": never.'
+            description='Whether what is measured is confined (docs/security.md). "auto": where the kernel can; '
+            '"require": exit 2 where it cannot; "off": never.'
         ),
     ] = "auto"
     metrics: Annotated[
         list[str] | None,
         Meta(
             examples=[["time"]],
-            description="Metrics that the gate decides on; the rest is recorded and shown. "
-            'Default: "time" and "active" of commands ("cpu" in a duet), all metrics of values but views of another.',
+            description='Metrics that the gate decides on; the rest is recorded. Default: "time" and "active" of '
+            "commands, all metrics of values.",
         ),
     ] = None
     shards: Annotated[
@@ -332,9 +324,8 @@ class BuildTable(Table, frozen=True, kw_only=True):
         list[str],
         Meta(
             examples=[["Cargo.lock", "src/generated/"]],
-            description="Files that a side's own builds and benchmarks may change, of those that git tracks or that "
-            "are `artifacts` (builds may write these anyway): paths, directories, or globs, with ** for any "
-            "directories. Any other change of one is a failure (docs/quickstart.md).",
+            description="Tracked files that builds and benchmarks may change: paths, directories or globs "
+            "(docs/checkouts.md).",
         ),
     ] = []
     perturb: Annotated[
@@ -345,43 +336,38 @@ class BuildTable(Table, frozen=True, kw_only=True):
         Command,
         Meta(
             examples=["make relink"],
-            description='How builds after a side\'s first are made. "auto": they link again what the first one has '
-            'compiled, if that gives its bytes (docs/layout.md), otherwise by `command`; "off": by `command`; or a '
-            "command that links again, with {seed} and PERFGATE_SEED.",
+            description='How later builds are made. "auto": by linking again what the first one compiled, if that '
+            'gives its bytes (docs/layout.md); "off": by `command`; or a command.',
         ),
     ] = "auto"
     layouts: Annotated[
         Literal["common", "independent"],
         Meta(
-            description='Whether one seed lays out both sides of a round. "common": what a layout costs or saves '
-            'cancels in the ratio; every round has a new one. "independent": each side draws its own (docs/layout.md).'
+            description='"common": one seed lays out both sides of a round, so that what a layout costs cancels. '
+            '"independent": each side draws its own (docs/layout.md).'
         ),
     ] = "common"
     write: Annotated[
         list[str] | None,
         Meta(
             examples=[["~/.cargo/registry", "data/"]],
-            description="Caches that the sandbox lets builds and benchmarks write besides their own tree: folders "
-            "below ~ or a variable such as $CARGO_HOME, or relative to this file. Both sides share them: what one "
-            "side's build overwrites, the other side's benchmarks must not use (docs/quickstart.md). A cache below ~ "
-            "is found where its variable or XDG_CACHE_HOME puts it. For a pull request each side gets copies of those "
-            "in the home directory, and the others are read-only. Default: the caches of the project's tools; those "
-            "of ccache and sccache always (docs/security.md).",
+            description="Caches outside the tree that builds and benchmarks may write: folders below ~, a variable "
+            "such as $CARGO_HOME, or relative to this file. Default: those of the project's tools "
+            "(docs/security.md).",
         ),
     ] = None
     cache: Annotated[
         Literal["auto", "off"],
         Meta(
-            description="Whether the first build of a side is kept for runs that measure the same commit again, with "
-            "the same recipe, environment and tools (docs/layout.md). auto: on Linux; in CI in a sandbox only, and "
-            "never what a pull request built."
+            description="Whether the first build of a side is kept for runs of the same commit (docs/layout.md). "
+            "auto: on Linux; in CI in a sandbox only, and never a pull request's head."
         ),
     ] = "auto"
     git: Annotated[
         Literal["auto", "on", "off"],
         Meta(
-            description="Whether a side's tree has a .git. auto: only if its first build fails without one. It has the "
-            "commit, its history and the tags; what is written to it is not kept."
+            description="Whether a side's tree has a .git, with commits and tags. auto: only if its first build fails "
+            "without one."
         ),
     ] = "auto"
     timeout: Annotated[Duration, Meta(description="Time limit of setup and of each build.")] = default(Duration(600))
@@ -402,18 +388,14 @@ class MetricRules(Table, frozen=True, kw_only=True):
     unit: Annotated[str | None, Meta(description='Unit of plain numbers: "s", "ms", "B", "count", ...')] = None
     better: Annotated[
         Better | None,
-        Meta(
-            description="Which direction is better. Default: that of an override, otherwise as its tool, name or unit "
-            "tells."
-        ),
+        Meta(description="Which direction is better. Default: as an override, the tool, its name or its unit tells."),
     ] = None
     statistics: Annotated[
         Annotated[list[Statistic], Meta(min_length=1)] | None,
         Meta(
             examples=[["mean", "p99"]],
-            description="What to compare, each with its own verdict: mean, quantiles such as p99, or typical, the "
-            "trimmed mean of neighbours' ratios. Default: mean; of times, where base and head took turns, typical and "
-            "mean as two views with one verdict (docs/method.md).",
+            description="What to compare, each with its own verdict: mean, typical, quantiles such as p99. Default: "
+            "mean; of times by turns, typical and mean with one verdict (docs/method.md).",
         ),
     ] = None
     threshold: Annotated[Share | None, Meta(description="Replaces gate.threshold and overrides.")] = None
@@ -421,8 +403,8 @@ class MetricRules(Table, frozen=True, kw_only=True):
     exact: Annotated[
         bool | None,
         Meta(
-            description="For counts and sizes without noise: compare as numbers. Default: true for the instructions of "
-            "callgrind, otherwise false."
+            description="For counts and sizes without noise: compare as numbers. Default: true for callgrind, "
+            "otherwise false."
         ),
     ] = None
 
@@ -440,26 +422,23 @@ class Benchmark(Table, frozen=True, kw_only=True):
         Command,
         Meta(
             examples=["./build/app data.json"],
-            description="A list is executed, a string goes to sh -c. {seed}, {output} and {port} (a free port) "
-            "are replaced. perfgate appends the tool's own options to a suite's command, unless it contains {output}.",
+            description="A list is executed, a string goes to sh -c. {seed}, {output} and {port} are replaced; a "
+            "suite's command gets the tool's own options, unless it contains {output}.",
         ),
     ]
     against: Annotated[
         Command | None,
         Meta(
             examples=["./old data.json"],
-            description="A program to compare `command` with: both run as they are, in the folder of this file, and "
-            "nothing is built (docs/two-programs.md). All benchmarks of a file have it, or none.",
+            description="A program to compare `command` with: both run as they are, nothing is built "
+            "(docs/two-programs.md). All benchmarks of a file have it, or none.",
         ),
     ] = None
     instrument: Annotated[
         str,
         Meta(
-            description='"spawn" times single starts of a command, base and head by turns, and "hyperfine" several at '
-            'a time; "values" reads the numbers the program writes, '
-            '"perf_stat" reads the counters of Linux, "callgrind" counts instructions; the others run a suite of many '
-            "benchmarks and read its output (docs/suites.md). If hyperfine is not installed, spawn measures, with a "
-            "warning."
+            description='How values are taken: "spawn" and "hyperfine" time starts, "values" reads numbers that the '
+            'program writes, "perf_stat" and "callgrind" count; the others run a suite (docs/suites.md).'
         ),
     ] = "spawn"
     traits: Traits | None = None
@@ -467,8 +446,8 @@ class Benchmark(Table, frozen=True, kw_only=True):
     warmup: Annotated[
         Annotated[int, Meta(ge=0)] | Literal["auto"],
         Meta(
-            description="Iterations dropped at the start of each execution; once a build where a command's executions "
-            'are shortened. "auto": until its values are steady (docs/method.md).'
+            description='Iterations dropped at the start of each execution. "auto": until its values are steady '
+            "(docs/method.md)."
         ),
     ] = 0
     include: Annotated[list[str], Meta(description="Globs of the benchmarks of a suite to measure.")] = msgspec.field(
@@ -481,9 +460,8 @@ class Benchmark(Table, frozen=True, kw_only=True):
     success_column: Annotated[
         str | None,
         Meta(
-            description="The column of that file that tells whether a request succeeded (true, false, or an HTTP "
-            'status). Rows of failed requests give no value; the metric "success" is the share of the others. Default: '
-            'found by the header line (docs/values.md); "": none.'
+            description="The column that tells whether a request succeeded (docs/values.md). Default: found by the "
+            'header line; "": none.'
         ),
     ] = None
     unit_column: Annotated[
@@ -493,17 +471,15 @@ class Benchmark(Table, frozen=True, kw_only=True):
     metric_column: Annotated[
         str | None,
         Meta(
-            description="The column that names the metric of each row; only declared metrics are read. Default: one "
-            'called "metric" or "metric_name"; "": none.'
+            description='The column that names the metric of each row. Default: one called "metric" or "metric_name"; '
+            '"": none.'
         ),
     ] = None
     format: Annotated[
         str | None,
         Meta(
-            description='What the values instrument reads: "values" (numbers or JSON lines), "hlog" (an HdrHistogram '
-            'log), or what a benchmark library prints: "benchmark_js", "catch2", "divan", "libtest", "nanobench", '
-            '"vitest" (docs/values.md). '
-            "Default: whichever of the first two the output is."
+            description='What the values instrument reads: "values", "hlog", or what a benchmark library prints, such '
+            'as "catch2" (docs/values.md). Default: "values" or "hlog".'
         ),
     ] = None
     service: Annotated[Service | None, Meta(description="A server that the benchmark talks to.")] = None
@@ -518,8 +494,8 @@ class Benchmark(Table, frozen=True, kw_only=True):
     network: Annotated[
         bool,
         Meta(
-            description="Whether the sandbox leaves it the network. Without, a command has its own loopback and no way "
-            "out, where namespaces can be had; suites, and benchmarks with a service or a load, keep the network."
+            description="Whether the sandbox leaves it the network. Suites, and benchmarks with a service or a load, "
+            "keep it."
         ),
     ] = False
     prepare: Annotated[
@@ -537,9 +513,8 @@ class Benchmark(Table, frozen=True, kw_only=True):
     same_output: Annotated[
         bool | str,
         Meta(
-            description="Whether base and head must give the same output, and which. true: standard output; a path in "
-            "the project, or {output}: that file, which the command must write. Compared once before measuring; a "
-            "difference fails the benchmark. Taken from the rules, like [gate]. Not for suites."
+            description="Whether both sides must give the same output. true: standard output; a path or {output}: "
+            "that file. Not for suites."
         ),
     ] = False
     metric: Annotated[dict[str, MetricRules], Meta(description="[benchmark.metric.NAME]: rules of one metric.")] = {}
@@ -558,8 +533,7 @@ class Creep(Table, frozen=True, kw_only=True):
         Meta(
             min_length=1,
             examples=["latest-tag"],
-            description='The pin: a commit or a tag, or "latest-tag": the tag with the fewest commits between it and '
-            "head, as git describe finds it.",
+            description='The pin: a commit or a tag, or "latest-tag", the nearest tag before head.',
         ),
     ] = "latest-tag"
     tags: Annotated[

@@ -153,6 +153,49 @@ def test_search_from_a_file(browser: Browser, built: Path) -> None:
         assert found(page)
 
 
+ASKED = {
+    "my benchmark is too noisy": "noisy",
+    "gitlab": "ci",
+    "exit code 4": "exit-codes",
+    "fork pull requests": "github",
+    "threshold": "configuration",
+    "docker": "ci",
+    "monorepo": "monorepos",
+    "baseline": "migration",
+    "compare two binaries": "two-programs",
+    "flaky": "noisy",
+    "cpu time": "turns",
+    "hosted runner": "hosted",
+    "memory": "configuration",
+    "criterion": "suites",
+    "how long does it take": "cost",
+    "accept a regression": "quickstart",
+    "false alarms": "evidence",
+    "windows": "install",
+}
+
+
+RANKED = """query => {
+    history.replaceState(null, "", "?q=" + encodeURIComponent(query));
+    return Search._performSearch(...Search._parseQuery(query)).reverse().map(result => result[0]);
+}"""
+
+
+def test_search_finds_what_is_asked(browser: Browser, address: str) -> None:
+    last = {site.place(page).with_suffix("").as_posix() for page in site.nav().last}
+    wrong = {}
+    with context(browser) as inside:
+        page = inside.new_page()
+        page.goto(f"{address}search.html?q=sandbox")
+        found(page)
+        for query, asked in ASKED.items():
+            pages = list(dict.fromkeys(page.evaluate(RANKED, query)))
+            ends = pages[-len(last & {*pages}) :] if last & {*pages} else []
+            if asked not in pages[:2] or not set(ends) <= last:
+                wrong[query] = pages
+    assert wrong == {}
+
+
 def test_a_broken_anchor_fails_the_build(tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
     shutil.copyfile(ROOT / "scripts" / "site.py", tmp_path / "scripts" / "site.py")

@@ -50,14 +50,13 @@ def _side(side: Side) -> list[Column]:
     def variance(level: Level) -> Callable[[Measured], _Value]:
         return lambda measured: next((each.relative for each in measured.spread if each.level == level), None)
 
-    unbiased = "divided by its squared value: unbiased, so it may be below 0; empty if not repeated"
     return [
         column("", "number", f"value of {side}, in `unit`; empty if identical", lambda m: m.value),
         column("_builds", "count", f"builds of {side}", lambda m: m.builds),
         column("_executions", "count", f"executions of {side}", lambda m: m.executions),
         column("_iterations", "count", f"iterations of {side}", lambda m: m.iterations),
         *(
-            column(f"_var_{level}", "number", f"variance of {side} at the {level} level, {unbiased}", variance(level))
+            column(f"_var_{level}", "number", f"relative variance of its {level}s; may be below 0", variance(level))
             for level in LEVELS
         ),
     ]
