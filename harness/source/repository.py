@@ -76,8 +76,10 @@ def find_repository(directory: Path) -> Repository:
     shallow, _, shared = git.line("rev-parse", "--is-shallow-repository", "--git-common-dir").partition("\n")
     common = (directory / shared).resolve()
     store = Store(git.at(top), common, WorkDirectory(top, common / "perfgate"))
-    origin = git.maybe("config", "--get", "remote.origin.url")
-    return Repository(top, _prefix(directory, top), store, common, shallow == "true", origin)
+    origins = [value for key, _, value in store.configured() if key == "remote.origin.url"]
+    return Repository(
+        top, _prefix(directory, top), store, common, shallow == "true", origins[-1] or None if origins else None
+    )
 
 
 def _prefix(directory: Path, top: Path) -> PurePosixPath:
@@ -187,7 +189,7 @@ def commit_of(git: Git, revision: str) -> str | None:
         SourceError: git cannot be started.
     """
     # what follows a name could change what it means, such as a search for words
-    plain = re.fullmatch(r"[\w./-]+", revision, re.ASCII)
+    plain = re.fullmatch(r"[\w./-]+([~^]\d*)*", revision, re.ASCII)
     object_ = revision if plain else git.maybe("rev-parse", "--verify", "--quiet", revision)
     return object_ and git.maybe("rev-parse", "--verify", "--quiet", object_ + "^{commit}")
 

@@ -54,6 +54,7 @@ class Store:
         self._checkout = checkout
         self._common = common
         self._settings: dict[str, str] | None = None
+        self._listed: list[tuple[str, str, str]] | None = None
         self._budget: Budget | None = None
 
     @property
@@ -78,8 +79,8 @@ class Store:
         Raises:
             SourceError: the store cannot be made.
         """
-        settings = self._checkout.maybe("config", "--get-regexp", r"^(filter\.lfs\.clean|lfs\.storage)$") or ""
-        if not settings.startswith("filter.lfs.clean ") or "\nlfs.storage " in settings:
+        keys = {key for key, _, _ in self.configured()}
+        if "filter.lfs.clean" not in keys or "lfs.storage" in keys:
             return self.git.patient(PATIENCE)
         given = os.environ.get("GIT_CONFIG_COUNT", "")
         number = int(given) if given.isdecimal() else 0
@@ -90,6 +91,17 @@ class Store:
             f"GIT_CONFIG_VALUE_{number}": str(self._path / "lfs"),
         }
         return self.writing.seeing(**variables).patient(PATIENCE)
+
+    def configured(self) -> list[tuple[str, str, str]]:
+        """Give the user's settings, read once: key, a newline or "" where it is without a value, value.
+
+        Raises:
+            SourceError: git failed.
+        """
+        if self._listed is None:
+            listed = os.fsdecode(self._checkout.run("config", "--list", "-z")).split("\0")
+            self._listed = [setting.partition("\n") for setting in listed]
+        return self._listed
 
     @property
     def made(self) -> bool:
@@ -226,9 +238,8 @@ class Store:
     def _taken(self) -> dict[str, str]:
         """Give the user's settings that count for the store, as variables."""
         if self._settings is None:
-            listed = os.fsdecode(self._checkout.run("config", "--list", "-z")).split("\0")
-            pairs = [setting.partition("\n") for setting in listed if _TAKEN.match(setting)]
-            settings = [*((key, value if given else "true") for key, given, value in pairs), *_CONTENT]
+            taken = [each for each in self.configured() if _TAKEN.match(each[0])]
+            settings = [*((key, value if given else "true") for key, given, value in taken), *_CONTENT]
             self._settings = {"GIT_CONFIG_COUNT": str(len(settings))}
             for number, (key, value) in enumerate(settings):
                 if key == "lfs.storage":  # relative to the git directory
@@ -242,7 +253,7 @@ class Store:
             _borrow(self._path, self._common / "objects")
 
     def _init(self, directory: Path, *, bare: bool) -> None:
-        sha256 = self._checkout.maybe("rev-parse", "--show-object-format") == "sha256"
+        sha256 = any((key, value) == ("extensions.objectformat", "sha256") for key, _, value in self.configured())
         options = (
             "--quiet",
             "--template=",
