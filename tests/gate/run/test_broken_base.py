@@ -10,16 +10,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.project import ENOUGH, FEW, Project
 from tests.support.project import SHELL_BENCH as BENCH
-from tests.support.project import SHELL_CONFIG, Project
 
 pytestmark = pytest.mark.xdist_group("measures")
 
-_PLAN = "[plan]\nbuilds = 5\nexecutions = 1\niterations = 4\n"
-CONFIG = SHELL_CONFIG.replace(_PLAN, '[plan]\nsandbox = "off"\nbuilds = 2\nexecutions = 1\niterations = 1\n')
+CONFIG = FEW.replace("[plan]\n", '[plan]\nsandbox = "off"\n')
 """What lies outside both trees can be written; the sandbox is another matter, and two tests have it."""
-ENOUGH = ("--set", "plan.builds=5")
-"""For a verdict."""
 SANDBOXED = ("--set", "plan.sandbox=auto")
 BUILD = '[build]\ncommand = "sh build.sh"\n'
 FAILS = "echo 'error: lock file out of date' >&2\nexit 1\n"
