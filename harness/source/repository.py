@@ -70,10 +70,11 @@ def find_repository(directory: Path) -> Repository:
     """
     git = git_of(directory)
     directory, top = git.directory, Path(git.environment["GIT_WORK_TREE"])
-    if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+    # a path may hold newlines, so it comes last; relative to git's directory: --path-format=absolute needs git 2.31
+    found = git.maybe("rev-parse", "HEAD^{commit}", "--is-shallow-repository", "--git-common-dir")
+    if found is None:
         raise SourceError(f"{top} has no commit yet: commit first; perfgate compares two states of a repository")
-    # A path may hold newlines, so it comes last. Relative to git's directory; --path-format=absolute needs git 2.31
-    shallow, _, shared = git.line("rev-parse", "--is-shallow-repository", "--git-common-dir").partition("\n")
+    _, shallow, shared = found.split("\n", 2)
     common = (directory / shared).resolve()
     store = Store(git.at(top), common, WorkDirectory(top, common / "perfgate"))
     origins = [value for key, _, value in store.configured() if key == "remote.origin.url"]
@@ -142,7 +143,7 @@ def _text(repository: Repository, revision: str, name: str, entries: list[Entry]
         entry = next((entry for entry in entries if entry.path == name), None)
         if entry is None or entry.mode == "160000":
             return None
-        content = repository.git.run("cat-file", "blob", entry.object)
+        content = repository.store.blob(entry.object)
         if entry.mode != "120000":
             try:
                 return content.decode()

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from harness.process.budget import Budget
 from harness.source.git import Answer, Git
@@ -55,6 +56,9 @@ class Store:
         self._common = common
         self._settings: dict[str, str] | None = None
         self._listed: list[tuple[str, str, str]] | None = None
+        self._blobs: dict[str, bytes] = {}
+        self.submodules: dict[str, list[Any]] = {}
+        """Of commits, as far as they were asked for (harness.source.submodules)."""
         self._budget: Budget | None = None
 
     @property
@@ -102,6 +106,16 @@ class Store:
             listed = os.fsdecode(self._checkout.run("config", "--list", "-z")).split("\0")
             self._listed = [setting.partition("\n") for setting in listed]
         return self._listed
+
+    def blob(self, object_: str) -> bytes:
+        """Read a small file by its id: it is read once, also where both sides have it.
+
+        Raises:
+            SourceError: git failed.
+        """
+        if object_ not in self._blobs:
+            self._blobs[object_] = self.git.run("cat-file", "blob", object_)
+        return self._blobs[object_]
 
     @property
     def made(self) -> bool:
