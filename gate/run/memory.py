@@ -30,7 +30,7 @@ from gate.run.project import Project
 from gate.stats.prior import nu_of
 from gate.stats.subsample import of_rounds
 from gate.store.learning import learn, setup_of, setups_of
-from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
+from gate.store.memory import Costs, Entry, HistoryError, Learned, Session, Sessions, Setup, folder_of, is_ref
 from harness.host.facts import differences
 from harness.source.repository import Repository
 
@@ -211,8 +211,33 @@ def append_check(
         allowed: false where the caller knows of a reason not to; a workflow of a pull request is found out here.
     """
     host, created = run.host or {}, run.created
-    if not allowed or run.id is None or created is None or not on_default_branch(project) or barred(os.environ):
+    if not allowed or run.id is None or created is None or barred(os.environ):
         return []
+    session = Session(
+        id=run.id,
+        created=created,
+        kind="check",
+        project=project_name(project.repository),
+        host=host,
+        commit=run.base.sha if run.base else None,
+    )
+    try:
+        history = Sessions(history_path(option, project))
+        known = history.of_host(session.fingerprint, session.project)
+        # hosts without a calibration are most: nothing is made out for them
+        if not any(entry.session.kind == "calibration" for entry in known) or not on_default_branch(project):
+            return []
+        learned = _learned(project, run, records, host, created)
+        if learned:
+            history.add(session, learned)
+    except HistoryError as error:
+        return [f"this check is not remembered: {error}"] if on_default_branch(project) else []
+    return []
+
+
+def _learned(
+    project: Project, run: Run, records: Sequence[Record], host: Mapping[str, object], created: str
+) -> list[Learned]:
     config = project.settings.rules
     evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
     first = evidence.looks[0] if evidence.looks else None
@@ -225,33 +250,17 @@ def append_check(
     layouts = layouts_of(run, evidence.builds) or config.build.layouts
     # one program against itself holds no layout where they are common
     programs = layouts == "common" and setups == of_head and are_two_programs(run, records)
-    learned = learn(
+    return learn(
         asked_of(cases, config),
         config,
         setups,
         records,
-        session=run.id,
+        session=run.id or "",
         created=created,
         both=programs,
         layouts=layouts,
         programs=programs,
     )
-    session = Session(
-        id=run.id,
-        created=created,
-        kind="check",
-        project=project_name(project.repository),
-        host=host,
-        commit=run.base.sha if run.base else None,
-    )
-    try:
-        history = Sessions(history_path(option, project))
-        known = history.of_host(session.fingerprint, session.project) if learned else []
-        if any(entry.session.kind == "calibration" for entry in known):
-            history.add(session, learned)
-    except HistoryError as error:
-        return [f"this check is not remembered: {error}"]
-    return []
 
 
 def on_default_branch(project: Project) -> bool:

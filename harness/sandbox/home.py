@@ -19,8 +19,8 @@ from harness.sandbox.caches import SHARED, VARIABLES, home_of
 
 TMP = ".tmp"
 """Below the home: what TMPDIR names."""
-_OPENED = (".cache", ".config", ".local", ".local/bin", ".local/share", ".local/state")
-"""Tools make folders of their own in them."""
+_ENDS = ("/.cache", "/.config", "/.local", "/.local/bin", "/.local/share", "/.local/state")
+"""Of paths that are opened: tools make folders of their own in them."""
 _ELSEWHERE = ".elsewhere"
 LARGEST = 2_000_000_000
 """Bytes of a cache that is copied; a larger one begins empty."""
@@ -93,7 +93,8 @@ def make_home(
             told[variable] = str(place / roots[directory])
     path.mkdir(parents=True)
     (path / TMP).mkdir()
-    mirror = _Mirror(frozenset(secrets), caches)
+    above = frozenset(each for path in (*caches, *secrets) for each in (path, *path.parents))
+    mirror = _Mirror(frozenset(secrets), caches, above)
     for directory, below in roots.items():
         mirror.make(directory, path / below)
     own(path)
@@ -112,6 +113,8 @@ def overlaps(cache: Path, hidden: Collection[Path]) -> bool:
 class _Mirror:
     hidden: Collection[Path]
     caches: Mapping[Path, Path | Copied]
+    above: Collection[Path]
+    """All that is hidden or a cache, and the directories above."""
 
     def make(self, real: Path, to: Path) -> None:
         """Link all of a directory, and make those that are written themselves."""
@@ -127,19 +130,13 @@ class _Mirror:
                 if path in self.caches:
                     self._cache(path, to / entry.name)
                 # not by the entry, which raises where links lead in a circle
-                elif self._opened(path, real) and path.is_dir():
+                elif (path in self.above or entry.path.endswith(_ENDS)) and path.is_dir():
                     self.make(path, to / entry.name)
                 elif not os.path.lexists(to / entry.name):
                     (to / entry.name).symlink_to(path)
         for cache in self.caches:
             if cache.is_relative_to(real) and not os.path.lexists(to / cache.relative_to(real)):
                 self._cache(cache, to / cache.relative_to(real))
-
-    def _opened(self, path: Path, real: Path) -> bool:
-        below = path.as_posix()
-        return any(below.endswith(f"/{each}") for each in _OPENED) or any(
-            cache.is_relative_to(path) for cache in (*self.caches, *self.hidden) if cache.is_relative_to(real)
-        )
 
     def _cache(self, real: Path, to: Path) -> None:
         to.parent.mkdir(parents=True, exist_ok=True)

@@ -70,14 +70,17 @@ def find_repository(directory: Path) -> Repository:
     """
     git = git_of(directory)
     directory, top = git.directory, Path(git.environment["GIT_WORK_TREE"])
-    if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+    # a path may hold newlines, so it comes last; relative to git's directory: --path-format=absolute needs git 2.31
+    found = git.maybe("rev-parse", "HEAD^{commit}", "--is-shallow-repository", "--git-common-dir")
+    if found is None:
         raise SourceError(f"{top} has no commit yet: commit first; perfgate compares two states of a repository")
-    # A path may hold newlines, so it comes last. Relative to git's directory; --path-format=absolute needs git 2.31
-    shallow, _, shared = git.line("rev-parse", "--is-shallow-repository", "--git-common-dir").partition("\n")
+    _, shallow, shared = found.split("\n", 2)
     common = (directory / shared).resolve()
     store = Store(git.at(top), common, WorkDirectory(top, common / "perfgate"))
-    origin = git.maybe("config", "--get", "remote.origin.url")
-    return Repository(top, _prefix(directory, top), store, common, shallow == "true", origin)
+    origins = [value for key, _, value in store.configured() if key == "remote.origin.url"]
+    return Repository(
+        top, _prefix(directory, top), store, common, shallow == "true", origins[-1] or None if origins else None
+    )
 
 
 def _prefix(directory: Path, top: Path) -> PurePosixPath:
@@ -140,7 +143,7 @@ def _text(repository: Repository, revision: str, name: str, entries: list[Entry]
         entry = next((entry for entry in entries if entry.path == name), None)
         if entry is None or entry.mode == "160000":
             return None
-        content = repository.git.run("cat-file", "blob", entry.object)
+        content = repository.store.blob(entry.object)
         if entry.mode != "120000":
             try:
                 return content.decode()
@@ -187,7 +190,7 @@ def commit_of(git: Git, revision: str) -> str | None:
         SourceError: git cannot be started.
     """
     # what follows a name could change what it means, such as a search for words
-    plain = re.fullmatch(r"[\w./-]+", revision, re.ASCII)
+    plain = re.fullmatch(r"[\w./-]+([~^]\d*)*", revision, re.ASCII)
     object_ = revision if plain else git.maybe("rev-parse", "--verify", "--quiet", revision)
     return object_ and git.maybe("rev-parse", "--verify", "--quiet", object_ + "^{commit}")
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from harness.process.budget import Budget
 from harness.source.git import Answer, Git
@@ -54,6 +55,10 @@ class Store:
         self._checkout = checkout
         self._common = common
         self._settings: dict[str, str] | None = None
+        self._listed: list[tuple[str, str, str]] | None = None
+        self._blobs: dict[str, bytes] = {}
+        self.submodules: dict[str, list[Any]] = {}
+        """Of commits, as far as they were asked for (harness.source.submodules)."""
         self._budget: Budget | None = None
 
     @property
@@ -78,8 +83,8 @@ class Store:
         Raises:
             SourceError: the store cannot be made.
         """
-        settings = self._checkout.maybe("config", "--get-regexp", r"^(filter\.lfs\.clean|lfs\.storage)$") or ""
-        if not settings.startswith("filter.lfs.clean ") or "\nlfs.storage " in settings:
+        keys = {key for key, _, _ in self.configured()}
+        if "filter.lfs.clean" not in keys or "lfs.storage" in keys:
             return self.git.patient(PATIENCE)
         given = os.environ.get("GIT_CONFIG_COUNT", "")
         number = int(given) if given.isdecimal() else 0
@@ -90,6 +95,27 @@ class Store:
             f"GIT_CONFIG_VALUE_{number}": str(self._path / "lfs"),
         }
         return self.writing.seeing(**variables).patient(PATIENCE)
+
+    def configured(self) -> list[tuple[str, str, str]]:
+        """Give the user's settings, read once: key, a newline or "" where it is without a value, value.
+
+        Raises:
+            SourceError: git failed.
+        """
+        if self._listed is None:
+            listed = os.fsdecode(self._checkout.run("config", "--list", "-z")).split("\0")
+            self._listed = [setting.partition("\n") for setting in listed]
+        return self._listed
+
+    def blob(self, object_: str) -> bytes:
+        """Read a small file by its id: it is read once, also where both sides have it.
+
+        Raises:
+            SourceError: git failed.
+        """
+        if object_ not in self._blobs:
+            self._blobs[object_] = self.git.run("cat-file", "blob", object_)
+        return self._blobs[object_]
 
     @property
     def made(self) -> bool:
@@ -226,9 +252,8 @@ class Store:
     def _taken(self) -> dict[str, str]:
         """Give the user's settings that count for the store, as variables."""
         if self._settings is None:
-            listed = os.fsdecode(self._checkout.run("config", "--list", "-z")).split("\0")
-            pairs = [setting.partition("\n") for setting in listed if _TAKEN.match(setting)]
-            settings = [*((key, value if given else "true") for key, given, value in pairs), *_CONTENT]
+            taken = [each for each in self.configured() if _TAKEN.match(each[0])]
+            settings = [*((key, value if given else "true") for key, given, value in taken), *_CONTENT]
             self._settings = {"GIT_CONFIG_COUNT": str(len(settings))}
             for number, (key, value) in enumerate(settings):
                 if key == "lfs.storage":  # relative to the git directory
@@ -242,7 +267,7 @@ class Store:
             _borrow(self._path, self._common / "objects")
 
     def _init(self, directory: Path, *, bare: bool) -> None:
-        sha256 = self._checkout.maybe("rev-parse", "--show-object-format") == "sha256"
+        sha256 = any((key, value) == ("extensions.objectformat", "sha256") for key, _, value in self.configured())
         options = (
             "--quiet",
             "--template=",

@@ -116,7 +116,9 @@ class _Wanted:
 
 def _each(store: Store, revision: str, owner: Owner, within: str = "") -> Iterator[_Wanted]:
     git = store.isolated
-    for submodule in submodules_at(git, revision):
+    if revision not in store.submodules:
+        store.submodules[revision] = submodules_at(git, revision)
+    for submodule in store.submodules[revision]:
         declared = _Declared(git, revision, owner, submodule.name)
         if declared.off:
             continue

@@ -432,6 +432,6 @@ def open_trees(
 
 def _lacks_lfs(repository: Repository) -> bool:
     """Return whether the checkout was made without files of git lfs (checkout's `lfs: false`): trees are so, too."""
-    if repository.git.maybe("config", "--get-regexp", r"^filter\.lfs\.") is None:
+    if not any(key.startswith("filter.lfs.") for key, _, _ in repository.store.configured()):
         return False
     return bool(pointers(repository, lfs_files(repository)))

@@ -9,16 +9,14 @@ import pytest
 
 from gate.model.warnings.hosts import OnBattery
 from gate.units import agree
+from tests.support.project import ENOUGH, Project, Step, committed, perfgate
+from tests.support.project import FEW as CONFIG
 from tests.support.project import SHELL_BENCH as BENCH
-from tests.support.project import SHELL_CONFIG as CONFIG
-from tests.support.project import Project, Step, committed, perfgate
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
 pytestmark = pytest.mark.xdist_group("measures")
 
 
-FEW = ("--set", "plan.builds=2")
-"""Where no verdict is expected that takes more."""
 MEASURED = ("--set", "gate.sameness=off")
 """Where a change changes no program."""
 
@@ -37,7 +35,7 @@ def project(tmp_path: Path) -> Project:
 def test_a_regression_fails_and_leaves_a_report(project: Project) -> None:
     index = (project.top / ".git/index").read_bytes()
     # the benchmark's values follow the seed: one interval in twenty does not hold the truth
-    done = project.process("check", "--seed", "1", "--set", "plan.executions=2")
+    done = project.process("check", "--seed", "1", *ENOUGH, "--set", "plan.executions=2", "--set", "plan.iterations=4")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("✖ Regression: ")
     assert "\nnext      Fix the regression (`perfgate explain` names the functions: " in done.stdout
@@ -61,7 +59,7 @@ def test_a_regression_fails_and_leaves_a_report(project: Project) -> None:
 def test_no_change_passes(project: Project) -> None:
     project.write("README", "only words")
     project.commit()
-    done = project.perfgate("check", *MEASURED)
+    done = project.perfgate("check", *ENOUGH, *MEASURED)
     assert (done.returncode, done.stdout[:6]) == (0, "✔ Pass"), done.stdout + done.stderr
     assert "explain" not in done.stderr
     assert project.report()["findings"][0]["verdict"] == "unchanged"
@@ -71,15 +69,15 @@ def test_a_run_that_is_resumed_tells_of_the_host_as_it_is_now(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gate.run.measuring.standing_problems", lambda: [OnBattery()])
-    first = project.perfgate("check", *FEW)
+    first = project.perfgate("check")
     assert first.stderr.count("battery") == 1
     file = project.top / ".perfgate/measurements.jsonl"
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:-3]))
-    again = project.perfgate("check", *FEW, "--resume")
+    again = project.perfgate("check", "--resume")
     assert again.stderr.count("battery") == 1, again.stderr
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:-3]))
     monkeypatch.setattr("gate.run.measuring.standing_problems", list)
-    on_power = project.perfgate("check", *FEW, "--resume")
+    on_power = project.perfgate("check", "--resume")
     assert "battery" not in on_power.stderr
     # but the report of the whole run has it
     assert sum(warning["kind"] == "unfit-host" for warning in project.report()["warnings"]) == 1
@@ -94,7 +92,7 @@ def test_only_a_project_of_go_is_told_flags_of_go(project: Project, tmp_path: Pa
     project.write("bench.sh", "exit 3")
     project.write("tool/main.go" if go else "tool/main.py", "")
     project.commit()
-    done = project.perfgate("check", *FEW, PATH=f"{tool.parent}:{os.environ['PATH']}")
+    done = project.perfgate("check", PATH=f"{tool.parent}:{os.environ['PATH']}")
     assert done.returncode == 4
     recipe = project.report()["failures"][0]["environment"]
     assert "PERFGATE_SEED" in recipe
@@ -103,7 +101,7 @@ def test_only_a_project_of_go_is_told_flags_of_go(project: Project, tmp_path: Pa
 
 def test_the_working_tree_is_measured_as_it_is(project: Project) -> None:
     project.quick(0.9)
-    done = project.perfgate("check")
+    done = project.perfgate("check", *ENOUGH)
     assert done.returncode == 0, done.stderr
     found = project.report()
     assert found["findings"][0]["verdict"] == "improvement"
@@ -157,7 +155,7 @@ def test_a_benchmark_without_values_is_an_error(project: Project, bench: str, st
 def test_one_broken_benchmark_does_not_hide_the_others(project: Project) -> None:
     more = '[[benchmark]]\nname = "broken"\ncommand = "exit 1"\ninstrument = "spawn"\n'
     project.write("perfgate.toml", CONFIG + more)
-    done = project.perfgate("check", *FEW)
+    done = project.perfgate("check")
     found = project.report()
     assert [f["benchmark"] for f in found["findings"]] == ["bench"]
     assert [f["benchmark"] for f in found["failures"]] == ["broken"]
@@ -201,7 +199,7 @@ def test_rules_are_heads_on_a_persons_machine_and_bases_in_ci(project: Project) 
     project.commit()
     base = ("check", "--base", "HEAD~2")
     assert project.perfgate(*base).returncode == 0
-    done = project.perfgate(*base, CI="true")
+    done = project.perfgate(*base, *ENOUGH, CI="true")
     assert done.returncode == 1
     assert "head changes the rules (gate.threshold)" in done.stdout
     assert project.perfgate(*base, "--rules", "head", CI="true").returncode == 0
@@ -245,7 +243,7 @@ def test_a_repository_of_one_commit_has_nothing_to_compare_until_something_chang
     assert done.stderr.startswith("perfgate: nothing to compare: head is the first commit and the tree is clean")
     assert "gate.threshold" in project.perfgate("config").stdout
     project.quick(1.3)
-    assert project.perfgate("check").returncode == 1
+    assert project.perfgate("check", *ENOUGH).returncode == 1
 
 
 def test_no_config_at_all_names_init(tmp_path: Path) -> None:
@@ -289,7 +287,7 @@ def test_a_project_in_a_subdirectory_with_its_own_gate_and_harness(project: Proj
 
 
 def test_dry_run_prints_what_will_run_and_how_often_and_measures_nothing(project: Project) -> None:
-    asked = ("check", "--dry-run", "--seed", "3", "--set", "plan.executions=2")
+    asked = ("check", "--dry-run", "--seed", "3", *ENOUGH, "--set", "plan.executions=2")
     done = project.perfgate(*asked)
     assert done.returncode == 0
     assert done.stdout.partition("\n\n")[2] == (
@@ -317,16 +315,15 @@ def test_dry_run_prints_what_will_run_and_how_often_and_measures_nothing(project
 def test_dry_run_ends_as_the_run_would_without_a_shared_path(project: Project) -> None:
     project.write("perfgate.toml", CONFIG + '[build]\nshare = [".venv"]\n')
     dry, done = project.perfgate("check", "--dry-run"), project.perfgate("check")
-    assert "in all: 10 builds" in dry.stdout
+    assert "in all: 4 builds" in dry.stdout
     assert (dry.returncode, done.returncode) == (2, 2)
     assert "[build] share: .venv does not exist in " in dry.stderr
     assert dry.stderr in done.stderr
 
 
 def test_dry_run_names_what_differs_between_the_sides_and_what_runs_beside(project: Project) -> None:
-    more = CONFIG.replace("builds = 5", "builds = {min = 2, max = 4}").replace(
-        "bench.sh {output}", "bench.sh {output} --x"
-    )
+    more = CONFIG.replace("builds = 2", "builds = {min = 2, max = 4}").replace("iterations = 1", "iterations = 4")
+    more = more.replace("bench.sh {output}", "bench.sh {output} --x")
     more += (
         'service = { command = "serve --port {port}" }\n'
         '[build]\nsetup = "make deps"\ncommand = ["make", "a b"]\n'
@@ -362,7 +359,7 @@ def test_past_runs_are_kept(project: Project) -> None:
 
 
 def test_measure_then_decide_then_report(project: Project) -> None:
-    done = project.process("measure", "--out", "results")
+    done = project.process("measure", "--out", "results", *ENOUGH)
     assert done.returncode == 0, done.stderr
     assert not (project.top / "results/report.json").exists()
     assert project.perfgate("decide", "results").returncode == 1
@@ -395,11 +392,11 @@ def test_config_prints_values_and_origins(project: Project) -> None:
 
 def test_new_benchmarks_are_tried_once_on_head(project: Project) -> None:
     project.write("perfgate.toml", CONFIG + '[[benchmark]]\nname = "new"\ncommand = "exit 9"\ninstrument = "spawn"\n')
-    done = project.perfgate("check", *FEW)
+    done = project.perfgate("check")
     assert done.returncode == 4
     assert [f["status"] for f in project.report()["failures"]] == ["exit 9"]
     project.write("perfgate.toml", CONFIG + '[[benchmark]]\nname = "new"\ncommand = "true"\ninstrument = "spawn"\n')
-    assert project.perfgate("check", *FEW).returncode == 0
+    assert project.perfgate("check").returncode == 0
     assert project.report()["new"] == ["new"]
     assert [e for e in project.executions() if e[0] == "new"] == [("new", "head", 0, 0)]
 
@@ -410,7 +407,7 @@ def test_secrets_do_not_reach_benchmarks_and_reports_hide_removed_values(project
     project.write("bench.sh", program)
     project.write("perfgate.toml", config)
     project.commit()
-    done = project.perfgate("check", "--base", "HEAD", *FEW, MY_TOKEN="hunter2", GITHUB_X="y")
+    done = project.perfgate("check", "--base", "HEAD", MY_TOKEN="hunter2", GITHUB_X="y")
     assert "bench" in done.stdout
     assert project.report()["failures"] == [], done.stdout
     everything = "".join(p.read_text() for p in (project.top / ".perfgate").iterdir() if p.is_file())
@@ -424,16 +421,16 @@ def test_hooks_do_not_run(project: Project) -> None:
         hook.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
         hook.chmod(0o755)
     project.write("notes", "x")
-    assert project.perfgate("check", *FEW, *MEASURED).returncode == 0
+    assert project.perfgate("check", *MEASURED).returncode == 0
     assert not marker.exists()
 
 
 def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    project.perfgate("check", *FEW, TMPDIR=str(scratch))
+    project.perfgate("check", TMPDIR=str(scratch))
     assert list(scratch.iterdir()) == []
-    done = project.perfgate("check", "--keep", *FEW, TMPDIR=str(scratch))
+    done = project.perfgate("check", "--keep", TMPDIR=str(scratch))
     assert "the trees stay in" in done.stderr
     assert len(list(scratch.iterdir())) == 1
 
@@ -445,14 +442,14 @@ def test_overlay_takes_heads_files_for_both_sides_by_bases_own_word(project: Pro
     project.commit()
     # the benchmark itself changes: measured with head's on both sides, the program is unchanged
     project.write("bench/run.sh", BENCH.replace("SPEED", "3.0"))
-    assert project.perfgate("check", *FEW, "--set", "gate.sameness=off").returncode == 0
+    assert project.perfgate("check", "--set", "gate.sameness=off").returncode == 0
     assert 2.9 < project.report()["findings"][0]["base"]["value"] < 3.1
     # head alone cannot ask for it: it would compare itself with itself
     project.write("perfgate.toml", config)
     project.commit()
     project.write("bench/run.sh", BENCH.replace("SPEED", "9.0"))
     project.write("perfgate.toml", config + '[build]\noverlay = ["bench"]\n')
-    assert project.perfgate("check").returncode == 1
+    assert project.perfgate("check", *ENOUGH).returncode == 1
 
 
 def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Path) -> None:
@@ -469,7 +466,7 @@ def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Pa
     )
     project.commit()
     project.write("notes", "x")
-    done = project.perfgate("check", *FEW, *MEASURED)
+    done = project.perfgate("check", *MEASURED)
     assert done.returncode == 0, done.stdout + done.stderr
     assert 1.9 < project.report()["findings"][0]["head"]["value"] < 2.1
 
@@ -477,7 +474,7 @@ def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Pa
 def test_the_budget_ends_measuring_between_rounds(project: Project) -> None:
     project.write("bench.sh", "sleep 0.6\n" + BENCH.replace("SPEED", "1.0"))
     project.commit()
-    done = project.perfgate("check", "--base", "HEAD", "--set", "plan.budget=3s")
+    done = project.perfgate("check", "--base", "HEAD", *ENOUGH, "--set", "plan.budget=3s")
     found = project.report()
     # so few builds may show that nothing changed; else there is no verdict
     code = 4 if found["summary"]["kind"] == "not-enough-measured" else 0
@@ -552,7 +549,7 @@ def test_a_placeholder_of_init_is_refused_until_it_is_edited(project: Project) -
     assert not (project.top / ".perfgate").exists()
     config.write_text(written.replace("command = []", 'command = ["true"]'))
     project.commit()
-    assert project.perfgate("check", "--base", "HEAD", *FEW, "--set", "plan.executions=1").returncode == 0
+    assert project.perfgate("check", "--base", "HEAD", "--set", "plan.executions=1").returncode == 0
 
 
 def test_metrics_that_nothing_has_are_named(project: Project) -> None:

@@ -124,15 +124,6 @@ def test_what_cannot_be_tried(project: Project, arguments: list[str], code: int,
 
 
 @pytest.mark.endtoend
-def test_a_patch_that_no_benchmark_reads(project: Project) -> None:
-    project.write("perfgate.toml", GATE[: GATE.index("[[benchmark]]")] + ELSEWHERE)
-    project.commit()
-    done = failed_by(project, SOURCE.replace("100000L", "900000L"))
-    assert held(project)["slower"] == {"elsewhere": False}
-    assert "elsewhere: it reads nothing that the patch changes" in done.stdout
-
-
-@pytest.mark.endtoend
 @pytest.mark.nightly
 def test_a_command_that_never_comes_to_the_work(project: Project) -> None:
     usage = SOURCE.replace("    volatile", "    if (count != 2) return 0;\n    volatile")

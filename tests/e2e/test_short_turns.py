@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.loop.lengths import Lengths
+from harness.loop.steps import ExecutionStep
+from harness.process.budget import Budget
 from tests.support.project import Project
 
 pytestmark = pytest.mark.endtoend
 
-# what sleeps takes as long on a busy machine
 VALUES = """\
 for n in $(seq "$PERFGATE_ITERATIONS"); do
-    from=$(date +%s%N); sleep 0.8; until=$(date +%s%N)
+    from=$(date +%s%N); sleep 0.01; until=$(date +%s%N)
     echo "{\\"metric\\": \\"time\\", \\"value\\": $((until - from)), \\"unit\\": \\"ns\\"}"
 done > "$1"
 """
@@ -76,6 +79,21 @@ def values(project: Project, benchmark: str) -> dict[str, list[int]]:
     return {side: [len(e["metrics"]["time"]["values"]) for e in own if e["side"] == side] for side in ("base", "head")}
 
 
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let executions take what they do where nothing disturbs: starting 10 ms, and a value that waits 0.8 s."""
+    real, takes = Lengths._seconds, {"waits": 0.8, "quick": 1e-5}
+
+    def seconds(
+        self: Lengths, step: ExecutionStep, values: int, begin: Callable[[ExecutionStep], Path], budget: Budget
+    ) -> tuple[float, float] | None:
+        taken = 0.01 + values * takes[step.benchmark]
+        return real(self, step, values, begin, budget) and (taken, taken)
+
+    monkeypatch.setattr(Lengths, "_seconds", seconds)
+
+
+@pytest.mark.usefixtures("told")
 def test_values_of_a_script_that_waits(tmp_path: Path) -> None:
     project, said = checked(
         tmp_path / "project", {"perfgate.toml": PLAN + SCRIPTS, "waits.sh": VALUES, "quick.sh": QUICK}

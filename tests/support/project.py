@@ -55,6 +55,10 @@ instrument = "values"
 
 
 SHELL_CONFIG = CONFIG.replace("python3 bench.py", "sh bench.sh")
+FEW = SHELL_CONFIG.replace("builds = 5", "builds = 2").replace("iterations = 4", "iterations = 1")
+"""For what is about no verdict."""
+ENOUGH = ("--set", "plan.builds=5")
+"""Where it is."""
 
 
 class Project:
@@ -233,9 +237,8 @@ def environment(**more: str) -> dict[str, str]:
 def small_project(top: Path) -> Project:
     """Make a project of two commits that is measured in a moment."""
     made = Project(top)
-    small = CONFIG.replace("builds = 5", "builds = 2").replace("iterations = 4", "iterations = 1")
-    made.bench(1.0, **{"perfgate.toml": small})
+    made.quick(1.0, **{"perfgate.toml": FEW})
     made.commit()
-    made.bench(1.01)
+    made.quick(1.01)
     made.commit()
     return made

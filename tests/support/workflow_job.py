@@ -24,8 +24,10 @@ from tests.support.runner_log import Command, commands, outputs
 # numbers that hardly vary: what is told of them is the same in every run
 BENCH = ordinary.SHELL_BENCH.replace("0.01", "0.001")
 # without a shell, so that a benchmark's parent is perfgate itself
-CONFIG = ordinary.SHELL_CONFIG.replace('"sh bench.sh {output}"', '["sh", "bench.sh", "{output}"]').replace(
-    "[plan]\n", '[plan]\nsandbox = "off"\n'
+CONFIG = (
+    ordinary.SHELL_CONFIG.replace('"sh bench.sh {output}"', '["sh", "bench.sh", "{output}"]')
+    .replace("[plan]\nbuilds = 5", 'min_builds = 3\n[plan]\nsandbox = "off"\nbuilds = 3')
+    .replace("iterations = 4", "iterations = 1")
 )
 SANDBOXED = "plan.sandbox=auto"
 """As it is by default, which takes a fifth of the time of such a job: those that show it say so."""

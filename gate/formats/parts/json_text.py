@@ -143,7 +143,8 @@ def _why_invalid(text: str, begins: int) -> str:
 def closed(text: str) -> Any:
     """Read the beginning of a document: what follows its last comma is left out, and what is open is closed."""
     opened: list[str] = []
-    best: tuple[int, str] | None = None
+    # of the last comma: where it is, which of what was open there was closed since, how many of it are open still
+    comma, since, still = -1, list[str](), 0
     at = 0
     while found := _MARK.search(text, at):
         mark, at = found[0], found.end()
@@ -155,10 +156,13 @@ def closed(text: str) -> Any:
         elif mark in "{[":
             opened.append("}" if mark == "{" else "]")
         elif mark == ",":
-            best = found.start(), "".join(reversed(opened))
+            comma, since, still = found.start(), [], len(opened)
         elif opened:
-            opened.pop()
-    return None if best is None else parsed(text[: best[0]] + best[1])
+            ended = opened.pop()
+            if len(opened) < still:
+                since.append(ended)
+                still = len(opened)
+    return None if comma < 0 else parsed(text[:comma] + "".join([*since, *reversed(opened[:still])]))
 
 
 def is_cut_off(text: str) -> bool:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.project import ENOUGH, FEW, Project
 from tests.support.project import SHELL_BENCH as BENCH
-from tests.support.project import SHELL_CONFIG, Project
 
 pytestmark = pytest.mark.xdist_group("measures")
 
-CONFIG = SHELL_CONFIG.replace("[plan]\n", '[plan]\nsandbox = "off"\n')
+CONFIG = FEW.replace("[plan]\n", '[plan]\nsandbox = "off"\n')
 """What lies outside both trees can be written; the sandbox is another matter, and two tests have it."""
 SANDBOXED = ("--set", "plan.sandbox=auto")
 BUILD = '[build]\ncommand = "sh build.sh"\n'
@@ -49,7 +49,7 @@ def told(made: Project, kind: str) -> dict[str, Any] | None:
 def test_a_project_whose_only_commit_does_not_build(tmp_path: Path) -> None:
     made = project(tmp_path / "repo", {"build.sh": FAILS}, {"build.sh": "exit 0\n"})
     base, head = made.git("rev-list", "--reverse", "HEAD").splitlines()
-    done = check(made, *SANDBOXED)
+    done = check(made, *SANDBOXED, *ENOUGH)
     assert done.returncode == 0, done.stdout + done.stderr
     said = " ".join(done.stdout.split())
     why = f"base {base[:10]} does not build (exit 1: error: lock file out of date)"
@@ -80,7 +80,7 @@ def test_head_is_compared_with_the_nearest_ancestor_that_works(tmp_path: Path) -
     exits = BROKEN["a benchmark exits"]
     made = project(tmp_path / "repo", {}, {"readme": "2"}, exits, {**WORKS, "bench.sh": SLOW})
     shas = made.git("rev-list", "--reverse", "HEAD").splitlines()
-    done = check(made, *SANDBOXED)
+    done = check(made, *SANDBOXED, *ENOUGH)
     assert done.returncode == 1, done.stdout + done.stderr
     first = " ".join(done.stdout.split("\n\n")[0].split())
     assert first.startswith("✖ Regression: bench is ")
@@ -103,7 +103,7 @@ def test_the_rules_are_those_of_base_not_of_its_ancestor_nor_of_head(tmp_path: P
     made = project(
         tmp_path / "repo", loose, {"perfgate.toml": strict, "build.sh": FAILS}, {**WORKS, **loose, "bench.sh": SLOW}
     )
-    done = check(made)
+    done = check(made, *ENOUGH)
     assert done.returncode == 1, done.stdout
     assert [f["threshold"] for f in made.report()["findings"]] == [0.04]
 
@@ -154,8 +154,7 @@ def test_base_runs_before_anything_of_head(tmp_path: Path) -> None:
         "perfgate.toml": CONFIG + SECOND + BUILD,
     }
     made = project(tmp_path / "repo", files, {"readme": "2"})
-    few = ("--set", "plan.builds=2", "--set", "plan.iterations=1")
-    done = check(made, *few, "--set", "gate.sameness=off")
+    done = check(made, "--set", "gate.sameness=off")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = log.read_text().splitlines()
     assert lines[0] == "base builds" and sorted(lines[1:3]) == ["base starts", "base starts second"]
@@ -324,7 +323,7 @@ def test_a_base_that_works_with_what_head_lays_over_it_is_compared_itself(tmp_pa
 def test_benchmarks_that_start_in_base_are_compared_with_it_where_no_ancestor_works(tmp_path: Path) -> None:
     base = {"perfgate.toml": CONFIG + SECOND + BUILD, "second.sh": "exit 5\n"}
     made = project(tmp_path / "repo", base, {"second.sh": FAST, "bench.sh": SLOW})
-    done = check(made)
+    done = check(made, *ENOUGH)
     assert done.returncode == 1, done.stdout + done.stderr
     report = made.report()
     assert [f["benchmark"] for f in report["findings"]] == ["bench"] and report["new"] == ["second"]
@@ -351,7 +350,7 @@ def test_a_suite_of_which_one_case_fails_hides_no_regression(tmp_path: Path, anc
     config = {"perfgate.toml": CONFIG[: CONFIG.index("[[benchmark]]")] + runs}
     states = [config | suite(100, 100)] if ancestor else []
     made = project(tmp_path / "repo", *states, config | suite(100, None), suite(200, 100))
-    done = check(made)
+    done = check(made, *ENOUGH)
     assert done.returncode == 1, done.stdout + done.stderr
     report = made.report()
     assert [f["benchmark"] for f in report["findings"] if f["verdict"] == "regression"] == ["suite/BenchmarkFirst"]
@@ -399,7 +398,8 @@ def test_it_is_resumed_as_it_was_begun(tmp_path: Path, ancestor: bool) -> None:
 
 @pytest.mark.parametrize("ancestor", [True, False])
 def test_jobs_that_share_a_gate_choose_alike(tmp_path: Path, ancestor: bool) -> None:
-    both = {"perfgate.toml": CONFIG + SECOND + BUILD, "second.sh": FAST}
+    enough = CONFIG.replace("builds = 2", f"builds = {5 if ancestor else 2}")
+    both = {"perfgate.toml": enough + SECOND + BUILD, "second.sh": FAST}
     states = [both] if ancestor else []
     made = project(tmp_path / "repo", *states, {**both, "build.sh": FAILS}, {"build.sh": "exit 0\n", "second.sh": SLOW})
     for part in ("1/2", "2/2"):
@@ -423,6 +423,6 @@ def test_no_build_of_a_proposal_is_kept_where_it_stands_for_base(tmp_path: Path,
     states: list[dict[str, str]] = [setup] if ancestor else []
     made = project(tmp_path / "repo", *states, {**setup, "build.sh": FAILS}, {"build.sh": "exit 0\n"})
     cache = tmp_path / "cache"
-    plan = (*SANDBOXED, "--set", "plan.builds=2", "--set", "build.cache=auto")
+    plan = (*SANDBOXED, "--set", "build.cache=auto")
     assert made.perfgate("check", "--base", "HEAD~1", *plan, CI="true", XDG_CACHE_HOME=str(cache)).returncode == 0
     assert len(list(cache.glob("perfgate/builds/*"))) == (1 if ancestor else 0)

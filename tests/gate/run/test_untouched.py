@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import CONFIG, Project, environment
+from tests.support.project import ENOUGH, FEW, Project, environment
 
 pytestmark = pytest.mark.xdist_group("measures")
 
-ONE = CONFIG.replace("builds = 5", "builds = 2").replace("iterations = 4", "iterations = 1")
+OWN = FEW.replace("sh bench.sh", "python3 bench.py")
 HOSTILE = """\
 import os, subprocess, sys
 run = lambda *words: subprocess.run(["git", *words], capture_output=True)
@@ -64,7 +64,7 @@ def odd(project: Project, elsewhere: Path) -> None:
     library.write("lib.txt", "1\n")
     library.commit()
     user(project.top, "submodule", "--quiet", "add", str(elsewhere), "third party")
-    project.bench(1.0, **{"perfgate.toml": ONE})
+    project.quick(1.0, **{"perfgate.toml": FEW})
     project.write("-leading", "dash\n")
     project.write('quote"d', "1\n")
     project.write("new\nline", "1\n")
@@ -78,7 +78,7 @@ def odd(project: Project, elsewhere: Path) -> None:
     project.write("a.dos", "line\n")
     project.commit("first")
     user(project.top, "tag", "-a", "v1", "-m", "one")
-    project.bench(1.01)
+    project.quick(1.01)
     project.commit("second")
     user(project.top, "replace", "HEAD~1", "HEAD")
     user(project.top, "config", "core.sparseCheckout", "true")
@@ -105,11 +105,11 @@ def test_a_repository_is_unchanged_to_the_byte(project: Project, tmp_path: Path)
 
 
 def test_what_measured_code_does_with_git_does_not_stay(project: Project, tmp_path: Path) -> None:
-    project.bench(1.0, **{"perfgate.toml": ONE, "bench.py": HOSTILE, ".gitignore": "/data/\n"})
+    project.quick(1.0, **{"perfgate.toml": OWN, "bench.py": HOSTILE, ".gitignore": "/data/\n"})
     project.commit()
     # through a link into the checkout, too
     project.write("data/words", "1\n")
-    shared = ONE + '[build]\nshare = ["data"]\n'
+    shared = OWN + '[build]\nshare = ["data"]\n'
     shared = shared.replace('"python3 bench.py {output}"', '"cd data && python3 ../bench.py {output}"')
     shared = shared.replace("../bench.py", str(project.top / "bench.py"))
     project.write("perfgate.toml", shared)
@@ -125,7 +125,7 @@ def test_a_repository_around_the_temporary_directory_is_none_of_a_trees(project:
     around.write("a", "1\n")
     around.commit()
     (around.top / "tmp").mkdir()
-    project.bench(1.0, **{"perfgate.toml": ONE, "bench.py": HOSTILE})
+    project.quick(1.0, **{"perfgate.toml": OWN, "bench.py": HOSTILE})
     project.commit()
     before = state_of(around.top)
     done = project.perfgate("check", "--base", "HEAD", TMPDIR=str(around.top / "tmp"))
@@ -135,17 +135,17 @@ def test_a_repository_around_the_temporary_directory_is_none_of_a_trees(project:
 
 @pytest.mark.parametrize("way", ["replace", "graft"])
 def test_neither_replace_refs_nor_grafts_decide_what_is_measured(project: Project, way: str) -> None:
-    project.bench(1.3, **{"perfgate.toml": CONFIG})
+    project.quick(1.3, **{"perfgate.toml": FEW})
     before = project.commit()
-    project.bench(1.0)
+    project.quick(1.0)
     first = project.commit()
     project.git("switch", "-q", "-c", "feature")
-    project.bench(1.3)
+    project.quick(1.3)
     second = project.commit()
     if way == "replace":
         user(project.top, "replace", second, first)
     else:
         project.write(".git/info/grafts", f"{second} {before}\n")
-    done = project.perfgate("check")
+    done = project.perfgate("check", *ENOUGH)
     assert done.returncode == 1, done.stdout + done.stderr
     assert (project.report()["run"]["base"]["sha"], project.report()["run"]["head"]["sha"]) == (first, second)

@@ -278,7 +278,7 @@ def test_submodules_are_at_their_recorded_commits(nested: Checkout, tmp_path: Pa
 
 
 def test_a_tree_of_many_files_costs_little(checkout: Checkout) -> None:
-    for number in range(100):
+    for number in range(40):
         for name in range(50):
             checkout.file(f"d{number}/f{name}", f"{number} {name}")
     checkout.commit()
@@ -286,6 +286,6 @@ def test_a_tree_of_many_files_costs_little(checkout: Checkout) -> None:
         tree = trees.make("head")
         begin = time.process_time()
         assert changed(trees) == {}
-        assert time.process_time() - begin < 0.5, "0.02 s on a machine of 2026"
+        assert time.process_time() - begin < 0.2, "0.008 s on a machine of 2026"
         (tree / "d7/f7").write_text("x")
         assert changed(trees) == {"head": ["d7/f7"]}

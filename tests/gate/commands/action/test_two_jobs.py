@@ -113,7 +113,7 @@ def test_the_deciding_job_decides_over_what_the_other_measured(tmp_path: Path, f
 
 
 def test_early_stopping_does_not_take_a_job_that_decides(tmp_path: Path, forge: FakeGitHub) -> None:
-    config = CONFIG.replace("builds = 5", "builds = { min = 4, max = 12 }")
+    config = CONFIG.replace("\nbuilds = 3", "\nbuilds = { min = 4, max = 12 }")
     assert config != CONFIG
     gate = gate_of(tmp_path, forge, head=0.15, config=config)
     gate.measure()

@@ -19,28 +19,27 @@ from gate.commands.bisect.result import Asked, Change, Cost, End, Member, Result
 from gate.model.case import CaseId
 from tests.support.project import SHELL_BENCH, SHELL_CONFIG, Project
 
-SHORT = SHELL_CONFIG.replace("iterations = 4", 'iterations = 4\nsandbox = "off"')
+SHORT = SHELL_CONFIG.replace("[plan]\nbuilds = 5", 'min_builds = 3\n[plan]\nsandbox = "off"\nbuilds = 3').replace(
+    "iterations = 4", "iterations = 1"
+)
 
 
 def bench(speed: float) -> str:
     """A benchmark that reads what every commit changes."""
-    return ". ./other.sh\n" + SHELL_BENCH.replace("SPEED", str(speed))
+    return ". ./other.sh\n" + SHELL_BENCH.replace("0.01", "0.001").replace("SPEED", str(speed))
 
 
 def history(top: Path, speeds: list[float | str], config: str = SHORT) -> tuple[Project, list[str]]:
     """A repository of a commit with perfgate.toml, and one more for each speed; a text is the whole benchmark."""
     project = Project(top)
-    project.write("perfgate.toml", config)
-    project.write("bench.sh", bench(1.0))
-    project.write("other.sh", "")
-    shas = [project.commit("start")]
+    files = {"start": {"perfgate.toml": config, "bench.sh": bench(1.0), "other.sh": ""}}
     for number, speed in enumerate(speeds, 1):
-        if isinstance(speed, str):
-            project.write("bench.sh", speed)
-        else:
-            project.write("bench.sh", bench(speed))
-            project.write("other.sh", f"# {number}\n")
-        shas.append(project.commit(f"change {number}"))
+        changed = (
+            {"bench.sh": bench(speed), "other.sh": f"# {number}\n"} if isinstance(speed, float) else {"bench.sh": speed}
+        )
+        files[f"change {number}"] = changed
+    shas = project.commits(*files, files=files.__getitem__)
+    project.git("reset", "-q", "--hard")
     return project, shas
 
 
@@ -169,7 +168,7 @@ def test_documentation_is_not_measured(tmp_path: Path) -> None:
 
 def test_a_budget_that_ends_leaves_commits_and_goes_on(tmp_path: Path) -> None:
     project, shas = history(tmp_path / "p", [*[1.0] * 5, *[1.2] * 5])
-    done = bisect(project, shas[0], "--budget", "1s")
+    done = bisect(project, shas[0], "--budget", "10ms")
     assert (done.returncode, result(project)["outcome"]) == (3, "open"), done.stderr
     assert "--resume --budget" in done.stdout
     again = bisect(project, shas[0], "--resume", "--budget", "10m")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.nights import pretend
-from tests.support.project import SHELL_BENCH, SHELL_CONFIG, Project, Step, committed
+from tests.support.project import FEW, SHELL_BENCH, Project, Step, committed
 
 QUIET = SHELL_BENCH.replace("0.01", "0.002")
-RULES = SHELL_CONFIG.replace('"5%"', '"3%"\nfloor = 0')
+RULES = FEW.replace('"5%"', '"3%"\nfloor = 0\nmin_builds = 3').replace("\nbuilds = 2", "\nbuilds = 3")
 CREEP = f"{RULES}[creep]\n"
 
 
@@ -90,7 +90,9 @@ def test_an_accept_entry_lets_a_creep_pass(project: Project) -> None:
 
 
 def test_the_threshold_is_creep_s_own_and_every_night_measures_all_rounds(project: Project) -> None:
-    project.write("perfgate.toml", CREEP.replace("builds = 5", "builds = {min = 4, max = 5}") + 'threshold = "20%"\n')
+    project.write(
+        "perfgate.toml", CREEP.replace("\nbuilds = 3", "\nbuilds = {min = 4, max = 5}") + 'threshold = "20%"\n'
+    )
     project.commit("looser")
     done = project.perfgate("check", "--creep", "--set", "creep.against=v1.0", "--quiet")
     report = project.report()
