@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from gate.model import SIDES, Side
 from gate.model.sandbox import Sandboxed
@@ -72,86 +72,56 @@ class Confinement:
     """The descriptor of a network namespace; -1: the host's network."""
 
 
-class Sandbox(Protocol):
-    """Confines the commands of a run."""
+class Sandbox:
+    """Confines the commands of a run; this one does nothing."""
 
-    def environment(self, side: Side) -> Mapping[str, str]:
+    def environment(self, side: Side) -> Mapping[str, str]:  # noqa: ARG002
         """Return the variables that a side's commands need changed."""
-        ...
+        return {}
 
     def confined(
-        self, side: Side, tree: Path, *, building: bool, network: bool = True, scratch: Path | None = None
+        self,
+        side: Side,  # noqa: ARG002
+        tree: Path,  # noqa: ARG002
+        *,
+        building: bool,  # noqa: ARG002
+        network: bool = True,  # noqa: ARG002
+        scratch: Path | None = None,  # noqa: ARG002
     ) -> Confinement | None:
         """Return what a side's next command enters, and put its home where it stands; None: nothing.
 
         tree: the root of its tree, wherever that is now. building: a benchmark sees less. network: whether it needs
         one. scratch: the directory of its outputs.
+
+        Raises:
+            OSError: the home cannot be made or moved.
         """
-        ...
+        return None
 
     def apart(self) -> AbstractContextManager[None]:
-        """Set aside what stands by turns, so that commands of both sides can be run at once."""
-        ...
+        """Set aside what stands by turns, so that commands of both sides can be run at once, each with its own."""
+        return nullcontext()
 
     def taking_turns(self) -> AbstractContextManager[None]:
         """Set aside what stands by turns; meanwhile another process lets it stand, as `standing` says."""
-        ...
-
-    def standing(self, side: Side) -> Mapping[Path, Path]:
-        """Return directories, and where they are to stand for a command that is run beside the other side's."""
-        ...
-
-    def homes(self) -> Mapping[Side, Path]:
-        """Return where the sides' own home directories are now; none: they have the user's."""
-        ...
-
-    def own(self, directory: Path) -> None:
-        """Give a directory, with all below it, to the user that commands run as."""
-        ...
-
-    def clear(self) -> None:
-        """Remove what commands left in their directories for temporary files."""
-        ...
-
-    def reach(self, side: Side, environment: Mapping[str, str]) -> Reach:
-        """Return where a side's builds may leave files besides its tree and its home; environment: of its commands."""
-        ...
-
-
-class Unconfined:
-    """No sandbox."""
-
-    def environment(self, side: Side) -> Mapping[str, str]:  # noqa: ARG002
-        """Change nothing."""
-        return {}
-
-    def confined(self, *_: object, **__: object) -> None:
-        """Enter nothing."""
-
-    def apart(self) -> AbstractContextManager[None]:
-        """Move nothing."""
-        return nullcontext()
-
-    def taking_turns(self) -> AbstractContextManager[None]:
-        """Move nothing."""
         return nullcontext()
 
     def standing(self, side: Side) -> Mapping[Path, Path]:  # noqa: ARG002
-        """Move nothing."""
+        """Return directories, and where they are to stand for a command that is run beside the other side's."""
         return {}
 
     def homes(self) -> Mapping[Side, Path]:
-        """Have none."""
+        """Return where the sides' own home directories are now; none: they have the user's."""
         return {}
 
     def own(self, directory: Path) -> None:
-        """Give nothing away."""
+        """Give a directory, with all below it, to the user that commands run as."""
 
     def clear(self) -> None:
-        """Remove nothing."""
+        """Remove what commands left in their directories for temporary files."""
 
     def reach(self, side: Side, environment: Mapping[str, str]) -> Reach:  # noqa: ARG002
-        """Return everything, but for caches."""
+        """Return where a side's builds may leave files besides its tree and its home; environment: of its commands."""
         return Reach(None, added_to(environment))
 
 
@@ -259,7 +229,7 @@ class Ground:
     caller: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
 
-class Landlocked:
+class Landlocked(Sandbox):
     """Confines commands by Landlock, as another user where perfgate is root; see Sandbox."""
 
     def __init__(self, ground: Ground) -> None:
@@ -284,7 +254,7 @@ class Landlocked:
                 self.own(directory)
 
     def environment(self, side: Side) -> Mapping[str, str]:
-        """Return the variables that a side's commands need changed."""
+        """Return HOME and the like, as if the home stood."""
         changed = self._home(side).environment
         if not any(name in _JVM or name.endswith(_OF_JVM) for name in self._ground.names):
             return changed
@@ -352,7 +322,7 @@ class Landlocked:
                 place.rmdir()
 
     def own(self, directory: Path) -> None:
-        """Give a directory, with all below it, to the user that commands run as."""
+        """Give it away where commands have a user of their own."""
         if self._user < 0 or not os.path.lexists(directory):
             return
         os.lchown(directory, self._user, self._user)
@@ -366,7 +336,7 @@ class Landlocked:
                     os.chown(name, self._user, self._user, dir_fd=stop.fd, follow_symlinks=False)
 
     def clear(self) -> None:
-        """Remove what commands left in their directories for temporary files."""
+        """Empty what TMPDIR names."""
         for at in self._at.values():
             with suppress(OSError):
                 _clear(at / TMP)
