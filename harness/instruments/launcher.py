@@ -235,6 +235,10 @@ def _at(side: Sequence[Any], work: Callable[[Once], Any], starts: Sequence[Any])
         if inside[0] < 0:
             enter.adopt()
             return work(_starter(side, starts, *_opened()))
+        if inside[1] < 0 <= inside[2]:
+            # a user's namespace is no thread's
+            enter.join(inside[2])
+            inside = (inside[0], -1, -1)
         return _inside(lambda *opened: work(_starter(side, starts, *opened)), inside)
     except OSError as problem:
         if what != "directory":

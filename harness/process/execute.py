@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -302,6 +302,9 @@ class ProcessExecutor:
                 argv, enters = (*argv, str(request.fileno())), (*launch.enters, request.fileno())
             program = _resolved(argv[0], command.environment.get("PATH", os.defpath))
 
+            entered = None if confined is None or enters else partial(enter, *astuple(confined))
+            own = confined is not None and confined.alone
+
             def start() -> subprocess.Popen[bytes]:
                 return subprocess.Popen(
                     argv,
@@ -313,18 +316,15 @@ class ProcessExecutor:
                     stderr=errors,
                     start_new_session=True,
                     pass_fds=enters,
+                    # in the fork, which has one thread
+                    preexec_fn=entered if own else None,
                 )
 
-            entered = (
-                None
-                if confined is None or enters
-                else partial(enter, confined.ruleset, confined.user, confined.network)
-            )
             try:
                 if command.plain and entered is None:
                     process = start()
                 else:
-                    process = started_with(start, command.cpus, command.priority, entered)
+                    process = started_with(start, command.cpus, command.priority, None if own else entered)
             except ProcessorsError as error:
                 raise StartError(f"cannot start: {error}") from None
             except (OSError, ValueError) as error:
