@@ -10,13 +10,63 @@ from __future__ import annotations
 import errno
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gate.model import UserError
 from gate.walking import open_beneath
 
-_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+# What `git rev-parse --local-env-vars` lists (but for command line config, which may hold safe.directory), and what
+# changes the meaning of pathspecs: perfgate started from a git hook inherits them, and they name another repository.
+_LOCAL_VARIABLES = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_ATTR_SOURCE",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_DIR",
+        "GIT_GLOB_PATHSPECS",
+        "GIT_GRAFT_FILE",
+        "GIT_ICASE_PATHSPECS",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NOGLOB_PATHSPECS",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+_ADDED = {
+    # without a GIT_DIR of its own git has no repository: it must not look for one in its folder
+    "GIT_DIR": "/dev/null/none",
+    # what a commit holds and where it stands in history is for the commit alone to say
+    "GIT_GRAFT_FILE": "/dev/null/none",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_LITERAL_PATHSPECS": "1",  # a file may be called "*.c" or ":(top)"
+    "GIT_OPTIONAL_LOCKS": "0",  # `git status` would rewrite the user's index
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+    "LANGUAGE": "C",
+}
+_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",  # it may be a hook, or start a daemon for each worktree
+    "core.safecrlf=false",
+    "safe.bareRepository=explicit",  # git 2.38 and later
+    "core.splitIndex=false",  # would leave a shared index in the user's git directory
+    "add.ignoreErrors=false",
+    "advice.detachedHead=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "color.ui=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
+)
 _LONGEST = 40
 _MOST_TEXT = 1_000_000
 
@@ -40,29 +90,47 @@ def is_repository(place: Path) -> bool:
     return os.path.lexists(place / "HEAD") and (place / "objects").is_dir() and (place / "refs").is_dir()
 
 
-def run_git(top: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Run git in the working directory, for the checkout with a top; harness.source.git does more.
+def git_command(
+    directory: Path, arguments: Sequence[str], variables: Mapping[str, str], settings: Sequence[str] = ()
+) -> tuple[list[str], dict[str, str]]:
+    """Return the words and the environment of each git that perfgate starts.
+
+    Args:
+        directory: where it begins.
+        arguments: of git.
+        variables: added to the caller's, GIT_DIR among them; "" has git look for a repository.
+        settings: that override a configuration's, beside those of all.
+    """
+    options = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
+    environment = {name: value for name, value in os.environ.items() if name not in _LOCAL_VARIABLES}
+    environment |= {**_ADDED, **variables}
+    if not environment["GIT_DIR"]:
+        del environment["GIT_DIR"]
+    return ["git", "-C", os.fspath(directory), *options, *arguments], environment
+
+
+def run_git(top: Path, directory: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a directory of the checkout with a top; harness.source.git does more.
 
     Raises:
         UserError: git is not on PATH, or passes the .git there over.
     """
-    environment = {name: value for name, value in os.environ.items() if name not in _HOOKS}
 
-    def run(*words: str) -> subprocess.CompletedProcess[bytes]:
-        argv = ["git", "-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", *words]
+    def run(place: Path, words: Sequence[str], **variables: str) -> subprocess.CompletedProcess[bytes]:
+        argv, environment = git_command(place, words, variables)
         try:
             return subprocess.run(argv, capture_output=True, check=False, env=environment)
         except OSError:
             raise UserError("git is not on PATH") from None
 
-    # asked first: git checks the owner only of a repository that it finds, not of one that --git-dir names
-    asked = run("-C", str(top), "rev-parse", "--absolute-git-dir")
+    # asked first: git checks the owner only of a repository that it finds, not of one that GIT_DIR names
+    asked = run(top, ("rev-parse", "--absolute-git-dir"), GIT_DIR="")
     if asked.returncode:
         return asked
     found = os.fsdecode(asked.stdout).removesuffix("\n")
     if top.is_relative_to(found):
         raise UserError(f"{top / '.git'} is damaged: git does not take it for a repository")
-    return run(f"--git-dir={found}", f"--work-tree={top}", *arguments)
+    return run(directory, arguments, GIT_DIR=found, GIT_WORK_TREE=os.fspath(top))
 
 
 def text_of(file: Path) -> str:
@@ -131,6 +199,6 @@ def _is_tracked(link: Path) -> bool:
     top = top_of(link.parent)
     if top is None:
         return False
-    listed = run_git(top, "-C", str(top), "--literal-pathspecs", "ls-files", "-z", "--", str(link.relative_to(top)))
+    listed = run_git(top, top, "ls-files", "-z", "--", str(link.relative_to(top)))
     # what git does not say may be so
     return listed.returncode != 0 or listed.stdout != b""

@@ -28,7 +28,7 @@ from harness.loop.execution import Executions
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Executor, ProcessExecutor, clean_environment
 from harness.sandbox.caches import named
-from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, Unconfined
+from harness.sandbox.sandbox import Ground, Landlocked, Sandbox
 from harness.source.repository import files_at
 from harness.source.trees import Trees
 from harness.source.untracked import Hint
@@ -127,7 +127,7 @@ def _sandbox(
 ) -> Sandbox:
     """Return what confines the commands of a run, as its first line tells."""
     if job.run.sandbox is None or not job.run.sandbox.on:
-        return Unconfined()
+        return Sandbox()
     sides, work = job.project.settings.sides, trees.directory
     builds = directory_of(os.environ)
     ground = Ground(

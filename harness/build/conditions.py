@@ -13,7 +13,7 @@ from gate.model import Side
 from harness.build.perturb import without_shims
 from harness.process.budget import Budget
 from harness.process.execute import Executor, environment_difference
-from harness.sandbox.sandbox import Sandbox, Unconfined
+from harness.sandbox.sandbox import Sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Conditions:
     """What the settings of factors change."""
     budget: Budget = field(default_factory=Budget)
     """What the executor and all waiting keep to."""
-    sandbox: Sandbox = field(default_factory=Unconfined)
+    sandbox: Sandbox = field(default_factory=Sandbox)
     """What confines all commands."""
     prefix: PurePath = field(default_factory=PurePath)
     """Of the project's directory in the tree."""

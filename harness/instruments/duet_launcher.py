@@ -13,7 +13,8 @@ than it is.
 
 The file "output" of each side gets what launcher.py writes: {"runs": [[ns, user s, system s, ru_maxrss],
 ...], "own": what a child inherits, "code": exit code of the last run (a signal is negative), "errno": why it could not
-be started, else 0}. Wall time is from letting go to the end; what a child took before is left out.
+be started, else 0, "pace": which of harness.sandbox.enter.pace a program changed of this process, else -1}. Wall time
+is from letting go to the end; what a child took before is left out.
 """
 
 from __future__ import annotations
@@ -53,9 +54,14 @@ def main(spec: dict[str, Any]) -> None:
     for side in sides:
         side["environment"] = {**side["environment"], **added, "PWD": side["directory"]}
     measured: list[list[list[float]]] = [[], []]
-    codes, errors = [0, 0], [0, 0]
+    codes, errors, changed = [0, 0], [0, 0], -1
+    known_pace = enter.pace()
     gc.disable()
     for place in spec["places"][: spec["runs"]]:
+        changed = next((n for n, pair in enumerate(enter.pace().items()) if pair not in known_pace.items()), -1)
+        if changed >= 0:
+            # each side inherits it, and would be compared with iterations before that
+            break
         found = _pair(sides, place)
         for number, each in enumerate(found):
             measured[number].append(each["run"])
@@ -65,6 +71,7 @@ def main(spec: dict[str, Any]) -> None:
     for number, side in enumerate(sides):
         runs = measured[number][:-1] if errors[number] else measured[number]
         told = {"runs": runs, "own": _own_peak(), "code": codes[number], "errno": errors[number]}
+        told["pace"] = changed
         with open(side["output"], "x", encoding="ascii") as file:  # noqa: PTH123 - pathlib would double the start-up
             json.dump(told, file)
 

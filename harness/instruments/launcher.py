@@ -235,6 +235,10 @@ def _at(side: Sequence[Any], work: Callable[[Once], Any], starts: Sequence[Any])
         if inside[0] < 0:
             enter.adopt()
             return work(_starter(side, starts, *_opened()))
+        if inside[1] < 0 <= inside[2]:
+            # a user's namespace is no thread's
+            enter.join(inside[2])
+            inside = (inside[0], -1, -1)
         return _inside(lambda *opened: work(_starter(side, starts, *opened)), inside)
     except OSError as problem:
         if what != "directory":
@@ -458,7 +462,7 @@ def serve(number: int) -> None:
     A request is its length, with standard output and error beside it and what sandboxes are entered by, and what main
     takes, marshalled, with the places of those descriptors. The answer is two lines in any order: the id of a process,
     once it leads its own session, and an empty one, once it is a child of whoever takes orphans. That is perfgate,
-    which can wait for it.
+    which can wait for it. Without starts it becomes the command of the only side, and writes no result.
     """
     import _socket  # of the package socket most is not needed here, and would be memory that every child begins with
 
@@ -483,6 +487,22 @@ def serve(number: int) -> None:
         posix.write(number, b"\n")
 
 
+def _become(side: Sequence[Any]) -> None:
+    """Become a command that was not started by a thread, since none can enter what it enters."""
+    import _signal  # type: ignore[import-not-found]  # signal would make enums
+
+    argv, environment, directory, ((program,), _), *_ = side
+    for number in (SIGPIPE, SIGXFSZ):
+        _signal.signal(number, _signal.SIG_DFL)
+    try:
+        posix.chdir(directory)
+        enter.enter(*side[_INSIDE])
+        posix.execve(program, argv, environment)
+    except OSError as problem:
+        sys.stderr.write(f"cannot start: {problem}\n")
+        posix._exit(126)
+
+
 def _child(request: tuple[Any, ...], files: list[int], number: int) -> None:
     code = 1
     try:
@@ -495,6 +515,8 @@ def _child(request: tuple[Any, ...], files: list[int], number: int) -> None:
         beside = [*files[2:], -1]  # the last one for -1
         output, sides, *rest = request
         there = [(*side, (beside[ruleset], user, beside[network])) for *side, (ruleset, user, network) in sides]
+        if not rest[0]:
+            _become(there[0])
         main((output, there, *rest))
         code = 0
     except BaseException:  # noqa: BLE001 - none may go on as a server

@@ -104,11 +104,13 @@ class _OfDuet(msgspec.Struct):
     own: int
     code: int
     errno: int
+    pace: int
 
     def as_result(self) -> _Result:
-        what: Literal["exit", "start"] = "start" if self.errno else "exit"
-        number = self.errno or self.code
-        return _Result(self.runs, [self.own], _Failed(0, len(self.runs), what, number) if number else None)
+        what: Literal["exit", "start", "pace"] = "start" if self.errno else "pace" if self.pace >= 0 else "exit"
+        number = self.errno or self.code or max(self.pace, 0)
+        failed = _Failed(0, len(self.runs), what, number) if number or what == "pace" else None
+        return _Result(self.runs, [self.own], failed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,7 @@ class Duets:
 class _Ended(msgspec.Struct):
     code: int
     errno: int
+    pace: int
 
 
 def _failed(attempt: Attempt) -> bool:
@@ -128,7 +129,7 @@ def _failed(attempt: Attempt) -> bool:
         ended = msgspec.json.decode((attempt.context.told / RESULT).read_bytes(), type=_Ended)
     except (OSError, msgspec.DecodeError):
         return False
-    return bool(ended.code or ended.errno)
+    return bool(ended.code or ended.errno or ended.pace >= 0)
 
 
 def _command(attempts: Mapping[Side, Attempt]) -> Command:

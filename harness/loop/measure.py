@@ -49,6 +49,7 @@ from harness.loop.ledger import Ledger
 from harness.loop.lengths import Lengths
 from harness.loop.outside import Outside, tree_of
 from harness.loop.probe import Probe
+from harness.loop.proof import Standing
 from harness.loop.steps import BuildStep, ExecutionStep, Round
 from harness.loop.turns import Turns
 from harness.process.budget import BudgetEndedError
@@ -62,7 +63,7 @@ class Append(Protocol):
         ...
 
 
-class Builder(Protocol):
+class Builder(Standing, Protocol):
     """Makes the trees that benchmarks run in."""
 
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting], /) -> Build | Failure:
@@ -81,41 +82,12 @@ class Builder(Protocol):
         """Build a side once more, alone and in a fresh tree, and keep nothing of it for later runs."""
         ...
 
-    @property
-    def work(self) -> Path:
-        """The directory of the run: all that is in it is one side's own, or perfgate's."""
-        ...
-
     def changed(self, build: int, /, *, executed: bool) -> Sequence[Failure]:
         """Give a failure for each tree whose tracked files changed in a round; executed: benchmarks ran since."""
         ...
 
-    def directory(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
-        """Put a side's tree where its benchmarks run, for its latest build with these settings, and give that."""
-        ...
-
     def kept(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
         """Give where a person finds that directory after the run, if the trees are kept."""
-        ...
-
-    def roots(self) -> Mapping[Side, Path] | None:
-        """Give the trees of both sides, wherever they are; None: they do not stand at one path."""
-        ...
-
-    def committed(self) -> frozenset[str]:
-        """Return the paths in the trees that the commits hold; all else was made there.
-
-        Raises:
-            SourceError: git failed.
-        """
-        ...
-
-    def root(self) -> Path:
-        """Give the path at which the trees of both sides stand by turns."""
-        ...
-
-    def since(self) -> float:
-        """Give when the first of the builds that are used began, in nanoseconds; infinity where none is kept."""
         ...
 
 

@@ -17,12 +17,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
-from gate.config.study import Setting
 from gate.config.types import Benchmark
 from gate.model import Failure, Side
 from gate.model.case import canonical
@@ -30,7 +27,7 @@ from gate.units import plural
 from gate.walking import walk
 from gate.writing.plain import visible
 from harness.loop.execution import Executions
-from harness.loop.proof import changed_above, is_hosts
+from harness.loop.proof import Standing, changed_above, is_hosts
 from harness.loop.steps import BuildStep, ExecutionStep
 from harness.sandbox.caches import Reach
 from harness.source.differences import Facts
@@ -47,23 +44,6 @@ _NAME = re.compile(r"[a-z0-9][a-zA-Z0-9._/:@-]*")
 
 Tree = tuple[Side, str]
 """A side, and the settings that its build depends on."""
-
-
-class Standing(Protocol):
-    """Where the sides stand."""
-
-    @property
-    def work(self) -> Path:
-        """The directory of the run: all that is in it is one side's own, or perfgate's."""
-        ...
-
-    def directory(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
-        """Put a side's tree where its benchmarks run, and give that."""
-        ...
-
-    def since(self) -> float:
-        """Give when the first of the builds that are used began, in nanoseconds; infinity where none is kept."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

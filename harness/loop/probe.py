@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
-from gate.config.study import Setting
 from gate.config.types import Benchmark
 from gate.model import SIDES, Failure, Same, Side, Unproved, UnprovedKind
 from gate.model.sameness import MOST_NAMED
@@ -23,7 +21,7 @@ from gate.writing.plain import visible
 from harness.errors import SourceError
 from harness.instruments.protocol import Unusable
 from harness.loop.execution import Attempt, Executions, Unmeasured
-from harness.loop.proof import Ground, State, apart, changed_outside, compared, doubt, program_differs, states
+from harness.loop.proof import Ground, Standing, State, apart, changed_outside, compared, doubt, program_differs, states
 from harness.loop.same_output import Kept, Output, difference
 from harness.loop.steps import ExecutionStep
 from harness.sandbox.sandbox import outputs
@@ -39,34 +37,6 @@ SHARE = 0.5
 Where measuring can reach a verdict within the budget, each benchmark is executed ten times in it, in five rounds of
 both sides: one start a side fits several times over, traced too. Where it cannot, a proof is all that the run can give.
 """
-
-
-class Standing(Protocol):
-    """Where the sides stand."""
-
-    def directory(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
-        """Put a side's tree where its benchmarks run, and give that."""
-        ...
-
-    def roots(self) -> Mapping[Side, Path] | None:
-        """Give the trees of both sides, wherever they are; None: they do not stand at one path."""
-        ...
-
-    def committed(self) -> frozenset[str]:
-        """Return the paths in the trees that the commits hold; all else was made there.
-
-        Raises:
-            SourceError: git failed.
-        """
-        ...
-
-    def root(self) -> Path:
-        """Give the path at which the trees of both sides stand by turns."""
-        ...
-
-    def since(self) -> float:
-        """Give when the first of the builds that are used began, in nanoseconds; infinity where none is kept."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from typing import BinaryIO, Protocol
 from gate.units import Duration
 from harness.process.background import Background, ProcessBackground, StartError, bound, last
 from harness.process.descendants import Descendants
-from harness.process.forkserver import ForkServer, ForkServerError, Launch
+from harness.process.forkserver import ForkServer, ForkServerError, Launch, LaunchSide
 from harness.process.groups import NOT_STARTED, Process, end_group
 from harness.process.groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
@@ -34,6 +34,8 @@ from harness.process.processors import ProcessorsError, started_with, weigh_sess
 from harness.process.secret_names import is_of_runner, is_secret
 from harness.sandbox.enter import enter, pace, put_back
 from harness.sandbox.sandbox import Confinement
+
+_LAUNCHER = Path(__file__).parents[1] / "instruments" / "launcher.py"
 
 _TICK = 0.25
 _GRACE = 3.0
@@ -245,7 +247,7 @@ class ProcessExecutor:
 
     def _server(self, command: Command) -> ForkServer | None:
         """Give what the command can be forked from, started with the first that can; None: it is started by itself."""
-        launch = command.launch
+        launch = command.launch or _alone(command)
         if launch is None or not command.plain:
             return None
         if launch.script not in self._servers:
@@ -288,9 +290,10 @@ class ProcessExecutor:
             raise StartError(f"cannot start: a service, a load or another run's command: {slowed}")
         added = {"PWD": str(command.directory), **self._marks(), **self._without_git(command.environment)}
         launch = command.launch
-        if server is not None and launch is not None:
+        forking = launch or _alone(command)
+        if server is not None and forking is not None:
             with suppress(ForkServerError):
-                forked = server.fork(launch, added, output, errors)
+                forked = server.fork(forking, added, output, errors)
                 self._note(forked.pid)
                 return forked
         with ExitStack() as stack:
@@ -301,6 +304,9 @@ class ProcessExecutor:
                 request.seek(0)
                 argv, enters = (*argv, str(request.fileno())), (*launch.enters, request.fileno())
             program = _resolved(argv[0], command.environment.get("PATH", os.defpath))
+
+            entered = None if confined is None or enters else partial(enter, *astuple(confined))
+            own = confined is not None and confined.alone
 
             def start() -> subprocess.Popen[bytes]:
                 return subprocess.Popen(
@@ -313,18 +319,15 @@ class ProcessExecutor:
                     stderr=errors,
                     start_new_session=True,
                     pass_fds=enters,
+                    # in the fork, which has one thread
+                    preexec_fn=entered if own else None,
                 )
 
-            entered = (
-                None
-                if confined is None or enters
-                else partial(enter, confined.ruleset, confined.user, confined.network)
-            )
             try:
                 if command.plain and entered is None:
                     process = start()
                 else:
-                    process = started_with(start, command.cpus, command.priority, entered)
+                    process = started_with(start, command.cpus, command.priority, None if own else entered)
             except ProcessorsError as error:
                 raise StartError(f"cannot start: {error}") from None
             except (OSError, ValueError) as error:
@@ -340,6 +343,22 @@ def _resolved(program: str, path: str) -> str | None:
     """Find a program by looking: to try it in each folder of PATH takes longer. None: leave it to the system."""
     found = shutil.which(program, path=path) if program and not os.path.dirname(program) else None  # noqa: PTH120
     return found if found is not None and Path(found).is_absolute() else None
+
+
+def _alone(command: Command) -> Launch | None:
+    """Return the launch of a command that a small process forks, enters what no thread can, and becomes; or None.
+
+    To fork perfgate itself takes several milliseconds. What cannot be started is left to perfgate, which knows why.
+    """
+    confined = command.confined
+    if confined is None or not confined.alone or command.enters:
+        return None
+    program = _resolved(command.argv[0], command.environment.get("PATH", os.defpath)) or command.argv[0]
+    place = command.directory / program
+    if "/" not in program or not place.is_file() or not os.access(place, os.X_OK):
+        return None
+    side = LaunchSide(command.argv, command.environment, command.directory, confined, around=((program,), ()))
+    return Launch(_LAUNCHER, Path(os.devnull), (side,), ())
 
 
 def _errors(*, confined: bool) -> BinaryIO:

@@ -47,7 +47,7 @@ class LaunchSide:
     longer: float = 0.0
     """So much of what it takes is added to it: of a drill."""
     around: tuple[tuple[str, ...], ...] = ((), ())
-    """What is run before and after each start; empty: nothing."""
+    """What is run before and after each start; empty: nothing. Of a launch without starts: the program, and nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,10 @@ class LaunchStart:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What harness/instruments/launcher.py is asked for: which starts, of what, and where the result goes."""
+    """What harness/instruments/launcher.py is asked for: which starts, of what, and where the result goes.
+
+    No starts: it becomes the command of the only side, and there is no result.
+    """
 
     script: Path
     output: Path

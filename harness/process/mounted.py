@@ -2,7 +2,7 @@
 
 Started by itself (`python -I -S mounted.py WHERE RULESET USER NETWORK COUNT DIRECTORY PATH ... COMMAND...`), so it
 imports nothing of perfgate but what a sandbox needs, which it enters in the end: nobody inside can mount. RULESET,
-USER and NETWORK as in harness/instruments/launcher.py. mount_namespaces(7) and user_namespaces(7) are the sources.
+USER and NETWORK as in harness/instruments/launcher.py. mount_namespaces(7) is the source.
 """
 
 import ctypes
@@ -13,16 +13,9 @@ import sys
 if __name__ == "__main__":
     sys.path.append(os.path.normpath(f"{__file__}/../../.."))
 
-from harness.sandbox import enter
+from harness.sandbox import alone, enter
 
-_NEW_MOUNTS, _NEW_USER = 0x00020000, 0x10000000  # linux/sched.h
 _BIND, _REC, _SLAVE = 4096, 16384, 1 << 19  # linux/mount.h
-
-
-def _do(done: int) -> None:
-    if done != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
 
 
 def stand(pairs: list[tuple[str, str]]) -> None:
@@ -32,19 +25,11 @@ def stand(pairs: list[tuple[str, str]]) -> None:
         OSError: the system refuses it.
     """
     libc = ctypes.CDLL(None, use_errno=True)
-    user, group = os.geteuid(), os.getegid()
-    try:
-        _do(libc.unshare(_NEW_MOUNTS))
-    except PermissionError:
-        _do(libc.unshare(_NEW_MOUNTS | _NEW_USER))
-        # user_namespaces(7): without privileges one id can be mapped, and the group only when groups are given up
-        for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
-            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123  # no pathlib: it costs
-                file.write(text)
+    alone.unshare(alone.NEW_MOUNTS)
     # nobody else sees what is mounted here; what others mount is seen
-    _do(libc.mount(b"none", b"/", None, _REC | _SLAVE, None))
+    alone.done(libc.mount(b"none", b"/", None, _REC | _SLAVE, None))
     for directory, path in pairs:
-        _do(libc.mount(os.fsencode(directory), os.fsencode(path), None, _BIND | _REC, None))
+        alone.done(libc.mount(os.fsencode(directory), os.fsencode(path), None, _BIND | _REC, None))
 
 
 def main(where: str, inside: tuple[int, int, int], count: int, rest: list[str]) -> None:

@@ -33,7 +33,7 @@ _DUMPABLE, _KEEPCAPS, _SECUREBITS, _NO_NEW_PRIVS, _AMBIENT, _RAISE = 4, 8, 28, 3
 _CHILD_SUBREAPER = 36  # linux/prctl.h
 _NO_SETUID_FIXUP = 1 << 2  # linux/securebits.h
 _NOW = 2  # RTLD_NOW
-_NEW_NETWORK = 0x40000000  # CLONE_NEWNET
+_NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000  # CLONE_NEWNET, CLONE_NEWUSER
 _READ_SEARCH = 2  # CAP_DAC_READ_SEARCH
 _VERSION = 0x20080522  # _LINUX_CAPABILITY_VERSION_3
 _JOIN_SESSION_KEYRING = 1  # linux/keyctl.h
@@ -49,7 +49,7 @@ def enter(ruleset: int, user: int = -1, network: int = -1) -> None:
         ruleset: its file descriptor.
         user: for root, the user and group to become; it keeps the right to read and search everything where that can
             be kept, since toolchains lie below /root, and the ruleset decides what is read. -1: the user stays.
-        network: for root, the descriptor of a network namespace. -1: the network stays.
+        network: the descriptor of a process whose network it gets, as `join` says. -1: the network stays.
 
     Raises:
         OSError: the system refuses it.
@@ -61,7 +61,7 @@ def enter(ruleset: int, user: int = -1, network: int = -1) -> None:
     # tickets and keys of whoever started perfgate; where there are no keyrings there is nothing to hide
     call(_KEYCTL[machine], _JOIN_SESSION_KEYRING, None)
     if network >= 0:
-        _do("setns", call(_SETNS[machine], network, _NEW_NETWORK))
+        join(network)
     if user >= 0:
         _become(call, machine, user)
     _do("no_new_privs", call(prctl, _NO_NEW_PRIVS, 1, 0, 0, 0))
@@ -70,6 +70,16 @@ def enter(ruleset: int, user: int = -1, network: int = -1) -> None:
     for descriptor in (ruleset, network):
         if descriptor >= 0:
             posix.set_inheritable(descriptor, False)
+
+
+def join(network: int) -> None:
+    """Enter the network of a process. Who is not root enters its user namespace too, which only a single thread can.
+
+    Raises:
+        OSError: the system refuses it.
+    """
+    flags = _NEW_NETWORK | (_NEW_USER if posix.geteuid() else 0)
+    _do("setns", _call()(_SETNS[posix.uname().machine], network, flags))
 
 
 def hide() -> None:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import ctypes
-import fcntl
 import os
-import socket
 import stat
-import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from gate.model import SIDES, Side
 from gate.model.sandbox import Sandboxed
 from gate.removal import remove_tree
 from gate.walking import descend
-from harness.sandbox import landlock
+from harness.sandbox import alone, landlock
 from harness.sandbox.caches import Reach, added_to, caches, home_of, is_told
 from harness.sandbox.enter import MACHINES, enter, hide
 from harness.sandbox.home import FETCHING, SECRETS, TMP, Copied, Home, copy, make_home, overlaps
@@ -69,89 +65,64 @@ class Confinement:
     user: int
     """To become; -1: none."""
     network: int
-    """The descriptor of a network namespace; -1: the host's network."""
+    """The descriptor of a process whose network it gets; -1: the host's network."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether a process enters it by itself: threads get no user namespace, in which a user has a network."""
+        return self.network >= 0 > self.user
 
 
-class Sandbox(Protocol):
-    """Confines the commands of a run."""
+class Sandbox:
+    """Confines the commands of a run; this one does nothing."""
 
-    def environment(self, side: Side) -> Mapping[str, str]:
+    def environment(self, side: Side) -> Mapping[str, str]:  # noqa: ARG002
         """Return the variables that a side's commands need changed."""
-        ...
+        return {}
 
     def confined(
-        self, side: Side, tree: Path, *, building: bool, network: bool = True, scratch: Path | None = None
+        self,
+        side: Side,  # noqa: ARG002
+        tree: Path,  # noqa: ARG002
+        *,
+        building: bool,  # noqa: ARG002
+        network: bool = True,  # noqa: ARG002
+        scratch: Path | None = None,  # noqa: ARG002
     ) -> Confinement | None:
         """Return what a side's next command enters, and put its home where it stands; None: nothing.
 
         tree: the root of its tree, wherever that is now. building: a benchmark sees less. network: whether it needs
         one. scratch: the directory of its outputs.
+
+        Raises:
+            OSError: the home cannot be made or moved.
         """
-        ...
+        return None
 
     def apart(self) -> AbstractContextManager[None]:
-        """Set aside what stands by turns, so that commands of both sides can be run at once."""
-        ...
+        """Set aside what stands by turns, so that commands of both sides can be run at once, each with its own."""
+        return nullcontext()
 
     def taking_turns(self) -> AbstractContextManager[None]:
         """Set aside what stands by turns; meanwhile another process lets it stand, as `standing` says."""
-        ...
-
-    def standing(self, side: Side) -> Mapping[Path, Path]:
-        """Return directories, and where they are to stand for a command that is run beside the other side's."""
-        ...
-
-    def homes(self) -> Mapping[Side, Path]:
-        """Return where the sides' own home directories are now; none: they have the user's."""
-        ...
-
-    def own(self, directory: Path) -> None:
-        """Give a directory, with all below it, to the user that commands run as."""
-        ...
-
-    def clear(self) -> None:
-        """Remove what commands left in their directories for temporary files."""
-        ...
-
-    def reach(self, side: Side, environment: Mapping[str, str]) -> Reach:
-        """Return where a side's builds may leave files besides its tree and its home; environment: of its commands."""
-        ...
-
-
-class Unconfined:
-    """No sandbox."""
-
-    def environment(self, side: Side) -> Mapping[str, str]:  # noqa: ARG002
-        """Change nothing."""
-        return {}
-
-    def confined(self, *_: object, **__: object) -> None:
-        """Enter nothing."""
-
-    def apart(self) -> AbstractContextManager[None]:
-        """Move nothing."""
-        return nullcontext()
-
-    def taking_turns(self) -> AbstractContextManager[None]:
-        """Move nothing."""
         return nullcontext()
 
     def standing(self, side: Side) -> Mapping[Path, Path]:  # noqa: ARG002
-        """Move nothing."""
+        """Return directories, and where they are to stand for a command that is run beside the other side's."""
         return {}
 
     def homes(self) -> Mapping[Side, Path]:
-        """Have none."""
+        """Return where the sides' own home directories are now; none: they have the user's."""
         return {}
 
     def own(self, directory: Path) -> None:
-        """Give nothing away."""
+        """Give a directory, with all below it, to the user that commands run as."""
 
     def clear(self) -> None:
-        """Remove nothing."""
+        """Remove what commands left in their directories for temporary files."""
 
     def reach(self, side: Side, environment: Mapping[str, str]) -> Reach:  # noqa: ARG002
-        """Return everything, but for caches."""
+        """Return where a side's builds may leave files besides its tree and its home; environment: of its commands."""
         return Reach(None, added_to(environment))
 
 
@@ -177,11 +148,10 @@ def examined(wanted: Wanted) -> Sandboxed:
             os.close(ruleset)
     except (OSError, subprocess.SubprocessError) as error:
         return Sandboxed(why="refused", detail=str(error))
-    namespace = network()
-    if namespace is not None:
-        os.close(namespace)
+    with closing(Network()) as network:
+        alone_there = network.descriptor is not None
     signals, user = landlock.stops_signals(), _user() >= 0
-    return Sandboxed(landlock=version, signals=signals, user=user, network="on" if namespace is None else "off")
+    return Sandboxed(landlock=version, signals=signals, user=user, network="off" if alone_there else "on")
 
 
 def _user() -> int:
@@ -259,7 +229,7 @@ class Ground:
     caller: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
 
-class Landlocked:
+class Landlocked(Sandbox):
     """Confines commands by Landlock, as another user where perfgate is root; see Sandbox."""
 
     def __init__(self, ground: Ground) -> None:
@@ -272,7 +242,7 @@ class Landlocked:
         self._rulesets: dict[tuple[Side, int, bool, int], int] = {}
         self._apart = False
         self._made: list[Path] = []
-        self._network = network()
+        self._network = Network()
         # the thread that starts a command is inside as well, and has the memory of this process
         hide()
         if self._user >= 0:
@@ -284,7 +254,7 @@ class Landlocked:
                 self.own(directory)
 
     def environment(self, side: Side) -> Mapping[str, str]:
-        """Return the variables that a side's commands need changed."""
+        """Return HOME and the like, as if the home stood."""
         changed = self._home(side).environment
         if not any(name in _JVM or name.endswith(_OF_JVM) for name in self._ground.names):
             return changed
@@ -305,7 +275,7 @@ class Landlocked:
         key = (side, tree.stat().st_ino, building, scratch.stat().st_ino if scratch is not None else 0)
         if key not in self._rulesets:
             self._rulesets[key] = landlock.ruleset(self._rules(side, tree, scratch, building=building))
-        inside = -1 if network or self._network is None else self._network
+        inside = -1 if network or self._network.descriptor is None else self._network.descriptor
         return Confinement(self._rulesets[key], self._user, inside)
 
     def standing(self, side: Side) -> Mapping[Path, Path]:
@@ -352,7 +322,7 @@ class Landlocked:
                 place.rmdir()
 
     def own(self, directory: Path) -> None:
-        """Give a directory, with all below it, to the user that commands run as."""
+        """Give it away where commands have a user of their own."""
         if self._user < 0 or not os.path.lexists(directory):
             return
         os.lchown(directory, self._user, self._user)
@@ -366,7 +336,7 @@ class Landlocked:
                     os.chown(name, self._user, self._user, dir_fd=stop.fd, follow_symlinks=False)
 
     def clear(self) -> None:
-        """Remove what commands left in their directories for temporary files."""
+        """Empty what TMPDIR names."""
         for at in self._at.values():
             with suppress(OSError):
                 _clear(at / TMP)
@@ -396,9 +366,7 @@ class Landlocked:
                 self._made.pop().rmdir()
         while self._rulesets:
             os.close(self._rulesets.popitem()[1])
-        if self._network is not None:
-            os.close(self._network)
-            self._network = None
+        self._network.close()
 
     def _home(self, side: Side) -> Home:
         if side not in self._homes:
@@ -498,37 +466,33 @@ class Landlocked:
             yield Rule(device, DEVICE)
 
 
-_NEW_NETWORK = 0x40000000  # linux/sched.h
-_GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 1  # linux/sockios.h, linux/if.h
+class Network:
+    """A network with a loopback and no more, kept by a process that ends with this object or with perfgate.
 
-
-def network() -> int | None:
-    """Make a namespace and return its descriptor; None where this user may not, which only root may.
-
-    It ends with its descriptor, and with what is inside.
+    descriptor: of the process; None: this system refuses it.
     """
-    if sys.platform != "linux" or os.geteuid() != 0:
-        return None
-    made: list[int] = []
 
-    def inside() -> None:
-        # a namespace belongs to a thread, and this one ends
-        if ctypes.CDLL(None, use_errno=True).unshare(_NEW_NETWORK) != 0:
+    def __init__(self) -> None:
+        """Begin it."""
+        self.descriptor: int | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        if sys.platform != "linux":
             return
-        try:
-            _begin_loopback()
-            made.append(os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC))
-        except OSError:
-            return
+        pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+        argv = [sys.executable, "-I", "-S", alone.__file__]
+        with suppress(OSError):
+            self._process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True)
+            assert self._process.stdout is not None  # noqa: S101  # for types
+            if self._process.stdout.read(1):
+                self.descriptor = os.pidfd_open(self._process.pid)
+        if self.descriptor is None:
+            self.close()
 
-    thread = threading.Thread(target=inside)
-    thread.start()
-    thread.join()
-    return made[0] if made else None
-
-
-def _begin_loopback() -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        asked = struct.pack("16sH14x", b"lo", 0)
-        name, flags = struct.unpack("16sH14x", fcntl.ioctl(any_socket, _GET_FLAGS, asked))
-        fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sH14x", name, flags | _UP))
+    def close(self) -> None:
+        """End it."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+        if self._process is not None:
+            self._process.communicate()
+            self._process = None

@@ -12,63 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gate.checkout import is_repository, top_of
+from gate.checkout import git_command, is_repository, top_of
 from harness.errors import LackError, SourceError
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.groups import end_group
 from harness.process.processors import signals_later
 
-# What `git rev-parse --local-env-vars` lists (but for command line config, which may hold safe.directory), and what
-# changes the meaning of pathspecs: perfgate started from a git hook inherits them, and they name another repository.
-LOCAL_VARIABLES = frozenset(
-    {
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_ATTR_SOURCE",
-        "GIT_COMMON_DIR",
-        "GIT_CONFIG",
-        "GIT_DIR",
-        "GIT_GLOB_PATHSPECS",
-        "GIT_GRAFT_FILE",
-        "GIT_ICASE_PATHSPECS",
-        "GIT_IMPLICIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_INTERNAL_SUPER_PREFIX",
-        "GIT_NOGLOB_PATHSPECS",
-        "GIT_NO_REPLACE_OBJECTS",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_PREFIX",
-        "GIT_REPLACE_REF_BASE",
-        "GIT_SHALLOW_FILE",
-        "GIT_WORK_TREE",
-    }
-)
-_ADDED = {
-    # without a GIT_DIR of its own git has no repository: it must not look for one in its folder (gate.checkout)
-    "GIT_DIR": "/dev/null/none",
-    # what a commit holds and where it stands in history is for the commit alone to say
-    "GIT_GRAFT_FILE": "/dev/null/none",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_LITERAL_PATHSPECS": "1",  # a file may be called "*.c" or ":(top)"
-    "GIT_OPTIONAL_LOCKS": "0",  # `git status` would rewrite the user's index
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
-    "LANGUAGE": "C",
-}
-_CONFIG = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",  # it may be a hook, or start a daemon for each worktree
-    "core.safecrlf=false",
-    "safe.bareRepository=explicit",  # git 2.38 and later
-    "core.splitIndex=false",  # would leave a shared index in the user's git directory
-    "add.ignoreErrors=false",
-    "advice.detachedHead=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "submodule.recurse=false",
-    "color.ui=false",
-    "i18n.commitEncoding=UTF-8",
-    "i18n.logOutputEncoding=UTF-8",
-)
 _REVISIONS = {"diff-tree", "log", "rev-list", "show"}
 """Commands that take revisions and paths."""
 _LACKING = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
@@ -161,14 +110,9 @@ class Git:
             SourceError: there is no git on PATH, it cannot be started, or its patience ended.
             BudgetEndedError: the budget has ended.
         """
-        options = [part for setting in (*_CONFIG, *config) for part in ("-c", setting)]
-        environment = {name: value for name, value in os.environ.items() if name not in LOCAL_VARIABLES}
-        environment |= {**_ADDED, **self.environment}
-        if not environment["GIT_DIR"]:
-            del environment["GIT_DIR"]
         # of paths only behind "--": a commit may have a file called HEAD, or like a commit
         ended = ("--",) if arguments[0] in _REVISIONS and "--" not in arguments else ()
-        argv = ["git", "-C", os.fspath(self.directory), *options, *arguments, *ended]
+        argv, environment = git_command(self.directory, (*arguments, *ended), self.environment, config)
         process: subprocess.Popen[bytes] | None = None
         try:
             # a signal while it is being started would leave a git that nobody can end

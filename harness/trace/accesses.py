@@ -14,6 +14,7 @@ DoubtKind = Literal[
     "handle",
     "interrupted",
     "io-uring",
+    "keyring",
     "lost",
     "namespace",
     "privileges",
@@ -29,10 +30,10 @@ class Doubt:
 
     kind: no-tracer: this system tells nothing. architecture: a program or a call of another one (32 bits). connection:
     to a process that is none of the traced ones. handle: a file opened by its handle. interrupted: a signal ended a
-    call that it would not have ended untraced; never by ptrace. io-uring: reads without calls. lost: a call that could
-    not be understood. namespace: paths may mean other files. privileges: a program that would have more of them if it
-    were not traced. process: memory or descriptors of another process. shared-memory: found by a key or name.
-    too-many: more paths than are kept.
+    call that it would not have ended untraced; never by ptrace. io-uring: reads without calls. keyring: keys of the
+    user or the kernel. lost: a call that could not be understood. namespace: paths may mean other files. privileges: a
+    program that would have more of them if it were not traced. process: memory or descriptors of another process.
+    shared-memory: found by a key, name or number. too-many: more paths than are kept.
     where: the path, address or call.
     """
 

@@ -93,8 +93,18 @@ SOCKETS: dict[str, Numbers] = {
 }
 NEEDED = {"sendto": 4}
 """Arguments without which a call need not be told: to send to nobody in particular is no new connection."""
-SHARED: dict[str, Numbers] = {"shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180)}
-"""What finds memory or messages of other processes by a key or name."""
+SHARED: dict[str, Numbers] = {
+    "shmget": (29, 194),
+    "semget": (64, 190),
+    "msgget": (68, 186),
+    "mq_open": (240, 180),
+    "shmat": (30, 196),
+    "semctl": (66, 191),
+    "msgrcv": (70, 188),
+}
+"""What finds memory or messages of other processes by a key, name or number."""
+NUMBERED = {"shmat": "shm", "semctl": "sem", "msgrcv": "msg"}
+"""By number: the table of it in /proc/sysvipc."""
 CLONES: dict[str, Numbers] = {"clone": (56, 220), "clone3": (435, 435), "unshare": (272, 97)}
 DOUBTFUL: dict[str, tuple[Numbers, str]] = {
     "ptrace": ((101, 117), "process"),
@@ -115,6 +125,9 @@ DOUBTFUL: dict[str, tuple[Numbers, str]] = {
     "open_tree_attr": ((467, 467), "namespace"),
     "open_by_handle_at": ((304, 265), "handle"),
     "fanotify_mark": ((301, 263), "handle"),
+    "add_key": ((248, 217), "keyring"),
+    "request_key": ((249, 218), "keyring"),
+    "keyctl": ((250, 219), "keyring"),
 }
 """After these nobody knows what is read: why, by name."""
 CLONE_NEW = 0x7E020080

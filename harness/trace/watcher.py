@@ -8,6 +8,7 @@ import re
 import socket
 import stat
 import struct
+import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -200,6 +201,7 @@ class Watcher:
         self._names = syscalls.numbers(machine)
         self._architecture = syscalls.ARCHITECTURES[machine]
         self._sockets = Sockets(ports)
+        self._begun = int(time.time())
 
     def note(self, caller: Caller, nr: int, architecture: int, arguments: list[int]) -> None:
         """Note one system call, which is not made before this returns."""
@@ -230,6 +232,8 @@ class Watcher:
                 seen.doubt(Doubt(kind, name))
 
     def _doubt(self, name: str, caller: Caller, arguments: list[int]) -> DoubtKind | None:
+        if name in syscalls.NUMBERED:
+            return "shared-memory" if _is_older(syscalls.NUMBERED[name], arguments[0], self._begun) else None
         if name in syscalls.SHARED:
             # a key of 0 is IPC_PRIVATE: nobody else has it
             return "shared-memory" if arguments[0] or name == "mq_open" else None
@@ -340,6 +344,14 @@ class Watcher:
                 self._sockets.named(caller, address)
         elif self._sockets.is_stranger(caller, address):
             self._seen.doubt(Doubt("connection", shown(address)))
+
+
+def _is_older(table: str, number: int, begun: int) -> bool:
+    """Return whether something of a number (proc_sysvipc(5)) was made before a moment, in seconds: by nobody traced."""
+    head, *lines = Path(f"/proc/sysvipc/{table}").read_text(encoding="ascii").splitlines()
+    names = head.split()
+    found = (dict(zip(names, line.split(), strict=False)) for line in lines)
+    return any(int(each["ctime"]) < begun for each in found if int(each[names[1]]) == number)
 
 
 def _is_directory(path: str) -> bool:

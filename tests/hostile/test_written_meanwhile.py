@@ -49,3 +49,15 @@ def test_is_not_identical(stage: Stage) -> None:
     found = {each: stage.verdict(f"a-{each}") for each in names}
     assert [each for each in found if found[each] == "identical"] == ["mine"], stage.shown
     assert stage.code == 0
+
+
+def test_what_is_written_after_the_first_round_is_not_identical_either(stage: Stage) -> None:
+    """The benchmark that writes waits for the second build: what was proved has no values, and the run has failed."""
+    build = "echo x >> ~/builds; echo 0.002 > st; [ $(wc -l < ~/builds) -lt 2 ] || touch second"
+    config = f"{PLAN}[build]\ncommand = '''{build}'''\n"
+    config += "".join(f'[[benchmark]]\nname = "{name}"\ncommand = "sh {name}.sh"\n' for name in "wa")
+    writes = "[ ! -e second ] || echo {} > st"
+    stage.commit(config, {"a.sh": "cat st", "w.sh": writes.format(1)}, {"w.sh": writes.format(2)})
+    stage.check()
+    assert (stage.code, stage.verdict("a")) == (4, "none"), stage.shown
+    assert "a is not proved identical, and was not measured: st," in stage.shown

@@ -18,7 +18,7 @@ from gate.run.refusal import RefusedError, refuse_unsafe
 from harness.build.cache import directory_of
 from harness.process.execute import Command, ProcessExecutor, clean_environment
 from harness.sandbox.caches import named
-from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, Unconfined, examined
+from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, examined
 from harness.source.git import git_of
 
 SECONDS = 30.0
@@ -147,7 +147,7 @@ def asked(tree: Tree) -> Iterator[Asked]:
     work = Path(tempfile.mkdtemp(prefix="perfgate-init-")).resolve()
     try:
         with closing(ProcessExecutor(work / "running", (work,))) as processes, ExitStack() as stack:
-            sandbox: Sandbox = Unconfined()
+            sandbox: Sandbox = Sandbox()
             if examined("auto").on:
                 sandbox = stack.enter_context(closing(Landlocked(_ground(tree, work))))
             yield Asked(tree, work, sandbox, processes)

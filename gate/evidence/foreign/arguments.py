@@ -133,11 +133,12 @@ def _kept(place: str, all_: Sequence[str]) -> list[Source]:
 
 
 def _git(name: str, *arguments: str) -> bytes:
-    top = top_of(Path.cwd().resolve())
+    here = Path.cwd().resolve()
+    top = top_of(here)
     if top is None:
         raise UserError(f"{name}: not in a git repository: run it in a checkout")
     try:
-        done = run_git(top, *arguments)
+        done = run_git(top, here, *arguments)
     except UserError as error:
         raise UserError(f"{name}: {error}") from None
     if done.returncode:

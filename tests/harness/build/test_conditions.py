@@ -9,7 +9,7 @@ from gate.config.types import BuildTable
 from gate.model import Side
 from harness.build.conditions import Conditions, Recipe
 from harness.process.execute import ProcessExecutor
-from harness.sandbox.sandbox import Unconfined
+from harness.sandbox.sandbox import Sandbox
 
 GIVEN = {
     "HOME": "/work/home",
@@ -19,7 +19,7 @@ GIVEN = {
 }
 
 
-class Given(Unconfined):
+class Given(Sandbox):
     def environment(self, side: Side) -> Mapping[str, str]:
         return GIVEN
 

@@ -183,6 +183,13 @@ def test_a_time_out_ends_both(tmp_path: Path) -> None:
     assert all("time-out after 0.3s" in found[side].failures[0].status for side in SIDES)
 
 
+def test_a_program_that_slows_down_the_launcher_ends_both(tmp_path: Path) -> None:
+    nice = python("import os; os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)")
+    found = made(tmp_path, {"base": python("pass"), "head": nice}, iterations=4)
+    assert all("changed the priority" in found[side].failures[0].status for side in SIDES)
+    assert not any(found[side].executions for side in SIDES)
+
+
 def test_the_launcher_needs_nothing_but_its_specification(tmp_path: Path) -> None:
     sides = [
         {

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gate import checkout as of_gate
 from gate.commands.history.place import here
 from gate.commands.init.tree import read_tree
 from gate.commands.init.workflow import _place
 from gate.evidence.foreign.arguments import named
 from gate.model import UserError
 from harness.errors import SourceError
-from harness.source import git
 from harness.source.base_and_head import resolve
 from harness.source.git import Git, git_of
 from harness.source.repository import find_repository
@@ -49,8 +49,8 @@ def planted(
 ) -> Checkout:
     """A project in the folder "sub" whose second commit holds a planted repository."""
     if request.param == "an older git":
-        settings = tuple(each for each in git._CONFIG if not each.startswith("safe."))
-        monkeypatch.setattr(git, "_CONFIG", settings)
+        settings = tuple(each for each in of_gate._SETTINGS if not each.startswith("safe."))
+        monkeypatch.setattr(of_gate, "_SETTINGS", settings)
     checkout.commit(sub__perfgate_dot_toml="", sub__file="1", a="1")
     checkout.git("switch", "-q", "-c", "feature")
     checkout.write(sub__file="2")

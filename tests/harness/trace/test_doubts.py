@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import socket
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -125,6 +128,8 @@ def test_a_daemon_that_is_not_there_is_no_doubt(tmp_path: Path, tracer: Tracer) 
         ("libc.chroot(b'/')", "namespace"),
         ("libc.syscall({'x86_64': 29, 'aarch64': 194}[os.uname().machine], 77, 1, 0)", "shared-memory"),
         ("libc.ptrace(16, 1, 0, 0)", "process"),
+        # the session's keyring
+        ("libc.syscall({'x86_64': 250, 'aarch64': 219}[os.uname().machine], 0, -3, 0)", "keyring"),
         # it reads without calls, and what does without it may be another program
         ("libc.syscall(425, 4, 0)", "io-uring"),
         ("libc.syscall({'x86_64': 304, 'aarch64': 265}[os.uname().machine], -1, 0, 0)", "handle"),
@@ -133,6 +138,27 @@ def test_a_daemon_that_is_not_there_is_no_doubt(tmp_path: Path, tracer: Tracer) 
 def test_what_cannot_be_followed_is_a_doubt(call: str, kind: str, tmp_path: Path, tracer: Tracer) -> None:
     _, accesses = traced(python(f"import ctypes, os, socket; libc = ctypes.CDLL(None); {call}"), tmp_path, tracer)
     assert [doubt.kind for doubt in accesses.doubts] == [kind]
+
+
+def private_memory(tmp_path: Path) -> str:
+    """Make memory that has no key; return its number, and leave it."""
+    argv = python("import ctypes; print(ctypes.CDLL(None).shmget(0, 64, 0o600))")
+    return subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_memory_that_a_build_left_is_a_doubt_and_its_own_is_none(tmp_path: Path, tracer: Tracer) -> None:
+    number = private_memory(tmp_path)
+    attach = (
+        "import ctypes; libc = ctypes.CDLL(None); number = {}; libc.shmat(number, None, 0); libc.shmctl(number, 0, 0)"
+    )
+    try:
+        seen(python(attach.format("libc.shmget(0, 64, 0o600)")), tmp_path, tracer)
+        # its time is in seconds
+        time.sleep(1.1)
+        _, accesses = traced(python(attach.format(number)), tmp_path, tracer)
+    finally:
+        ctypes.CDLL(None).shmctl(int(number), 0, 0)
+    assert accesses.doubts == (Doubt("shared-memory", "shmat"),)
 
 
 def test_a_program_with_privileges_of_its_own_is_a_doubt(tmp_path: Path, tracer: Tracer) -> None:

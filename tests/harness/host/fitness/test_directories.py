@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.fitness.directories import history, others, temporary
-from harness.host.fitness.tools import tools
+from harness.host.fitness.examination import kept_history, others, temporary, tools
 from harness.host.lock import Claim, host_lock
 
 
@@ -20,7 +19,7 @@ def test_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     def with_(**changes: int) -> str:
         status = type("Status", (), {**kept, "f_flag": 0, "f_frsize": 1, "f_bavail": 2**40, **changes})
-        monkeypatch.setattr("harness.host.fitness.directories.os.statvfs", lambda _: status)
+        monkeypatch.setattr("harness.host.fitness.examination.os.statvfs", lambda _: status)
         return temporary(tmp_path).state
 
     assert with_() == "ok"
@@ -31,10 +30,10 @@ def test_a_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_place_of_the_history(tmp_path: Path) -> None:
-    assert history(tmp_path / "new" / "history").state == "ok"
+    assert kept_history(tmp_path / "new" / "history").state == "ok"
     (tmp_path / "file").touch()
-    assert history(tmp_path / "file" / "history").state == "warn"
-    assert history(None).state == "warn"
+    assert kept_history(tmp_path / "file" / "history").state == "warn"
+    assert kept_history(None).state == "warn"
     assert not (tmp_path / "new").exists()
 
 

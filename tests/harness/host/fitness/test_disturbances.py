@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.host.fitness import Tree
-from harness.host.fitness.disturbances import autogroup, cpuset, idle, interrupts, watchdog
+from harness.host.fitness.examination import autogroup, cpuset, idle, interrupts, watchdog
 from tests.support.machines import machine, write
 
 CPUS = "sys/devices/system/cpu"
