@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gate.formats import jmh
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import OutputError, Suite
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_values
-from harness.instruments.suite import Call, SuiteInstrument
+from harness.instruments.suite import Call, SuiteInstrument, at_least
 from harness.process.execute import Outcome
 
 _REASON = re.compile(
@@ -32,6 +33,15 @@ class Jmh(SuiteInstrument):
         wanted = {"rf": "json", "rff": str(call.output), "f": "1", "i": str(call.values), "foe": "true"}
         missing = [(name, value) for name, value in wanted.items() if not _given(call, name)]
         return tuple(word for name, value in missing for word in (f"-{name}", value))
+
+    def only(self, call: Call, globs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002
+        """Return what leaves out all that cannot be meant, also of what a pattern of the command's own chooses."""
+        # parameters and the mode stand behind the name, and what is wild may mean these
+        names = [re.split(r"([:*?[])", glob, maxsplit=1) for glob in globs]
+        if not all(name[0] for name in names):
+            return ()
+        wanted = (name[0] + ("" if name[1:2] in ([], [":"]) else "*") for name in names)
+        return ("-e", f"^(?!{at_least(wanted)}$)")
 
     def read(self, call: Call) -> Suite:
         """Read the file of -rff, if standard output does not report a failure.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -20,7 +21,7 @@ from harness.source import submodules
 from harness.source.base_and_head import Sources
 from harness.source.lfs import lfs_files, pointers
 from harness.source.pristine import Facts, facts_of, restore
-from harness.source.repository import Repository
+from harness.source.repository import CONFIG_FILE, Repository
 from harness.source.shared import link, shared_paths
 from harness.source.store import lacking_file
 from harness.source.tracked import Commits, Part, known, suspects, updated
@@ -158,6 +159,7 @@ class Trees:
         self._set_aside(place)
         if not copy(place):
             return False
+        self._renew(side, place / self._config)
         self.own(place)
         self._made[side, ""] = _Made(place, place, git=False)
         try:
@@ -168,6 +170,23 @@ class Trees:
         if tracked is None:
             self.remove(side)
         return tracked is not None
+
+    @property
+    def _config(self) -> str:
+        return self.repository.inside(CONFIG_FILE)
+
+    def _renew(self, side: Side, file: Path) -> None:
+        # what the commit has: a build that is found again may be of another one (see files)
+        git = self.repository.git
+        with suppress(OSError, SourceError):
+            entry = git.line("ls-tree", "--full-tree", self.sources.of(side).revision, "--", self._config)
+            mode = entry.partition(" ")[0]
+            if mode.startswith("100"):
+                file.unlink(missing_ok=True)
+                file.write_bytes(git.run("cat-file", "blob", entry.split()[2]))
+                file.chmod(int(mode, 8) & 0o777)
+            elif not mode:
+                file.unlink(missing_ok=True)
 
     def _tracked(self, side: Side, tree: Path, excused: Callable[[str], bool]) -> Facts | None:
         """Compare all of a tree with its commit; return the facts of what is tracked, None where a file differs.
@@ -223,12 +242,15 @@ class Trees:
         return frozenset(found)
 
     def files(self, side: Side) -> str:
-        """Name the files of a side: the id of git's tree.
+        """Name the files of a side, as git's tree has them, but for perfgate's own: no build reads that.
 
         Raises:
             SourceError: git does not know it.
         """
-        return self.repository.git.line("rev-parse", "--verify", f"{self.sources.of(side).revision}^{{tree}}")
+        listed = self.repository.git.run("ls-tree", "-r", "-z", "--full-tree", self.sources.of(side).revision)
+        own = f"\t{self._config}".encode()
+        kept = [each for each in listed.split(b"\0") if not (each.startswith(b"100") and each.endswith(own))]
+        return hashlib.sha256(b"\0".join(kept)).hexdigest()
 
     def _fill(self, side: Side, tree: Path, *, git: bool) -> None:
         source, store, begun = self.sources.of(side), self.repository.store, time.time_ns()

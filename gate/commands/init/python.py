@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Found, Measured, Rank, Row, kept, names_of, suite_plan, tests
+from gate.commands.init.found import Found, Measured, Rank, Row, kept, names_of, placeholder, suite_plan, tests
 from gate.commands.init.scripts import is_benchmark, of_script
 from gate.commands.init.tree import Tree
 
@@ -23,6 +23,7 @@ _COMPILED = re.compile(
 )
 _NO_PACKAGES = {"tests", "test", "benchmarks", "benchmark", "bench", "docs", "doc", "examples", "scripts", "tools"}
 _FIXTURE = re.compile(r"^\s*(?:async\s+)?def\s+test\w*\s*\([^)]*\bbenchmark\b|pytest\.mark\.benchmark\b", re.MULTILINE)
+_NAMES_IT = r"pytest[-_](benchmark|codspeed)"
 _RUNNER = re.compile(r"^[^#\n]*\b(?:pyperf\.)?Runner\(", re.MULTILINE)
 _PYPERF_CASE = re.compile(r"\.\s*(?:bench_func|bench_async_func|bench_time_func|timeit|bench_command)\(")
 _ASV_CASE = re.compile(r"^\s*def time_\w+\(|^\s*def Time\w+\(", re.MULTILINE)
@@ -241,11 +242,18 @@ def package(tree: Tree) -> str | None:
 def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     """Find tests that use the benchmark fixture, as pytest collects them; None without them."""
     files = [p for p in tree.ending(".py") if _FIXTURE.search(tree.text(p)) and PurePosixPath(p).name != "conftest.py"]
-    if not files or not tree.mentions_any(
-        r"pytest[-_](benchmark|codspeed)", ".py", ".toml", ".cfg", ".txt", ".ini", ".yml", ".yaml"
-    ):
+    # a fixture of the project's own may have that name
+    if not files or tree.mentions_any(r"^def benchmark\(", ".py"):
         return None
     own = python(tree, ask, ["pytest", "pytest-benchmark"])
+    named = tree.mentions_any(_NAMES_IT, ".py", ".toml", ".cfg", ".txt", ".ini", ".yml", ".yaml")
+    if not named and {"pytest", "pytest-benchmark"} & {*own.lacking}:
+        extra = '[project.optional-dependencies]: bench = ["pytest-benchmark"]'
+        note = (
+            f"{files[0]} uses the fixture benchmark of pytest-benchmark, which is neither installed here nor named by "
+            f"the project: name it in pyproject.toml ({extra}), or install it, and run `perfgate init --force`"
+        )
+        return Found("pytest-benchmark", f"{files[0]} without pytest-benchmark", [placeholder()], notes=[note])
     rows: list[Row] = []
     ini = "\n".join(map(tree.text, ("pyproject.toml", "setup.cfg", "pytest.ini", ".pytest.ini", "tox.ini")))
     hindered = any(map(_HINDERS.search, _ADDOPTS.findall(ini)))
@@ -384,7 +392,7 @@ def _runs_alone(text: str) -> bool:
         or (isinstance(node, ast.If) and "__main__" in ast.unparse(node.test))
         for node in module.body
     )
-    if not acts or _OTHERS.search(text) or ("sys.argv[1" in text and "len(sys.argv)" not in text):
+    if not acts or _OTHERS.search(text) or _FIXTURE.search(text) or ("sys.argv[1" in text and "len(sys.argv)" not in text):
         return False
     return not any(_wants(call) for call in ast.walk(module) if isinstance(call, ast.Call))
 

@@ -87,6 +87,23 @@ def test_what_is_measured_again_is_not_compiled_again(project: Checkout, tmp_pat
     assert ran(tmp_path) == 1
 
 
+def test_another_configuration_with_the_same_build_compiles_nothing(project: Checkout, tmp_path: Path) -> None:
+    # init writes it anew after each attempt, and a threshold that is edited changes no program
+    first = built(project, tmp_path)
+    for text in ("# one\n", "# two\n"):
+        project.file("perfgate.toml", text)
+        project.commit()
+        with opened(project, tmp_path) as builder:
+            again = good(builder.build("head", 0, 1))
+            # the tree is the commit's, or nothing would be taken
+            assert (builder.directory("head") / "perfgate.toml").read_text() == text
+        assert (again.cached, again.artifacts) == (True, first.artifacts)
+    project.git("rm", "-q", "perfgate.toml")
+    project.commit()
+    assert built(project, tmp_path).cached
+    assert ran(tmp_path) == 1
+
+
 def test_what_was_kept_of_one_side_is_linked_again_on_the_other(project: Checkout, tmp_path: Path) -> None:
     # the compiler removes its objects: the links of later runs read those of the record
     table = {"command": f"echo x >> {tmp_path}/ran; gcc *.c -o app"}

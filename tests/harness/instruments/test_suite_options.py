@@ -11,6 +11,7 @@ from harness.instruments.criterion import Criterion
 from harness.instruments.go import Go
 from harness.instruments.google_benchmark import GoogleBenchmark
 from harness.instruments.jmh import Jmh
+from harness.instruments.jmh import Jmh
 from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import Call
 
@@ -46,6 +47,8 @@ def test_go(command: str, added: str) -> None:
         (Go(), "go test ./...", ["BenchmarkX"], ["-bench=^(BenchmarkX)$"]),
         (Go(), "go test -bench=Sum", ["BenchmarkX"], []),
         (Go(), "./a.test", ["*X"], []),
+        (Jmh(), "java -jar b.jar x", ["o.A.m:{n=1}:avgt", "o.B.*"], ["-e", r"^(?!(o\.A\.m|o\.B\..*)$)"]),
+        (Jmh(), "java -jar b.jar", ["*m*"], []),
         (PytestBenchmark(), "pytest t", ["t/a.py::test_x[1-2]", "t/a.py::T::test_y"], ["-k", "test_x or test_y"]),
         (PytestBenchmark(), "pytest t -k z", ["t/a.py::test_x"], []),
         (PytestBenchmark(), "pytest t", ["*x*"], []),

@@ -457,6 +457,18 @@ def test_what_is_found(project: Project, name: str) -> None:
         assert REPRODUCIBLE in str(found.setup) or "reproducibleFileOrder = true" in str(found.setup)
 
 
+def test_what_gives_a_fixture_is_named_where_nothing_has_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    # no script that runs nothing
+    directory = project({"benches/bench_a.py": USES + "for _ in (): pass\n", "src/pkg/__init__.py": ""})
+    installed = json.dumps(["pytest"])
+    monkeypatch.setattr(Asked, "run", lambda *_, **__: installed)
+    found = detected(directory)
+    assert (found.kind, found.measures_something) == ("pytest-benchmark", False)
+    assert any('bench = ["pytest-benchmark"]' in note for note in found.notes)
+    installed = json.dumps(["pytest", "pytest-benchmark"])
+    assert detected(directory).measures_something
+
+
 def test_what_was_read_without_its_tool_says_so(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"Cargo.toml": BENCHED.format("0.5", "0-first"), **LIB, "benches/0-first.rs": DIVAN, "Makefile": "a:\n"}
     directory = project(files)
