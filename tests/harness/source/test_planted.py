@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gate.commands.history.place import here
 from gate.commands.init.tree import read_tree
 from gate.commands.init.workflow import _place
 from gate.evidence.foreign.arguments import named
 from gate.model import UserError
+from gate.run.place import here
 from harness.errors import SourceError
 from harness.source import git
 from harness.source.base_and_head import resolve

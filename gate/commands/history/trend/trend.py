@@ -13,11 +13,11 @@ import msgspec
 
 from gate.codes import Exit
 from gate.commands.history.options import TrendOptions
-from gate.commands.history.place import here, opened
 from gate.commands.history.trend.formats import as_json, as_markdown, as_text
 from gate.commands.history.trend.page import as_page
 from gate.model import UserError
 from gate.report.outputs import write
+from gate.run.place import here, opened
 from gate.store.chain import Chain, chained
 from gate.store.records import when
 from gate.store.series import followed, series
@@ -40,7 +40,7 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     on_stdout = [name for name, target in asked.items() if target == "-"]
     if len(on_stdout) > 1:
         raise UserError(f"--{on_stdout[0]} - and --{on_stdout[1]} - both want standard output")
-    store = opened(options.store)
+    store = opened(options.store.history)
     reading = store.read()
     if not reading.records and not reading.problems:
         raise UserError(f"{store} holds no records: `perfgate history add` records a run")

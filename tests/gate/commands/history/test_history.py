@@ -11,8 +11,8 @@ import pytest
 from gate.cli.main import main
 from gate.codes import Exit
 from gate.commands.history.export import COLUMNS
-from gate.commands.history.place import pushing
 from gate.model import UserError
+from gate.run.place import pushing
 from gate.store.folder import FolderStore
 from gate.store.memory import Session, Sessions
 from harness.source.git import git_of
