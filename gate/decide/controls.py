@@ -8,6 +8,7 @@ import msgspec
 
 from gate.decide.design import Design, Subject
 from gate.decide.estimates import Estimated, estimates
+from gate.model import Finding
 from gate.model.controls import Control, Controls
 from gate.stats.controls import EXPECTED, e_value, halves
 
@@ -47,9 +48,17 @@ def _control(found: Estimated) -> Control | None:
     )
 
 
-def counted(controls: Sequence[Control | None]) -> Controls | None:
+def controlled(findings: Sequence[Finding], subjects: Sequence[Subject], design: Design) -> list[Finding]:
+    """Put beside each finding the control of its subject."""
+    return [
+        msgspec.structs.replace(finding, control=own)
+        for finding, own in zip(findings, controls_of(subjects, design), strict=True)
+    ]
+
+
+def counted(findings: Sequence[Finding]) -> Controls | None:
     """Count the controls of a run; None: it has none."""
-    known = [each for each in controls if each is not None]
+    known = [each.control for each in findings if each.control is not None]
     if not known:
         return None
     alarmed = sum(each.alarmed for each in known)
