@@ -11,6 +11,7 @@ from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.decide import reasons
 from gate.decide.budget import budget_ended, not_enough, planned_rounds
+from gate.decide.controls import controlled, counted
 from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, by_question, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
@@ -77,6 +78,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     crept = crept_of(itself, run, policy)
     if crept is not None:
         itself = crept.findings
+    itself = controlled(itself, [each.subject for each in judged], design)
     why = nothing_to_compare(evidence)
     # of head against itself, which show its noise and judge nothing
     findings = itself if why is None else []
@@ -89,7 +91,6 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         few = not_enough(findings, judged, policy.config.gate, evidence, stopped)
         verdict = "inconclusive" if few is None else "error"
     new = evidence.new if why is None else new_benchmarks(evidence)
-    gate = policy.config.gate
     explanations = explanations_of(evidence, findings)
     return Report(
         schema=REPORT_SCHEMA,
@@ -107,7 +108,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             override=[to_tables(item) for item in policy.config.override],
             accept=[to_tables(item) for item in policy.config.accept],
         ),
-        family=Family(method=gate.family, size=len(by_question(shared))),
+        family=Family(method=policy.config.gate.family, size=len(by_question(shared))),
         findings=findings,
         identical=identical,
         recorded=[
@@ -129,6 +130,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         explanations=explanations,
         unprofiled=unprofiled_of(evidence, explanations),
         creep=crept.facts if crept is not None else None,
+        controls=counted(findings),
     )
 
 

@@ -65,11 +65,11 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 class Items(msgspec.Struct, frozen=True):
-    """Sentences of one kind; `code` in a caution is ours, in the others it may be part of a name."""
+    """Sentences of one kind; `code` in a caution or advice is ours, in the others it may be part of a name."""
 
     kind: ClassVar[str] = "items"
     texts: list[str]
-    role: Literal["told", "caution", "rest", "warning"]
+    role: Literal["told", "caution", "rest", "warning", "advice"]
 
 
 class Said(msgspec.Struct, frozen=True):

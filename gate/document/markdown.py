@@ -151,7 +151,7 @@ def _part(part: Part, document: Document, notes: Notes) -> str:
             return "\n>\n".join(f"> {prose(short(text, _TEXT))}" for text in part.texts)
         case Items():
             shown = part.texts[:_WARNINGS] if part.role == "warning" else part.texts
-            lines = [f"- {brief(text, _TEXT)}" for text in shown]
+            lines = [f"- {prose(short(t, _TEXT)) if part.role == 'advice' else brief(t, _TEXT)}" for t in shown]
             left = len(part.texts) - len(shown)
             lines += [f"- {more_are(left)} {document.elsewhere}."] if left else []
             return "\n".join([*(["Warnings:", ""] if part.role == "warning" and lines else []), *lines])

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from gate.model.case import Compared
+from gate.model.controls import Controls
 from gate.model.names import Better, Verdict
 
 HISTORY_SCHEMA = 1
@@ -93,6 +94,8 @@ class HistoryRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Id of the run."""
     perfgate: str | None
     machine: Machine
+    controls: Controls | None = None
+    """Base's odd starts against its even ones; None: there were none, or an older perfgate wrote the record."""
     raw: list[str]
     """"sha256:..." of each measurements file, so that who keeps them can prove which they are."""
     changes: list[Change]

@@ -8,6 +8,7 @@ import msgspec
 
 from gate.model.case import Compared
 from gate.model.choice import Choice
+from gate.model.controls import Control, Controls
 from gate.model.creep import CreepFacts
 from gate.model.evidence import Cost, Pace, Round
 from gate.model.explanation import Explanation
@@ -251,6 +252,8 @@ class Finding(Compared, frozen=True, kw_only=True):
     """Why this view of the benchmark decided; None: there was no other."""
     beside: list[Finding] = msgspec.field(default_factory=list)
     """The other views of the benchmark, which did not decide."""
+    control: Control | None = None
+    """Base's odd starts against its even ones; None: it has too few, or counts are compared as numbers."""
 
     @property
     def views(self) -> list[Finding]:
@@ -507,3 +510,5 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Of those that were to be profiled and could not."""
     creep: CreepFacts | None = None
     """Of a creep check: what head is compared with, and what all nights show; None: this is none."""
+    controls: Controls | None = None
+    """All controls of the run; None: no benchmark has one."""

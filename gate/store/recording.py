@@ -176,6 +176,7 @@ def record_of(decided: Decided, described: Described) -> Made:
         run=report.run.id or raw[0].removeprefix("sha256:")[:16],
         perfgate=report.run.perfgate,
         machine=machine_of(decided.inputs.records, decided.policy.measured or decided.policy.config),
+        controls=report.controls,
         raw=raw,
         changes=sorted(changes, key=lambda change: case_id(change, change.statistic)),
     )

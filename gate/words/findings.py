@@ -305,6 +305,16 @@ def in_common(finding: Finding) -> str:
     return f"{text}. {_NOT_SHARED}"
 
 
+def control(finding: Finding) -> str:
+    """Say what base's odd starts against its even ones show; nothing where there is no control."""
+    found = finding.control
+    if found is None:
+        return ""
+    low, high = (numbers.in_points(finding, amounts.changed(end)) for end in (found.low, found.high))
+    shows = "a regression, as 2.5% of controls by chance" if found.alarmed else "no regression"
+    return f"base's even starts against its odd ones: {low} to {high}, {shows}"
+
+
 def without_memory(finding: Finding) -> str:
     """Write the interval as it would be without what is remembered; nothing where nothing is."""
     memory = finding.memory

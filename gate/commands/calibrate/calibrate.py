@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shutil
 from pathlib import Path
 from typing import TextIO
 
@@ -18,6 +17,7 @@ from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
 from gate.commands.calibrate.result import Calibration, Session, news, session_of
 from gate.config.rules import most_builds
 from gate.config.types import Config
+from gate.document import terminal
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Run, UserError
 from gate.model.case import case_id
@@ -37,7 +37,6 @@ from gate.store.memory import HistoryError, Sessions
 from gate.units import Duration, plural
 from gate.words.failures import title
 from gate.words.reports import commit
-from gate.words.streams import colored
 
 BUILDS = 20
 MOST_BUILDS = 1000
@@ -152,8 +151,7 @@ def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions
     elif outputs.quiet:
         out.write(f"{text.headline(found)}\n")
     else:
-        width = shutil.get_terminal_size((100, 24)).columns
-        out.write(text.render(found, color=colored(out), width=min(width, 140)))
+        out.write(terminal.render(text.document(found), terminal.screen(out)))
     if outputs.json not in (None, "-"):
         write(Path(outputs.json), result.render(found))
     out.flush()

@@ -11,9 +11,12 @@ from typing import TextIO
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.document.terminal import paint, screen
-from gate.model import SCHEMA
+from gate.model import SCHEMA, UserError
+from gate.model.controls import UNTESTED
 from gate.report.json import text_of
 from gate.report.outputs import require_writable, write
+from gate.run.place import opened
+from gate.store.controls import proof_of
 from gate.store.memory import HistoryError, folder_of
 from gate.units import plural
 from gate.writing.plain import pad, visible, wrap
@@ -36,7 +39,8 @@ def run(strict: bool, json: str | None, out: TextIO) -> int:
         history = folder_of(None, None, os.environ)
     sandbox = examined("auto")
     why = "It keeps what is measured from everything but its own tree (docs/security.md)."
-    checks = [*examine(history), Check("sandbox", "ok" if sandbox.on else "warn", str(sandbox), why)]
+    proved = [] if history is None else _controls()
+    checks = [*examine(history), *proved, Check("sandbox", "ok" if sandbox.on else "warn", str(sandbox), why)]
     if json == "-":
         out.write(render_json(checks))
     else:
@@ -45,6 +49,19 @@ def run(strict: bool, json: str | None, out: TextIO) -> int:
         if json is not None:
             write(Path(json), render_json(checks))
     return Exit.UNFIT if strict and unfit(checks) else 0
+
+
+def _controls() -> list[Check]:
+    """Say what the controls of the history prove that the working directory has; nothing where it has none."""
+    try:
+        proof = proof_of(opened(None).read().records)
+    except UserError:
+        return []
+    if proof is None:
+        return []
+    warning = proof.warning()
+    said = f"{proof.sentence()}{': ' if warning else ''}{warning}"
+    return [Check("controls", "warn" if warning else "ok", said, UNTESTED)]
 
 
 def render_json(checks: Sequence[Check]) -> str:

@@ -9,12 +9,14 @@ from typing import TextIO
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.history.options import AddOptions, ListOptions
-from gate.commands.history.place import here, opened
 from gate.decide.measurements import decide_inputs
 from gate.decide.nothing_to_compare import nothing_to_compare
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import UserError
+from gate.model.controls import UNTESTED
 from gate.model.history import HistoryRecord
+from gate.run.place import here, opened
+from gate.store.controls import proof_of
 from gate.store.recording import UNKNOWN, commits_of, descends, describe, record_of
 from gate.store.records import Added, Reading, encode
 from gate.units import agree, plural
@@ -68,10 +70,19 @@ def listed(reading: Reading, store: str, limit: int) -> str:
     size = f"{reading.size / 1e6:.1f} MB" if reading.size >= 1e5 else f"{reading.size / 1e3:.1f} kB"
     classes = f"{machines} {agree(machines, 'class', 'classes')} of machine"
     first = f"{store}: {plural(len(records), 'record')}, {plural(cases, 'case')}, {classes}, {size}"
-    lines = [first, "", *(_line(record) for record in reversed(shown))]
+    lines = [first, *_proved(records), "", *(_line(record) for record in reversed(shown))]
     if len(shown) < len(records):
         lines.append(f"and {len(records) - len(shown)} older; --limit {len(records)} lists all")
     return "\n".join(lines) + "\n"
+
+
+def _proved(records: Sequence[HistoryRecord]) -> list[str]:
+    """Say what the controls of all runs prove; nothing where there are none."""
+    proof = proof_of(records)
+    if proof is None:
+        return []
+    warning = proof.warning()
+    return [f"{proof.sentence()}. {UNTESTED}", *([visible(f"Warning: {warning}")] if warning else [])]
 
 
 def _line(record: HistoryRecord) -> str:
@@ -96,7 +107,7 @@ def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
         UserError: the run cannot be recorded, or the store not be written.
         ConflictError: other writers were faster, time and again.
     """
-    store = opened(options.store, options.push)
+    store = opened(options.store.history, options.push)
     decided = decide_inputs(read_inputs([_measured(run) for run in options.runs or (DEFAULT_FOLDER,)]), RulesOptions())
     if nothing_to_compare(decided.evidence) is not None:
         out.write(NOTHING_TO_COMPARE)
@@ -111,6 +122,11 @@ def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
         out.write(encode(made.record).decode())
         return 0
     out.write(added(store.add(made.record, options.keep), made.record, str(store)))
+    if made.record.controls is not None and made.record.controls.alarmed:
+        # without an alarm evidence only falls: then the whole store need not be read
+        proof = proof_of(store.read().records)
+        if proof is not None and proof.warning():
+            err.write(visible(f"perfgate: {proof.sentence()}, {proof.warning()}") + "\n")
     return 0
 
 
@@ -135,7 +151,7 @@ def run_list(options: ListOptions, out: TextIO, err: TextIO) -> int:
     Raises:
         UserError: there is no such store.
     """
-    store = opened(options.store)
+    store = opened(options.store.history)
     reading = store.read()
     out.write(listed(reading, str(store), options.limit))
     err.writelines(f"perfgate: {visible(problem)}\n" for problem in reading.problems)

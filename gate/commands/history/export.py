@@ -14,10 +14,10 @@ import msgspec
 
 from gate.codes import Exit, MisuseError
 from gate.commands.history.options import ExportOptions
-from gate.commands.history.place import opened
 from gate.model import LEVELS, SIDES, Level, Side, UserError
 from gate.model.history import Change, HistoryRecord, Measured
 from gate.report.csv import cell
+from gate.run.place import opened
 from gate.stats.ratio import t_quantile
 from gate.store.records import when
 from gate.units import plural
@@ -142,7 +142,7 @@ def run(options: ExportOptions, out: TextIO, err: TextIO) -> int:
     """
     if options.csv is None:
         raise MisuseError("name a file: --csv FILE (-: print it)")
-    reading = opened(options.store).read()
+    reading = opened(options.store.history).read()
     if options.csv == "-":
         out.writelines(csv_lines(reading.records))
     else:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gate import checkout as of_gate
-from gate.commands.history.place import here
 from gate.commands.init.tree import read_tree
 from gate.commands.init.workflow import _place
 from gate.evidence.foreign.arguments import named
 from gate.model import UserError
+from gate.run.place import here
 from harness.errors import SourceError
 from harness.source.base_and_head import resolve
 from harness.source.git import Git, git_of

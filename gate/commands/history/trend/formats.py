@@ -1,4 +1,4 @@
-"""A trend as text, Markdown and JSON."""
+"""A trend as a document, and as JSON."""
 
 from __future__ import annotations
 
@@ -9,69 +9,49 @@ import msgspec
 import numpy as np
 
 from gate.commands.history.trend import words
-from gate.document.markdown import code, prose, short
-from gate.document.terminal import Cell, Column, lay_out, paint
+from gate.document import markdown
+from gate.document.document import Cell, Column, Document, Items, Row, Said, Table
 from gate.stats.series import Interval
 from gate.store.trend import CaseTrend, Trend
 from gate.writing.phrases import more_are
-from gate.writing.plain import distinct, wrap
 
 _BARS = "▁▂▃▄▅▆▇█"
 _SPARK = 24
 _SMALLEST = 0.02
 """A sparkline's height is at least this change, so that noise stays flat."""
-_IN_TEXT = 60
-_NARROWEST = 20
+_SHOWN = 100
 
 
-def as_text(trend: Trend, width: int, *, color: bool) -> str:
-    """Write a trend within the width of a terminal."""
-    width = max(width, _NARROWEST)
-    bold = "1" if color else ""
-    machines = [line for text in words.machines(trend) for line in wrap(text, width, first="  - ", rest="    ")]
-    parts = [
-        [
-            *(paint(line, bold) for line in wrap(words.headline(trend), width)),
-            *(wrap(words.span(trend), width) if trend.chain.links else []),
-        ],
-        _rows(trend, width, bold),
-        [paint("machines", bold), *machines] if machines else [],
-        [line for note in words.notes(trend) for line in wrap(note, width)],
-    ]
-    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
-
-
-def _rows(trend: Trend, width: int, bold: str) -> list[str]:
-    """Lay out a line each case without the columns from the right that do not fit, or each case over several lines."""
-    shown = trend.cases[:_IN_TEXT]
-    if not shown:
-        return []
+def document(trend: Trend) -> Document:
+    """Say how each case moved, on which machines, and what the numbers are."""
     titles = words.COLUMNS
-    head = [
-        Column(titles.name),
-        *(Column(title, right=True) for title in (titles.chain, titles.level)),
-        Column("trend"),
-        *(Column(title, right=True) for title in (titles.ratio_sd, titles.day_sd)),
-    ]
-    said = [words.row(case) for case in shown]
+    numbers = (Column(title, right=True) for title in (titles.ratio_sd, titles.day_sd))
+    moved = (Column(title, right=True) for title in (titles.chain, titles.level))
+    columns = [Column(titles.name), *moved, Column("trend"), *numbers]
     rows = [
-        [Cell(text) for text in (each.name, each.chain, each.level, spark(case), each.ratio_sd, each.day_sd)]
-        for each, case in zip(said, shown, strict=True)
+        Row([Cell(text) for text in (each.name, each.chain, each.level, spark(case), each.ratio_sd, each.day_sd)])
+        for case in trend.cases[:_SHOWN]
+        for each in (words.row(case),)
     ]
-    fitting = (lay_out(head[:count], [row[:count] for row in rows], width, style=bold) for count in (6, 5, 4, 3))
-    lines = next((lines for lines in fitting if lines is not None), None)
-    if lines is None:
-        lines = [
-            line
-            for name, each in zip(distinct([each.name for each in said], width), said, strict=True)
-            for line in (
-                name,
-                *wrap(f"{titles.chain} {each.chain}", width, first="  ", rest="    "),
-                *wrap(f"{titles.level} {each.level}", width, first="  ", rest="    "),
-            )
-        ]
-    left = len(trend.cases) - len(shown)
-    return lines + ([f"{more_are(left, 'case')} in the JSON."] if left else [])
+    left = len(trend.cases) - len(rows)
+    return Document(
+        tool="perfgate history trend",
+        title="Trend",
+        sections=[
+            [Said(words.headline(trend)), Said(words.span(trend))],
+            [Table("changes", "changes", columns, rows)] if rows else [],
+            [Items([f"{more_are(left, 'case')} in the JSON."] if left else [], "rest")],
+            [Items(words.machines(trend), "rest")],
+            [Items(list(words.notes(trend)), "advice")],
+        ],
+        elsewhere="in the JSON",
+        footer="",
+    )
+
+
+def as_markdown(trend: Trend) -> str:
+    """Write a trend as GitHub shows it, ending with a newline."""
+    return markdown.render(document(trend))
 
 
 def spark(case: CaseTrend) -> str:
@@ -83,33 +63,6 @@ def spark(case: CaseTrend) -> str:
     span = max(float(means.max() - means.min()), _SMALLEST + 4 * (case.build_sd or 0.0))
     scaled = (means - means.min()) / span * (len(_BARS) - 1)
     return "".join(_BARS[round(float(each))] for each in scaled)
-
-
-_TEXT = 1000
-_IN_MARKDOWN = 100
-
-
-def as_markdown(trend: Trend) -> str:
-    """Write a trend as GitHub shows it, ending with a newline."""
-
-    def said(text: str) -> str:
-        return prose(short(text, _TEXT))
-
-    table = []
-    if trend.cases:
-        table = [f"| {' | '.join(words.COLUMNS)} |", "| --- | ---: | ---: | ---: | ---: |"]
-        for case in trend.cases[:_IN_MARKDOWN]:
-            name, *others = words.row(case)
-            table.append(f"| {' | '.join([code(name), *others])} |")
-        if len(trend.cases) > _IN_MARKDOWN:
-            table += ["", f"{more_are(len(trend.cases) - _IN_MARKDOWN, 'case')} in the JSON."]
-    parts = [
-        f"**{said(words.headline(trend))}**  \n{said(words.span(trend))}".rstrip(),
-        "\n".join(f"- {said(text)}" for text in words.machines(trend)),
-        "\n".join(table),
-        "\n".join(f"- {said(text)}" for text in words.notes(trend)),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 SCHEMA = 1

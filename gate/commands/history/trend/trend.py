@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,20 +12,19 @@ import msgspec
 
 from gate.codes import Exit
 from gate.commands.history.options import TrendOptions
-from gate.commands.history.place import here, opened
-from gate.commands.history.trend.formats import as_json, as_markdown, as_text
+from gate.commands.history.trend.formats import as_json, as_markdown, document
 from gate.commands.history.trend.page import as_page
+from gate.document import terminal
 from gate.model import UserError
 from gate.report.outputs import write
+from gate.run.place import here, opened
 from gate.store.chain import Chain, chained
 from gate.store.records import when
 from gate.store.series import followed, series
 from gate.store.trend import Trend, trend
-from gate.words.streams import colored
 from gate.writing.plain import visible
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
-_MOST = 120
 _FORMATS: dict[str, Callable[[Trend], str]] = {"json": as_json, "markdown": as_markdown, "html": as_page}
 
 
@@ -40,7 +38,7 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     on_stdout = [name for name, target in asked.items() if target == "-"]
     if len(on_stdout) > 1:
         raise UserError(f"--{on_stdout[0]} - and --{on_stdout[1]} - both want standard output")
-    store = opened(options.store)
+    store = opened(options.store.history)
     reading = store.read()
     if not reading.records and not reading.problems:
         raise UserError(f"{store} holds no records: `perfgate history add` records a run")
@@ -59,8 +57,7 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     if on_stdout:
         out.write(_FORMATS[on_stdout[0]](found))
     else:
-        width = min(shutil.get_terminal_size((100, 24)).columns, _MOST)
-        out.write(as_text(found, width, color=colored(out)))
+        out.write(terminal.render(document(found), terminal.screen(out)))
     err.writelines(f"perfgate: {visible(problem)}\n" for problem in found.problems)
     return Exit.USAGE if found.problems else Exit.PASS
 

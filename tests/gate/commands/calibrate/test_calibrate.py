@@ -22,6 +22,8 @@ from gate.commands.calibrate.result import Calibration, Session, render, session
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
+from gate.document.terminal import Screen
+from gate.document.terminal import render as render_text
 from gate.model import Commit, Record, Run, UserError
 from gate.model.warnings.setup import FewBuilds
 from gate.run import project as run_project
@@ -92,8 +94,8 @@ def test_what_was_learned_level_by_level() -> None:
     assert not any("plan.builds" in warning for warning in made.calibration.warnings)
 
 
-def text(found: Calibration, **how: Any) -> str:
-    return calibration_text.render(found, **how)
+def text(found: Calibration, *, color: bool = False, width: int = 100) -> str:
+    return render_text(calibration_text.document(found), Screen(color, width, width))
 
 
 def test_the_text_says_all_of_it() -> None:
@@ -125,10 +127,11 @@ def test_the_text_says_all_of_it() -> None:
     assert "\x1b[1m" in text(kept, color=True)
 
 
-def test_a_narrow_terminal_gets_blocks() -> None:
-    shown = text(session().calibration, width=44)
-    assert max(len(line) for line in shown.splitlines()) <= 44
-    assert "iteration 1.0%" in shown
+@pytest.mark.parametrize("width", [44, 20])
+def test_a_narrow_terminal_gets_all_of_it_too(width: int) -> None:
+    shown = text(session().calibration, width=width)
+    assert all(len(line) <= width or " " not in line.strip() for line in shown.splitlines())
+    assert all(share in shown for share in ("1.0%", "none", "0.44%", "0.84%"))
 
 
 def test_nothing_learned_is_said() -> None:

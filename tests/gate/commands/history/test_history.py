@@ -6,13 +6,16 @@ import json
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gate.cli.main import main
 from gate.codes import Exit
 from gate.commands.history.export import COLUMNS
-from gate.commands.history.place import pushing
 from gate.model import UserError
+from gate.model.controls import Controls
+from gate.run.place import pushing
+from gate.stats.controls import e_value
 from gate.store.folder import FolderStore
 from gate.store.memory import Session, Sessions
 from harness.source.git import git_of
@@ -64,6 +67,30 @@ def test_adds_lists_and_adds_once(project: Project) -> None:
     code, _, err = run("add")
     assert code == Exit.USAGE
     assert "holds other measurements of run run-1" in err
+
+
+def test_says_what_controls_of_all_runs_prove(project: Project) -> None:
+    measure(project)
+    run("add", "--history", "history")
+    (kept,) = FolderStore(Path("history")).read().records
+    assert kept.controls is not None
+    assert kept.controls.count == 2
+    assert (
+        f"{kept.controls.alarmed} of 2 controls of the last run alarmed, 0.05 are expected. "
+        in run("--history", "history")[1]
+    )
+    # a machine on which every control alarms
+    faulty = Controls(count=2, alarmed=2, e_value=e_value(2, 2))
+    for number in range(1, 4):
+        FolderStore(Path("history")).add(msgspec.structs.replace(record(number), controls=faulty), 100)
+    said = run("--history", "history")[1]
+    assert "\nWarning: more than chance explains since run run-3 of 2026-01-01 (e-value" in said
+    project.write("perfgate.toml", '[gate]\nhistory = "history"\n')
+    out = io.StringIO()
+    main(("doctor", "--json", "-"), out, out)
+    (found,) = (each for each in json.loads(out.getvalue())["checks"] if each["name"] == "controls")
+    assert found["state"] == "warn"
+    assert "since run run-3" in found["value"]
 
 
 def test_a_report_stands_for_the_measurements_beside_it(project: Project) -> None:

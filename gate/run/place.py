@@ -1,4 +1,4 @@
-"""Where the history is: the options -> a store."""
+"""Where the history is -> its store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from gate.cli.groups import RulesOptions
-from gate.commands.history.options import StoreOptions
 from gate.decide.policy import policy_of
 from gate.github.event import may_write_history, read_event
 from gate.model import UserError
@@ -21,17 +20,18 @@ from harness.source.credentials import Access, authorised
 from harness.source.git import Git, git_of
 
 
-def opened(options: StoreOptions, remote: str | None = None) -> RefStore | FolderStore:
-    """Open the store that the options name.
+def opened(history: str | None, remote: str | None = None) -> RefStore | FolderStore:
+    """Open the store that an option, the rules, the environment or the default name.
 
     Args:
+        history: of the option.
         remote: where a record is pushed to.
 
     Raises:
         UserError: a ref that cannot be, no repository, or a folder that is to be pushed.
     """
     ref = (
-        options.history
+        history
         or policy_of(None, RulesOptions()).config.gate.history
         or os.environ.get("PERFGATE_HISTORY")
         or HISTORY_REF

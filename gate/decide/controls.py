@@ -1,0 +1,65 @@
+"""The controls of a run: each subject's base against itself, judged as base and head are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gate.decide.design import Design, Subject
+from gate.decide.estimates import Estimated, estimates
+from gate.model import Finding
+from gate.model.controls import Control, Controls
+from gate.stats.controls import EXPECTED, e_value, halves
+
+
+def controls_of(subjects: Sequence[Subject], design: Design) -> list[Control | None]:
+    """Judge the halves of each subject's base; None where one cannot be: too few starts or builds, or counts.
+
+    By the gate's own intervals without memory, which is of builds, and without looks: what a stop goes by is head.
+    """
+    dealt = [halves(subject.case.base) for subject in subjects]
+    asked = [
+        msgspec.structs.replace(
+            subject,
+            case=msgspec.structs.replace(subject.case, base=half.odd, head=half.even, hosts={}),
+            threshold=0.0,
+            memory=None,
+        )
+        for subject, half in zip(subjects, dealt, strict=True)
+        if half is not None
+    ]
+    plain = msgspec.structs.replace(
+        design, interval="fieller", method="paired", moderate=False, memory=None, sessions=1, machines=()
+    )
+    found = iter(estimates(asked, plain, None).found)
+    return [None if half is None else _control(next(found)) for half in dealt]
+
+
+def _control(found: Estimated) -> Control | None:
+    if found.exact or found.reduced.trouble or found.hold:
+        return None
+    alpha = 2 * EXPECTED
+    limits, p = found.ratio.limits(alpha), found.ratio.p(1.0, found.subject.tails[0])
+    if limits.low is None or limits.high is None or p is None:
+        return None
+    return Control(
+        ratio=found.ratio.y / found.ratio.x, low=limits.low, high=limits.high, rounds=found.units, alarmed=p < alpha
+    )
+
+
+def controlled(findings: Sequence[Finding], subjects: Sequence[Subject], design: Design) -> list[Finding]:
+    """Put beside each finding the control of its subject."""
+    return [
+        msgspec.structs.replace(finding, control=own)
+        for finding, own in zip(findings, controls_of(subjects, design), strict=True)
+    ]
+
+
+def counted(findings: Sequence[Finding]) -> Controls | None:
+    """Count the controls of a run; None: it has none."""
+    known = [each.control for each in findings if each.control is not None]
+    if not known:
+        return None
+    alarmed = sum(each.alarmed for each in known)
+    return Controls(count=len(known), alarmed=alarmed, e_value=e_value(alarmed, len(known)))
