@@ -18,7 +18,7 @@ from gate.model import Side
 from gate.model.profile import Frame, Profile
 from harness.instruments.callgrind import OPTIONS
 from harness.profilers import callgrind, pprof, python
-from harness.profilers.callgrind_format import Arcs, Counted, drawn
+from harness.profilers.callgrind import Arcs, Counted, drawn
 from harness.profilers.native import Places
 from harness.profilers.profiler import Costs, counted, fold
 

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gate.explain.blame import Blames, blame_by_calls, blame_by_shape
-from gate.explain.matching import Function, Matched, match
-from gate.explain.names import is_project
+from gate.explain.matching import Function, Matched, is_project, match
 from gate.explain.tree import BOTH, Node, Shift, call_tree, flame, settle_shifts
 from gate.model.explanation import Agreement, Amounts, Candidate, Explanation, FlameNode, Moved, Part, State
 from gate.model.profile import Frame, Profile

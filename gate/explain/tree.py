@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from gate.explain.matching import Matched
-from gate.explain.names import is_runtime
+from gate.explain.matching import Matched, is_runtime
 from gate.model.explanation import FlameNode
 from gate.model.profile import Frame, Profile
 

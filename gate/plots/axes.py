@@ -10,10 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.model import Case, Finding, Sample, Side
-from gate.plots.picture import Point, Shape, Sheet, room
-from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, minus, ticks
-from gate.plots.style import LETTERS_NARROW
-from gate.plots.thinning import Density, Flags, Kept, Places
+from gate.plots.picture import LETTERS_NARROW, Point, Shape, Sheet, room
+from gate.plots.scales import (
+    Axis,
+    Density,
+    Flags,
+    Kept,
+    Measure,
+    Places,
+    Range,
+    Tick,
+    limits,
+    log_ticks,
+    measure,
+    minus,
+    ticks,
+)
 from gate.units import agree, plural
 from gate.words import views
 from gate.writing.plain import clip

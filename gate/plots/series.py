@@ -12,8 +12,7 @@ import numpy.typing as npt
 from gate.model import SIDES, Case, Finding, Sample, Side
 from gate.plots.axes import Drawn, Vertical, beyond_words, frame, hover, key, spots, thinned_words, used_words, vertical
 from gate.plots.picture import Picture, Sheet
-from gate.plots.scales import Axis, ticks
-from gate.plots.thinning import Indices, places, thinned, used_builds
+from gate.plots.scales import Axis, Indices, places, thinned, ticks, used_builds
 from gate.units import plural
 
 _WIDTH, _HEIGHT = 640, 298

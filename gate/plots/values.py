@@ -24,9 +24,8 @@ from gate.plots.axes import (
     used_words,
     vertical,
 )  # fmt: skip
-from gate.plots.picture import Picture, Point, Sheet, room
-from gate.plots.style import LETTERS, LETTERS_NARROW
-from gate.plots.thinning import Flags, build_sizes, density, places, thinned, used_builds
+from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, room
+from gate.plots.scales import Flags, build_sizes, density, places, thinned, used_builds
 from gate.units import plural
 
 _WIDTH, _HEIGHT = 640, 352

@@ -16,7 +16,7 @@ from gate.commands.study.analysis.observations import Observed
 from gate.model.study import Claim, Varies
 from gate.stats.design.claims import change_of_quantile
 from gate.stats.design.linear import linear_model
-from gate.stats.design.rank_tests import spreads
+from gate.stats.design.one_way import spreads
 from gate.stats.design.strata import aligned
 from gate.stats.quantile import needed_values
 from tests.support.seeds import some

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from gate.model.study import Diagnostics, Factor
-from gate.stats.design.dependence import dependence
+from gate.stats.design.checks import dependence
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.linear import linear_model
 

@@ -18,14 +18,12 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.bisect import journal, words
-from gate.commands.bisect.conclusion import Begun, concluded
+from gate.commands.bisect.command import MeasuringOptions, OutputOptions
 from gate.commands.bisect.journal import Settled, Visited, gated, read_journal
-from gate.commands.bisect.options import MeasuringOptions, OutputOptions
 from gate.commands.bisect.outputs import fill, show, write_asked
 from gate.commands.bisect.pairs import MeasuringError, Pairs, pace_of, wanted_executions
-from gate.commands.bisect.range import RangeCommit, commits_between
-from gate.commands.bisect.result import Asked, Result
-from gate.commands.bisect.search import Search
+from gate.commands.bisect.result import Asked, Begun, Result, concluded
+from gate.commands.bisect.search import RangeCommit, Search, commits_between
 from gate.config.schema import to_tables
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
 from gate.model import SIDES, Execution, Failure, UserError

@@ -1,12 +1,25 @@
-"""What a search found: data that text, Markdown, JSON and the page are written from."""
+"""What a search found, made of what was measured: text, Markdown, JSON and the page are written from it."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import msgspec
+import numpy as np
 
-from gate.model.case import CaseId
+from gate.codes import Exit
+from gate.commands.bisect.journal import Gated, Line
+from gate.commands.bisect.pairs import Seen
+from gate.commands.bisect.search import RangeCommit, Search, Stand, parents_of
+from gate.model import Finding
+from gate.model.case import CaseId, case_id
+from gate.run.project import Project
+from gate.stats.bisection import ENOUGH, Posterior
+from gate.words.failures import title
 
 SCHEMA = 1
 Outcome = Literal["culprit", "set", "open", "no-difference", "failed"]
@@ -134,3 +147,141 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     detectable: float | None
     """The smallest change that the gate over both ends would probably have shown, as a share."""
     folder: str
+
+
+_Z = 1.959963984540054
+_SEVERAL = 0.5
+"""The probability of two changes from which on the report says so."""
+_CODES: dict[Outcome, Exit] = {
+    "culprit": Exit.PASS,
+    "set": Exit.INCONCLUSIVE,
+    "open": Exit.INCONCLUSIVE,
+    "no-difference": Exit.INCONCLUSIVE,
+    "failed": Exit.ERROR,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A search that is laid out: its range and folder, its journal so far, and what it may take."""
+
+    project: Project
+    commits: Sequence[RangeCommit]
+    folder: Path
+    past: Sequence[Line]
+    seed: int
+    budget: float
+    asked: Asked
+
+
+def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | None) -> Result:
+    """Return the result; ends: of the gate over both. search and stand: None where the ends do not differ."""
+    report = ends.decided.report
+    outcome: Outcome = "open"
+    if stand is None:
+        measured = ends.findings or report.identical
+        outcome = "failed" if report.failures or not measured else "no-difference"
+    elif stand.done:
+        outcome = "culprit" if stand.single is not None else "set"
+    sources = begun.project.sources
+    single = stand.single if stand is not None else None
+    found = stand.found if stand is not None else None
+    shown = ends.finding or max(ends.findings, key=_slowness, default=None)
+    several = None
+    if found is not None and found.several >= _SEVERAL and found.other:
+        several = Several(found.several, begun.commits[found.other - 1].sha, math.exp(found.other_step))
+    return Result(
+        schema=SCHEMA,
+        outcome=outcome,
+        exit_code=_CODES[outcome],
+        good=End(ref=sources.base.commit.ref or "", sha=sources.base.commit.sha or ""),
+        bad=End(ref=sources.head.commit.ref or "", sha=sources.head.commit.sha or ""),
+        case=case_id(shown, shown.statistic) if shown is not None else None,
+        unit=shown.unit if shown is not None else "",
+        threshold=shown.threshold if shown is not None else None,
+        ends=_of_finding(shown) if shown is not None else None,
+        ends_verdict=shown.verdict if shown is not None else "identical" if report.identical else "",
+        step=_change(found.step, found.step_sd) if found is not None else None,
+        noise=found.noise if found is not None else None,
+        commits=[_member(number, commit, search, stand) for number, commit in enumerate(begun.commits, 1)],
+        remaining=_remaining(begun.commits, found) if found is not None else [],
+        several=several,
+        along=[
+            Along(
+                benchmark=each.benchmark, metric=each.metric, statistic=each.statistic, factors=case_id(each).factors,
+                change=_of_finding(each) or Change(1.0, None, None),
+            )
+            for each in ends.others
+        ],
+        failures=[title(each) for each in report.failures],
+        parents=list(parents_of(begun.project.repository, begun.commits[single - 1].sha)) if single is not None else [],
+        cost=Cost(
+            seconds=search.seconds if search is not None else ends.seconds,
+            gate=ends.seconds,
+            rounds=search.rounds if search is not None else 0,
+            executions=search.pairs.executions if search is not None else 0,
+            budget=begun.budget,
+            planned=report.run.rounds.planned or 0,
+            limit=float(begun.project.settings.rules.plan.budget),
+        ),
+        seed=begun.seed,
+        asked=begun.asked,
+        detectable=shown.detectable if shown is not None else None,
+        folder=str(begun.folder),
+    )  # fmt: skip
+
+
+def _slowness(finding: Finding) -> float:
+    ratio = finding.ratio.estimate
+    if ratio is None or ratio <= 0:
+        return -math.inf
+    return ratio if finding.better == "lower" else 1 / ratio
+
+
+def _of_finding(finding: Finding) -> Change | None:
+    """Return the change of a finding as a slowdown: above 1 is worse, whatever is better."""
+    ratio = finding.ratio
+    if ratio.estimate is None or ratio.estimate <= 0:
+        return None
+    if finding.better == "lower":
+        return Change(ratio.estimate, ratio.low, ratio.high)
+    low, high = (1 / end if end else None for end in (ratio.high, ratio.low))
+    return Change(1 / ratio.estimate, low, high)
+
+
+def _change(log: float, sd: float) -> Change:
+    return Change(math.exp(log), math.exp(log - _Z * sd), math.exp(log + _Z * sd))
+
+
+def _member(number: int, commit: RangeCommit, search: Search | None, stand: Stand | None) -> Member:
+    seen = search.seen.get(number) if search is not None else None
+    measured = seen.measured(number) if seen is not None else None
+    why = search.unmeasurable.get(number, "") if search is not None else ""
+    change = None
+    if measured is not None and stand is not None:
+        change = _change(measured.mean, stand.found.noise / math.sqrt(measured.rounds))
+    return Member(
+        number=number, sha=commit.sha, subject=commit.subject, author=commit.author, date=commit.date,
+        files=len(commit.paths), added=commit.added, removed=commit.removed,
+        probability=float(stand.found.culprits[number - 1]) if stand is not None else 0.0,
+        state=_state(number, commit, search, seen, why),
+        rounds=measured.rounds if measured is not None else 0,
+        change=change, why=why, folder=str(seen.folder) if seen is not None else "",
+    )  # fmt: skip
+
+
+def _state(number: int, commit: RangeCommit, search: Search | None, seen: Seen | None, why: str) -> State:
+    if seen is not None and (seen.ratios or seen.same):
+        return "measured" if seen.ratios else "same"
+    if why:
+        return "unmeasurable"
+    if search is None or not search.hardly(number):
+        return "inferred"
+    return "inert" if commit.inert else "untouched"
+
+
+def _remaining(commits: Sequence[RangeCommit], found: Posterior) -> list[str]:
+    """Return the fewest commits that hold 95%, in the order of the range."""
+    order = np.argsort(-found.culprits, kind="stable")
+    enough = int(np.searchsorted(np.cumsum(found.culprits[order]), ENOUGH)) + 1
+    return [commits[number].sha for number in sorted(order[:enough])]

@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from gate.commands.bisect.range import RangeCommit
 from gate.commands.bisect.result import Change, Member, Result, State
+from gate.commands.bisect.search import RangeCommit
 from gate.config.types import Config
 from gate.model.case import MEAN, TYPICAL, CaseId
 from gate.model.names import ACTIVE

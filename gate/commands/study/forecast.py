@@ -22,7 +22,7 @@ from gate.writing.phrases import joined
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gate.stats.design.power import Power
+    from gate.stats.design.sample_size import Power
 
 
 _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
@@ -123,7 +123,7 @@ def powers(design: Design, sessions: int | None) -> list[Power]:
     if study.replicates * len(design.planned) * each > _MOST:
         return []
     # pandas takes its time to load
-    from gate.stats.design.power import power
+    from gate.stats.design.sample_size import power
     from gate.stats.quantile import needed_values
 
     values = study.replicates * design.project.settings.rules.plan.iterations * each

@@ -15,11 +15,18 @@ import msgspec
 
 from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
-from gate.commands.study.design import Design, bound_runners, bound_sessions, open_design
+from gate.commands.study.command import AnalyseOptions, StudyOptions
+from gate.commands.study.design import (
+    Design,
+    begun_in,
+    bound_runners,
+    bound_sessions,
+    open_design,
+    shares_in,
+    still_true,
+)
 from gate.commands.study.forecast import design_warnings
-from gate.commands.study.options import AnalyseOptions, StudyOptions
 from gate.commands.study.plan import introduction, warnings_of, write_plan
-from gate.commands.study.progress import begun_in, shares_in, still_true
 from gate.config.replicates import extended, shares_of
 from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part

@@ -14,9 +14,9 @@ import msgspec
 import numpy as np
 
 from gate.model.study import AnalysisUnit, Diagnostics, Residual, Scale
+from gate.stats.design.aliases import ROUNDING, least_squares
 from gate.stats.design.checks import Finding, equal_variance, growth, judged, lack_of_fit, normality, untested
 from gate.stats.design.coding import lay_out
-from gate.stats.design.least_squares import ROUNDING, least_squares
 from gate.stats.special import betainc, ndtri, stdtr
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gate.model.study import Factor
-    from gate.stats.design.least_squares import Fit
+    from gate.stats.design.aliases import Fit
 
     Array = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]

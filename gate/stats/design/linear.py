@@ -20,9 +20,8 @@ import msgspec
 import numpy as np
 
 from gate.model.study import Effect, LinearModel, Slope, Term, Trend
-from gate.stats.design.aliases import aliases, without_aliased
+from gate.stats.design.aliases import Fit, aliases, least_squares, without_aliased
 from gate.stats.design.coding import Addend, addends, inestimable, lay_out
-from gate.stats.design.least_squares import Fit, least_squares
 from gate.stats.design.strata import Sum, stratified
 from gate.stats.family import holm
 from gate.stats.special import stdtr, stdtrit
@@ -32,10 +31,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gate.model.study import Axis, Factor, Setting
-    from gate.stats.design.aliases import Aliases
+    from gate.stats.design.aliases import Aliases, Fit
     from gate.stats.design.coding import Addend, Design
     from gate.stats.design.layers import Layers
-    from gate.stats.design.least_squares import Fit
     from gate.stats.design.strata import Strata
 
     Array = npt.NDArray[np.float64]

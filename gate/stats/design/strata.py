@@ -14,9 +14,8 @@ import numpy as np
 
 from gate.model.study import Error, Stratum
 from gate.stats.design.coding import DEPENDENT, Coded, Columns, Design
-from gate.stats.design.layers import NESTED, RANK, Groups, Layers, groups
+from gate.stats.design.layers import NESTED, RANK, FTest, Groups, Layers, Mixed, groups, reml
 from gate.stats.design.layers import layers as lay
-from gate.stats.design.mixed import FTest, Mixed, reml
 from gate.stats.special import fdtrc
 
 if TYPE_CHECKING:

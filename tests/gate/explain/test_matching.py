@@ -2,8 +2,7 @@
 
 import pytest
 
-from gate.explain.matching import match
-from gate.explain.names import is_project, plain
+from gate.explain.matching import is_project, match, plain
 from gate.model.names import Side
 from gate.model.profile import Frame, Profile, Stack
 

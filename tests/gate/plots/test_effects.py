@@ -7,7 +7,7 @@ import math
 import pytest
 
 from gate.model import QuantileCurve, QuantileEffect
-from gate.plots.effects import effects
+from gate.plots.changes import effects
 from gate.plots.picture import Picture
 from tests.gate.plots.drawn import assert_sound, corners, marks, paths, texts
 from tests.gate.report import examples

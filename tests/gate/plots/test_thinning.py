@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gate.model import Sample
-from gate.plots.thinning import build_sizes, density, places, thinned, used_builds
+from gate.plots.scales import build_sizes, density, places, thinned, used_builds
 from tests.gate.plots.drawn import sample
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
-from harness.profilers.callgrind import Names, add
-from harness.profilers.callgrind_format import Arcs, Counted, chains, drawn, spent
+from harness.profilers.callgrind import Arcs, Counted, Names, add, chains, drawn, spent
 from harness.profilers.native import Places
 from harness.profilers.profiler import Costs
 

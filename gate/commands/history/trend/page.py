@@ -14,9 +14,8 @@ from gate.commands.history.trend import words
 from gate.document.document import Figure
 from gate.document.html import prose, render_template
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import Picture, Point, Sheet, Tip, room
+from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, Tip, room
 from gate.plots.scales import Axis, change_ticks
-from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.stats.series import Path
 from gate.store.series import Run
 from gate.store.trend import CaseTrend, Trend

@@ -28,22 +28,21 @@ from gate.model.study import (
     Varies,
 )
 from gate.stats.design.cells import balanced, blocks, interactions, lacking, main_effects, treatments
+from gate.stats.design.checks import dependence
 from gate.stats.design.claims import (
     change_of_quantile,
     claims,
+    lenth,
     of_contrasts,
     of_mean,
     of_quantile,
     of_spread,
 )
-from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
-from gate.stats.design.lenth import lenth
 from gate.stats.design.linear import linear_model, trends
-from gate.stats.design.one_way import Error, one_ways, percents
+from gate.stats.design.one_way import Error, kruskal, one_ways, percents, rank_tests, spreads
 from gate.stats.design.quantiles import quantile_effects
-from gate.stats.design.rank_tests import kruskal, rank_tests, spreads
 from gate.stats.design.sample_size import FEWEST, mean_intervals, sample_sizes
 from gate.stats.design.strata import aligned
 from gate.words.effects import percentile, settings_text

@@ -27,8 +27,7 @@ from gate.commands.study.plots.marks import (
 )
 from gate.model.study import Factor, Response, Setting
 from gate.plots.axes import grid
-from gate.plots.picture import Picture, Sheet, room
-from gate.plots.style import LETTERS_NARROW
+from gate.plots.picture import LETTERS_NARROW, Picture, Sheet, room
 from gate.units import agree, plural
 from gate.writing.plain import clip
 

@@ -15,9 +15,8 @@ from gate.commands.study.plots import marks as m
 from gate.commands.study.plots.marks import LAYOUTS, Look, in_unit, said
 from gate.model.study import Contrast, Response, Term
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import Anchor, Picture, Point, Sheet, room
+from gate.plots.picture import LETTERS, LETTERS_NARROW, Anchor, Picture, Point, Sheet, room
 from gate.plots.scales import Axis, minus, ticks
-from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.stats.special import ndtri, stdtrit
 from gate.units import agree, format_confidence, format_number, plural
 from gate.words.effects import named, named_short

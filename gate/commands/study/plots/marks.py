@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from gate.model.study import Factor, Response, Setting
 from gate.plots.axes import quantity, tick_room
-from gate.plots.picture import Anchor, Point, Shape, Sheet, room
+from gate.plots.picture import LETTERS, LETTERS_NARROW, SETTINGS, Anchor, Point, Shape, Sheet, room
 from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, minus, ticks
-from gate.plots.style import LETTERS, LETTERS_NARROW, SETTINGS
 from gate.units import DIMENSIONS, format_number
 from gate.words.effects import Unit, unit_of
 from gate.writing.plain import clip, told_apart

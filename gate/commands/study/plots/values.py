@@ -20,8 +20,7 @@ from gate.commands.study.plots.marks import LAYOUTS, Array, Scale, combination, 
 from gate.model.study import Factor, Response, Setting
 from gate.plots.axes import grid, half_violin, tick_room
 from gate.plots.picture import Picture, Sheet, room
-from gate.plots.scales import Axis, limits, ticks
-from gate.plots.thinning import density
+from gate.plots.scales import Axis, density, limits, ticks
 from gate.stats.quantile import needed_values, type8
 from gate.units import agree, plural
 from gate.writing.amounts import format_p

@@ -14,8 +14,8 @@ from gate.cli import values
 from gate.commands.bisect import words
 from gate.commands.bisect.bisect import Reads, untouched
 from gate.commands.bisect.outputs import FORMATS, text
-from gate.commands.bisect.range import RangeCommit
 from gate.commands.bisect.result import Asked, Change, Cost, End, Member, Result, Several
+from gate.commands.bisect.search import RangeCommit
 from gate.model.case import CaseId
 from tests.support.project import SHELL_BENCH, SHELL_CONFIG, Project
 

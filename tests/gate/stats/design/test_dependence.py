@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from gate.model.study import Dependence, Factor
-from gate.stats.design.dependence import dependence
+from gate.stats.design.checks import dependence
 from tests.support.units_frame import NPK, NPK_YIELD
 
 Array = npt.NDArray[np.float64]

@@ -12,13 +12,12 @@ import pytest
 from gate.model.bounds import LARGEST, SMALLEST
 from gate.model.study import Factor
 from gate.stats.design.cells import main_effects, treatments
+from gate.stats.design.checks import dependence
 from gate.stats.design.coding import coded
-from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.linear import linear_model
-from gate.stats.design.one_way import MOST_TABLES, one_ways, percents
+from gate.stats.design.one_way import MOST_TABLES, one_ways, percents, spreads
 from gate.stats.design.quantiles import MOST_CELLS, quantile_effects
-from gate.stats.design.rank_tests import spreads
 from gate.stats.design.sample_size import sample_sizes
 
 

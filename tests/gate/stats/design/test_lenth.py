@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gate.model.study import Factor, Lenth
-from gate.stats.design.lenth import lenth, margins
+from gate.stats.design.claims import lenth, margins
 from tests.gate.stats.design import published
 
 

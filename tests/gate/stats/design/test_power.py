@@ -9,7 +9,7 @@ import pytest
 from gate.model.study import Factor
 from gate.stats.design.coding import coded, lay_out
 from gate.stats.design.layers import layers
-from gate.stats.design.power import power
+from gate.stats.design.sample_size import power
 from gate.stats.design.strata import stratified
 from tests.promise.test_study_claims import share
 from tests.support.seeds import some

@@ -10,8 +10,8 @@ from gate.config.fractions import burman_runs, fraction_runs, generator, minimum
 from gate.model.study import Factor
 from gate.stats.design.aliases import aliases, saturated
 from gate.stats.design.cells import balanced, lacking
+from gate.stats.design.claims import lenth
 from gate.stats.design.coding import coded
-from gate.stats.design.lenth import lenth
 from gate.stats.design.linear import linear_model
 from gate.stats.design.quantiles import quantile_effects
 

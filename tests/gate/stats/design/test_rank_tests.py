@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from gate.model.study import Spread
-from gate.stats.design.rank_tests import kruskal, rank_tests, spreads, statistic
+from gate.stats.design.one_way import kruskal, rank_tests, spreads, statistic
 from tests.support.seeds import some
 from tests.support.units_frame import TENSION, UNBALANCED, WOOL, about, crossed, factors, frame, warpbreaks
 

@@ -12,9 +12,8 @@ from scipy import optimize, stats
 
 from gate.model.study import Block, Error, Factor
 from gate.stats.design.coding import coded, lay_out
-from gate.stats.design.layers import complete_within, groups, layers
+from gate.stats.design.layers import complete_within, groups, layers, reml
 from gate.stats.design.linear import linear_model
-from gate.stats.design.mixed import reml
 from gate.stats.design.strata import Strata, aligned, stratified
 from tests.support.units_frame import NPK, NPK_YIELD
 

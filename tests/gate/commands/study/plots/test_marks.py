@@ -11,9 +11,8 @@ import pytest
 from gate.commands.study.plots.columns import Run, ordered, runs
 from gate.commands.study.plots.marks import Entry, Look, apart, legend, legend_height, marks_between, shortened
 from gate.model.study import Factor, Setting
-from gate.plots.picture import Sheet
+from gate.plots.picture import SETTINGS, Sheet
 from gate.plots.scales import Tick
-from gate.plots.style import SETTINGS
 from tests.gate.plots.drawn import texts
 
 

@@ -16,11 +16,9 @@ from gate.commands.study.plots.blocks import blocks
 from gate.commands.study.plots.columns import TreatmentValues
 from gate.commands.study.plots.contrasts import MOST, half_normal, pareto
 from gate.commands.study.plots.effects import quantile_effects
-from gate.commands.study.plots.intervals import means_by_metric, sample_sizes
+from gate.commands.study.plots.intervals import means_by_metric, one_way, sample_sizes
 from gate.commands.study.plots.means import interactions, mains
-from gate.commands.study.plots.one_way import one_way
-from gate.commands.study.plots.residuals import residuals
-from gate.commands.study.plots.series import Boot, boots, series
+from gate.commands.study.plots.series import Boot, boots, residuals, series
 from gate.commands.study.plots.values import boxes, histogram, spreads, violins
 from gate.model.study import Claim, Contrast, Factor, Lenth, MeanInterval, OneWay, PairwiseDifference, Response, Spread
 from gate.plots.picture import Picture, room
