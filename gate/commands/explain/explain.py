@@ -18,7 +18,7 @@ from gate.model import Report, UserError
 from gate.model.profile import Profile
 from gate.report.measurements import Kept
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
-from gate.report.text.explanations import explanation_lines
+from gate.report.text.terminal import explanation_lines
 from gate.units import format_duration, plural
 from gate.words.streams import colored
 from gate.writing.phrases import listed

@@ -12,9 +12,8 @@ from gate.model import Finding, Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.explanations import functions_table, why
 from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, write
-from gate.report.markdown.tables import Part
+from gate.report.markdown.tables import Part, functions_table, why
 from gate.units import plural
 from gate.words import reports, sameness
 from gate.words.failures import FailureGroup, grouped
