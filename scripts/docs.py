@@ -126,7 +126,7 @@ def _written(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
-_FORMATS = "| format | `--from` | build | execution | iteration | trap |\n| --- | --- | --- | --- | --- | --- |\n"
+_FORMATS = "| format | `--from` | execution | iteration | trap |\n| --- | --- | --- | --- | --- |\n"
 
 
 def formats() -> str:
@@ -134,9 +134,9 @@ def formats() -> str:
     found = sorted(
         ((adapter(name).FORMAT, name) for name in result_formats()), key=lambda each: each[0].title.casefold()
     )
-    builds = {name: f"one {f.column} of the file" if f.column else "the file" for f, name in found}
+    builds = {name: f"; each {f.column} is a build" if f.column else "" for f, name in found}
     rows = "".join(
-        f"| {f.title} | `{name}` | {builds[name]} | {f.execution} | {f.iteration} | {f.trap.partition(';')[0]} |\n"
+        f"| {f.title}{builds[name]} | `{name}` | {f.execution} | {f.iteration} | {f.trap.partition(';')[0]} |\n"
         for f, name in found
     )
     before, head, after = IMPORT.read_text(encoding="utf-8").partition(_FORMATS)
