@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from gate.model import Sample
+from gate.stats.subsample import of_starts
 
 EXPECTED = 0.025
 """Share of controls that alarm by chance: a regression at threshold 0, 2.5% a side."""
@@ -42,21 +44,14 @@ def halves(sample: Sample) -> Halves | None:
     paired = place < np.repeat(starts, sample.counts[1])
     numbers = np.array([number for _, number in sample.builds])
     even = (place + np.repeat(numbers, sample.counts[1])) % 2 == 1
-    return Halves(*(_starts(sample, paired & half) for half in (~even, even)))
+    return Halves(*(_one_session(of_starts(sample, paired & half)) for half in (~even, even)))
 
 
-def _starts(sample: Sample, kept: np.ndarray) -> Sample:
-    """Keep some starts of a sample; all builds are of one session, since both halves share what a machine does."""
-    build = np.repeat(np.arange(len(sample.builds)), sample.counts[1])[kept]
-    counts = np.bincount(build, minlength=len(sample.builds))
-    counts = counts[counts > 0]
-    return Sample(
-        sample.values[np.repeat(kept, sample.counts[0])],
-        (sample.counts[0][kept], counts, np.array([len(counts)], dtype=np.int64)),
-        tuple((0, number) for number in range(len(counts))),
-        None if sample.orders is None else sample.orders[kept],
-        sample.step,
-    )
+def _one_session(sample: Sample) -> Sample:
+    """Take all builds as those of one session, since both halves share what a machine does."""
+    count = len(sample.builds)
+    names = tuple((0, number) for number in range(count))
+    return msgspec.structs.replace(sample, builds=names, counts=(*sample.counts[:2], np.array([count], dtype=np.int64)))
 
 
 _CAUTION = 1 / EXPECTED - 2

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from gate.model import Sample
 
@@ -15,18 +16,24 @@ def of_builds(sample: Sample, wanted: Callable[[tuple[int, int]], bool]) -> Samp
     kept = np.array([wanted(build) for build in sample.builds], dtype=bool)
     if kept.all():
         return sample
-    executions = np.repeat(kept, sample.counts[1])
-    names = tuple(build for build, keep in zip(sample.builds, kept.tolist(), strict=True) if keep)
+    return of_starts(sample, np.repeat(kept, sample.counts[1]))
+
+
+def of_starts(sample: Sample, kept: npt.NDArray[np.bool_]) -> Sample:
+    """Keep some executions, and the builds and sessions that have any of them."""
+    build = np.repeat(np.arange(len(sample.builds)), sample.counts[1])[kept]
+    counts = np.bincount(build, minlength=len(sample.builds))
+    names = tuple(name for name, count in zip(sample.builds, counts.tolist(), strict=True) if count)
     sessions = [session for session, _ in names]
     return Sample(
-        sample.values[np.repeat(executions, sample.counts[0])],
+        sample.values[np.repeat(kept, sample.counts[0])],
         (
-            sample.counts[0][executions],
-            sample.counts[1][kept],
+            sample.counts[0][kept],
+            counts[counts > 0],
             np.array([sessions.count(s) for s in dict.fromkeys(sessions)], dtype=np.int64),
         ),
         names,
-        None if sample.orders is None else sample.orders[executions],
+        None if sample.orders is None else sample.orders[kept],
         sample.step,
     )
 

@@ -12,7 +12,7 @@ import msgspec
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
-from gate.commands.calibrate import result, text
+from gate.commands.calibrate import result
 from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
 from gate.commands.calibrate.result import Calibration, Session, news, session_of
 from gate.config.rules import most_builds
@@ -149,9 +149,9 @@ def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions
     if outputs.json == "-":
         out.write(result.render(found))
     elif outputs.quiet:
-        out.write(f"{text.headline(found)}\n")
+        out.write(f"{result.headline(found)}\n")
     else:
-        out.write(terminal.render(text.document(found), terminal.screen(out)))
+        out.write(terminal.render(result.document(found), terminal.screen(out)))
     if outputs.json not in (None, "-"):
         write(Path(outputs.json), result.render(found))
     out.flush()

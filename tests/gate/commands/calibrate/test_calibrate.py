@@ -16,7 +16,7 @@ from msgspec import structs
 
 from gate.cli.groups import RulesOptions
 from gate.commands.calibrate import calibrate
-from gate.commands.calibrate import text as calibration_text
+from gate.commands.calibrate import result as calibration_text
 from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
 from gate.commands.calibrate.result import Calibration, Session, render, session_of
 from gate.config.parse import parse
