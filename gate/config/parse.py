@@ -36,7 +36,7 @@ from gate.config.treatments import (
     settings_of,
     variable,
 )
-from gate.config.types import Benchmark, Builds, BuildTable, Config, Show
+from gate.config.types import Benchmark, Builds, BuildTable, Config, Gate, MetricRules, Override, Show
 from gate.config.wrong import advice, closest, example, is_struct, shown, wrong
 from gate.model import SIDES
 from gate.model.case import MEAN
@@ -330,6 +330,21 @@ def _check_detectable(config: Config) -> Iterator[Fault]:
         if size is not None and size <= threshold:
             why = f"{size} is not above the threshold, so a change of this size could never show: write a larger one"
             yield Fault((*path, "detectable"), why)
+    tables: list[tuple[Path, Gate | Override | MetricRules]] = [(("gate",), gate)]
+    tables += [(("override", i), each) for i, each in enumerate(config.override)]
+    tables += [(path, rules) for path, rules in _metric_tables(config)]
+    for path, each in tables:
+        if each.warn is not None and each.threshold is not None and each.warn >= each.threshold:
+            why = f"{each.warn} is not below the threshold of {each.threshold}, which fails: write a smaller one"
+            yield Fault((*path, "warn"), why)
+
+
+def _metric_tables(config: Config) -> list[tuple[Path, MetricRules]]:
+    return [
+        (("benchmark", i, "metric", name), rules)
+        for i, b in enumerate(config.benchmark)
+        for name, rules in b.metric.items()
+    ]
 
 
 def _check_build(build: BuildTable) -> Iterator[Fault]:
@@ -347,15 +362,15 @@ def _check_build(build: BuildTable) -> Iterator[Fault]:
 
 def _check_units(config: Config) -> Iterator[Fault]:
     # a floor in a unit that no metric has would apply to nothing, without a word
-    rules = {(i, name): r for i, b in enumerate(config.benchmark) for name, r in b.metric.items()}
-    declared = {to_base(r.unit)[0] for r in rules.values() if r.unit is not None}
-    places: list[tuple[Path, Quantity | None]] = [(("gate", "floor"), config.gate.floor)]
-    places += [(("override", i, "floor"), o.floor) for i, o in enumerate(config.override)]
-    places += [(("benchmark", i, "metric", name, "floor"), r.floor) for (i, name), r in rules.items()]
-    for path, floor in places:
-        if floor is not None and floor.unit not in ("", *DIMENSIONS, *declared):
-            why = f'"{floor.unit}" is not the unit of a metric: write a time, a size, a number, or the unit of a metric'
-            yield Fault(path, why)
+    rules = _metric_tables(config)
+    declared = {to_base(r.unit)[0] for _, r in rules if r.unit is not None}
+    places: list[tuple[Path, Gate | Override | MetricRules]] = [(("gate",), config.gate), *rules]
+    places += [(("override", i), o) for i, o in enumerate(config.override)]
+    for path, table in places:
+        for key, amount in (("floor", table.floor), ("limit", table.limit)):
+            if amount is not None and amount.unit not in ("", *DIMENSIONS, *declared):
+                why = f'"{amount.unit}" is not the unit of a metric: write a time, a size, a number or that of one'
+                yield Fault((*path, key), why)
 
 
 def _check_zero_thresholds(config: Config) -> Iterator[Fault]:

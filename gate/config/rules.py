@@ -215,6 +215,14 @@ def threshold_of(config: Config, benchmark: str, metric: str, statistic: str, vi
     return float(next((each for each in (*own, *overrides) if each is not None), config.gate.threshold))
 
 
+def warn_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> float | None:
+    """Return from which change for the worse a case is marked: the metric's, an override's, gate's; None: none."""
+    own = [table.warn for table in _tables(config, benchmark, metric, view_of)]
+    overrides = [o.warn for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
+    found = next((each for each in (*own, *overrides) if each is not None), config.gate.warn)
+    return None if found is None else float(found)
+
+
 def better_of(config: Config, benchmark: str, metric: str) -> Better | None:
     """Return which direction of a metric is better: as its own rules say, otherwise the last matching override."""
     own = metric_rules(config, benchmark, metric).better
@@ -263,24 +271,38 @@ def detectable_of(config: Config, benchmark: str, metric: str, statistic: str, v
 def floor_of(
     config: Config, benchmark: str, metric: str, statistic: str, unit: str, view_of: str | None = None
 ) -> float | None:
-    """Return the floor of a case in its base unit; None where there is none.
-
-    The metric's own, else the last override's that matches, else the gate's, each only if it is of the metric's
-    dimension. A plain number of the metric's own rules is in the unit that they declare; elsewhere it is a count. A
-    plain 0 takes the floor away in every dimension.
-    """
-    tables = _tables(config, benchmark, metric, view_of)
-    rules = next((table for table in tables if table.floor is not None), tables[0])
-    overrides = [o.floor for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
-    own = rules.floor
-    if own is not None and own.unit == "":
-        return own.value * to_base(rules.unit or unit)[1] or None
+    """Return the floor of a case in its base unit; None where there is none. A plain 0 takes it away."""
     benchmarked = benchmark_rules(config, benchmark)
     default = config.gate.floor or (benchmarked.measured.floor if benchmarked is not None else None)
-    for floor in (own, *overrides, default):
-        if floor is not None and (_of_dimension(floor, unit) or (floor.unit == "" and floor.value == 0)):
-            return floor.value or None
-    return None
+    tables = _tables(config, benchmark, metric, view_of)
+    overrides = [o.floor for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
+    return _amount([(table.floor, table.unit) for table in tables], [*overrides, default], unit) or None
+
+
+def limit_of(config: Config, benchmark: str, metric: str, statistic: str, unit: str) -> float | None:
+    """Return the limit of head's value in its base unit; None where there is none. A view has one of its own only."""
+    rules = metric_rules(config, benchmark, metric)
+    named = [
+        each.limit
+        for each in reversed(config.override)
+        if matches(each.benchmark, benchmark) and matches(each.metric, metric) and matches(each.statistic, statistic)
+    ]
+    return _amount([(rules.limit, rules.unit)], [*named, config.gate.limit], unit)
+
+
+def _amount(
+    own: Sequence[tuple[Quantity | None, str | None]], others: Sequence[Quantity | None], unit: str
+) -> float | None:
+    """Return the first amount that is of the metric's dimension, in the base unit; None: none is.
+
+    A plain number of the metric's own rules is in the unit that they declare; elsewhere it is a count, and a plain 0
+    is one in every dimension.
+    """
+    first, declared = next(((amount, of) for amount, of in own if amount is not None), (None, None))
+    if first is not None and first.unit == "":
+        return first.value * to_base(declared or unit)[1]
+    every = (each for each in (first, *others) if each is not None)
+    return next((each.value for each in every if _of_dimension(each, unit) or (each.unit, each.value) == ("", 0)), None)
 
 
 def default_floor(config: Config) -> str:

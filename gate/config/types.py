@@ -74,6 +74,21 @@ class Gate(Table, frozen=True, kw_only=True):
     """The rules of the verdict."""
 
     threshold: Annotated[Share, Meta(description="The smallest change worth failing for.")] = default(Share(0.02))
+    warn: Annotated[
+        Share | None,
+        Meta(
+            description="A change for the worse that is shown to be beyond this, and not beyond the threshold, is "
+            "marked in the report; it never fails. Default: none."
+        ),
+    ] = None
+    limit: Annotated[
+        Quantity | None,
+        Meta(
+            examples=["50ms"],
+            description="An absolute bound of head, whatever base is: a case whose value is shown to be beyond it "
+            "(where higher is better: below it) is a regression. Applies to metrics of its dimension. Default: none.",
+        ),
+    ] = None
     floor: Annotated[
         Quantity | None,
         Meta(
@@ -189,6 +204,8 @@ class Override(Table, frozen=True, kw_only=True):
     metric: Annotated[str, Meta(description="Glob of metric names.")] = "*"
     statistic: Annotated[str, Meta(description="Glob of statistics.")] = "*"
     threshold: Annotated[Share | None, Meta(description="Replaces gate.threshold.")] = None
+    warn: Annotated[Share | None, Meta(description="Replaces gate.warn.")] = None
+    limit: Annotated[Quantity | None, Meta(description="Replaces gate.limit.")] = None
     floor: Annotated[Quantity | None, Meta(description="Replaces gate.floor.")] = None
     implausible: Annotated[Share | None, Meta(description="Replaces gate.implausible.")] = None
     show: Annotated[Show | None, Meta(description="Replaces gate.show.")] = None
@@ -283,8 +300,8 @@ class Plan(Table, frozen=True, kw_only=True):
         list[str] | None,
         Meta(
             examples=[["time"]],
-            description='Metrics that the gate decides on; the rest is recorded. Default: "time" and "active" of '
-            "commands, all metrics of values.",
+            description='Metrics that the gate decides on; the rest is recorded. Builds have "size" (of each of '
+            '`artifacts`) and "build-time". Default: "time" and "active" of commands, all metrics of values.',
         ),
     ] = None
     shards: Annotated[
@@ -399,6 +416,8 @@ class MetricRules(Table, frozen=True, kw_only=True):
         ),
     ] = None
     threshold: Annotated[Share | None, Meta(description="Replaces gate.threshold and overrides.")] = None
+    warn: Annotated[Share | None, Meta(description="Replaces gate.warn and overrides.")] = None
+    limit: Annotated[Quantity | None, Meta(description="Replaces gate.limit and overrides.")] = None
     floor: Annotated[Quantity | None, Meta(description="Replaces gate.floor and overrides.")] = None
     exact: Annotated[
         bool | None,

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from gate.config.rules import Policy, detectable_of, floor_of, show_of, threshold_of
+from gate.config.rules import Policy, detectable_of, floor_of, limit_of, show_of, threshold_of, warn_of
 from gate.config.types import Gate, Show
 from gate.decide.views import Role, questions_of, roles_of
 from gate.evidence.factors import bound_factors
@@ -30,8 +30,9 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     center: what of the values is compared. floor: in the base unit. show: what it must show to pass. wanted: the size
     of a slowdown that must have shown, where no sign of one is enough. memory: what earlier sessions on the same
     machine tell of its variance. shift: what is added to the values of both sides; of a share what brings base to the
-    whole, so that a ratio of 1.02 is a difference of 2 percentage points, and base may be 0; else 0. role: among the
-    views of its question; None: it is the only one.
+    whole, so that a ratio of 1.02 is a difference of 2 percentage points, and base may be 0; else 0. warn: the change
+    for the worse that is marked. limit: of head, in the base unit. role: among the views of its question; None: it is
+    the only one.
     """
 
     case: Case
@@ -43,6 +44,8 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     wanted: float
     memory: FindingMemory | None
     shift: float
+    warn: float | None
+    limit: float | None
     role: Role | None = None
 
     @property
@@ -136,16 +139,20 @@ def by_question(subjects: Sequence[Subject]) -> list[list[int]]:
 def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[CaseId, FindingMemory]) -> Subject:
     """Bring together a case, a statistic and the rules for both."""
     names = (policy.config, case.benchmark, case.metric, statistic)
+    threshold, warn = threshold_of(*names, case.view_of), warn_of(*names, case.view_of)
     whole = whole_of(case.metric, case.unit)
     return Subject(
         case=case,
         statistic=statistic,
         center=center_of(statistic),
-        threshold=threshold_of(*names, case.view_of),
+        threshold=threshold,
         floor=floor_of(*names, case.unit, case.view_of),
         show=show_of(*names, case.view_of),
         wanted=detectable_of(*names, case.view_of),
         memory=remembered.get(case_id(case, statistic)),
+        # from the threshold on a change fails
+        warn=warn if warn is not None and warn < threshold else None,
+        limit=limit_of(*names, case.unit),
         shift=0.0 if whole is None else whole - float(case.base.values.mean()),
     )
 

@@ -14,25 +14,24 @@ from gate.decide.design import Design, by_question
 from gate.decide.detectable import POWER, degrees, detectable, size_at
 from gate.decide.estimates import ONLY_REPORTS, Estimated, Moderation, needed_builds
 from gate.decide.futility import asks_for_no_sign, edge, in_sight, is_beyond, is_futile, unseen
-from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, limits_of
+from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, label_of, limits_of
 from gate.decide.machines import session_ratios
+from gate.decide.sides import limits_of_heads, side_summary
 from gate.decide.views import Role
 from gate.model import (
-    Counts,
     DecidedAt,
     Finding,
     MemoryUse,
     Pairing,
     RatioInterval,
-    Side,
-    SideSummary,
     Variance,
     Variances,
     Verdict,
 )
-from gate.model.report import View
+from gate.model.report import Limit, View
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import (
+    BeyondWarn,
     EarlyStop,
     NoisierThanRemembered,
     NormalTail,
@@ -45,9 +44,8 @@ from gate.stats.diagnostics.carry_over import carry_over
 from gate.stats.diagnostics.screen import suspects
 from gate.stats.estimate import all_level_variances
 from gate.stats.family import Tested
-from gate.stats.fixed_sessions import side_over_machines, sides_of
 from gate.stats.levels import LevelVariance
-from gate.stats.ratio import WITHHELD, Limits, Rounded, side_limits, t_quantile
+from gate.stats.ratio import Limits, Rounded, t_quantile
 from gate.stats.round_ratio import UNKNOWN
 from gate.stats.spreads import wider
 
@@ -66,31 +64,6 @@ def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
         method=found.method,
         df=ratio.df if not found.exact else None,
         kind=limits.kind,
-    )
-
-
-def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
-    """Describe one side: its value, its own interval at confidence 1 - alpha, and its counts."""
-    reduced = found.reduced
-    sample, tops, value = (
-        (found.base, reduced.base, reduced.x) if side == "base" else (found.head, reduced.head, reduced.y)
-    )
-    limits = WITHHELD
-    # a mean stands in for a quantile that has no logarithm; its interval is not the quantile's
-    if tops.log or math.isclose(tops.mean, value):
-        machines = sides_of(found.machines, side)
-        limits = side_over_machines(machines, alpha) if machines else side_limits(tops, alpha)
-    shift, unknown = found.subject.shift, reduced.rounding[side == "head"]
-    return SideSummary(
-        value=value - shift,
-        low=None if limits.low is None else limits.low - unknown - shift,
-        high=None if limits.high is None else limits.high + unknown - shift,
-        counts=Counts(
-            session=len(sample.counts[2]),
-            build=len(sample.builds),
-            execution=len(sample.counts[0]),
-            iteration=len(sample.values),
-        ),
     )
 
 
@@ -179,8 +152,8 @@ def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> l
     """Give judged subjects their verdicts and describe them; comparisons: all views that share the error."""
     estimated = [each.estimated for each in judged]
     suspicious = suspects([(found.base, found.head) for found in estimated])
-    described = variances(estimated)
-    return [_finding(*each, design, comparisons) for each in zip(judged, described, suspicious, strict=True)]
+    each_of = zip(judged, variances(estimated), suspicious, limits_of_heads(judged, design), strict=True)
+    return [_finding(*each, design, comparisons) for each in each_of]
 
 
 class Answer(NamedTuple):
@@ -234,7 +207,9 @@ def _times(own: Role | None, other: Role | None) -> float | None:
     return other.noise / own.noise
 
 
-def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Design, comparisons: int) -> Finding:
+def _finding(
+    judged: Judged, variance: Variances, suspicious: bool, limit: Limit | None, design: Design, comparisons: int
+) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
     verdict, size, has_sign, by_floor = verdict_of(judged, design)
     # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
@@ -246,7 +221,9 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
     alpha = decided_alpha(judged, tested, design)
     decided = limits_of(found, alpha)
     known = acceptance(judged, design) if verdict == "regression" else Acceptance(None, None)
-    accept = known.covers
+    broken = limit is not None and limit.state == "broken"
+    # what an entry accepts is a change, not a value beyond what is allowed; a label accepts anything
+    accept = label_of(design) if broken else known.covers
     called = not found.hold and judged.p is not None
     more = more_builds(judged, design) if verdict == "inconclusive" else None
     facts = reasons.Facts(
@@ -267,6 +244,7 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         more_builds=more,
         accepted=accept,
         exceeded=known.exceeded,
+        broken=limit if broken else None,
     )
     return Finding(
         benchmark=case.benchmark,
@@ -287,17 +265,19 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         p_adjusted=judged.regression.p_adjusted if called else None,
         p_improvement=judged.p_improvement,
         p_improvement_adjusted=judged.improvement.p_adjusted if called else None,
-        verdict="accepted" if accept else verdict,
+        verdict="accepted" if accept else "regression" if broken else verdict,
         accepted=accept,
         reason=reasons.finding(facts),
         warnings=_warnings(judged, verdict, suspicious, design),
-        not_worse=judged.position.not_worse and by_floor != "worse",
+        not_worse=judged.position.not_worse and by_floor != "worse" and not broken,
         more_builds=more,
         stopped=_stopped(judged, design),
         detectable=_detectable(found, size, verdict, design),
         identical=None,
         variance=variance,
         memory=memory_use(found, design.alpha, design),
+        warn=subject.warn,
+        limit=limit,
         pairing=_pairing(found, design),
     )
 
@@ -363,7 +343,8 @@ def _stopped(judged: Judged, design: Design) -> Literal["settled", "futility"] |
 
 def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design) -> list[AnyWarning]:
     found = judged.estimated
-    told = [*judged.subject.case.warnings, *found.warnings]
+    marked = _beyond_warn(judged) if verdict != "regression" else None
+    told = [*judged.subject.case.warnings, *found.warnings, *([marked] if marked is not None else [])]
     if found.exact:
         return told
     if verdict in ("regression", "improvement"):
@@ -385,6 +366,18 @@ def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design
         # fixed sessions may differ in level; whether the change differs between them has a warning of its own
         told += [each for each in of_values if not (found.machines and isinstance(each, _OF_SAMPLED_SESSIONS))]
     return told
+
+
+def _beyond_warn(judged: Judged) -> BeyondWarn | None:
+    """Mark a change for the worse whose interval lies beyond `warn`, at the level of its look; the floor holds too."""
+    found, subject, nominal = judged.estimated, judged.subject, judged.nominal
+    if subject.warn is None or nominal.low is None or nominal.high is None or found.hold:
+        return None
+    edge, change = 1 + subject.warn, abs(found.ratio.y - found.ratio.x)
+    near = nominal.low if subject.lower else 1 / nominal.high if nominal.high > 0 else 0.0
+    if near <= edge * (1 + 1e-12) or (subject.floor is not None and change <= subject.floor):
+        return None
+    return BeyondWarn(subject.warn, 1 - judged.nominal_alpha)
 
 
 def _normality(found: Estimated, tested: Tested, p: float | None) -> list[NormalTail]:

@@ -329,8 +329,13 @@ def acceptance(judged: Judged, design: Design) -> Acceptance:
             return Acceptance(_entry(accept), None)
         if exceeded is None or accept.up_to > exceeded.up_to:
             exceeded = accept
-    label = Accepted(up_to=None, until=None, reason=policy.label) if policy.label is not None else None
-    return Acceptance(label, _entry(exceeded) if exceeded is not None else None)
+    return Acceptance(label_of(design), _entry(exceeded) if exceeded is not None else None)
+
+
+def label_of(design: Design) -> Accepted | None:
+    """Return what the label of a pull request accepts: everything; None: there is none."""
+    label = design.policy.label
+    return None if label is None else Accepted(up_to=None, until=None, reason=label)
 
 
 def _entry(accept: Accept) -> Accepted:

@@ -16,6 +16,7 @@ from gate.decide.troubles import trouble_of
 from gate.evidence.aggregates import CENTRAL
 from gate.model import Accepted, Case, Evidence, Finding, Identical, ReportVerdict, Verdict, outcomes, reasons
 from gate.model.case import CaseId
+from gate.model.report import Limit
 from gate.model.warnings.measured import UnknownDirection
 from gate.stats.ratio import Limits, Rounded
 
@@ -47,6 +48,8 @@ class Facts(msgspec.Struct, frozen=True, eq=False):
     accepted: Accepted | None
     exceeded: Accepted | None
     """An accept entry for a smaller regression than this one."""
+    broken: Limit | None
+    """The limit of head that it breaks."""
 
     @property
     def threshold(self) -> float:
@@ -71,6 +74,14 @@ def finding(facts: Facts) -> reasons.Reason:
         if entry.up_to is None:
             return reasons.AcceptedByLabel(label=entry.reason, outgrown=facts.exceeded)
         return reasons.AcceptedByEntry(up_to=entry.up_to, until=entry.until or "", reason=entry.reason)
+    if facts.broken is not None:
+        return reasons.BeyondLimit(
+            limit=facts.broken.at,
+            unit=facts.case.unit,
+            better=facts.found.subject.better,
+            confidence=None if facts.found.exact else facts.broken.confidence,
+            threshold=facts.threshold if facts.verdict == "regression" else None,
+        )
     if facts.found.reduced.trouble:
         if facts.verdict in ("regression", "improvement"):
             return reasons.ZeroBaseExceeds(floor=facts.floor, unit=facts.case.unit)

@@ -16,12 +16,13 @@ from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, by_question, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
 from gate.decide.explanations import explanations_of, unprofiled_of
-from gate.decide.findings import answers_of, ratio_interval, side_summary
+from gate.decide.findings import answers_of, ratio_interval
 from gate.decide.identical import identical_of
 from gate.decide.importance import curves_of
 from gate.decide.looks import Judged, Walk, walk
 from gate.decide.nothing_to_compare import new_benchmarks, nothing_to_compare, summary
 from gate.decide.overall import overall_of, without_case
+from gate.decide.sides import side_summary
 from gate.model import (
     REPORT_SCHEMA,
     Case,

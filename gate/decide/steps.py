@@ -125,6 +125,8 @@ def _fix_regression(report: Report) -> steps.FixRegression:
         return steps.FixRegression(
             from_zero=True, metric=zero.metric, floor=allowed, unit=zero.unit, imported=bool(run.imported)
         )
+    if found and isinstance(found[0].reason, reasons.BeyondLimit):
+        return steps.FixRegression(limited=True, imported=bool(run.imported))
     if not found or run.imported or not run.builds:
         return steps.FixRegression()
     builds = [build.seconds for build in run.builds if build.build == 0 and build.session == 0]

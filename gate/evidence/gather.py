@@ -13,6 +13,9 @@ from gate.config.types import Config
 from gate.directions import told_or_known
 from gate.evidence.aggregates import aggregates, figure_warnings, figures_of, with_figures
 from gate.evidence.apart import apart
+from gate.evidence.builds import absent as absent_of_builds
+from gate.evidence.builds import decided_by_name, of_builds
+from gate.evidence.builds import known as known_of_builds
 from gate.evidence.completeness import (
     build_warnings,
     look_warnings,
@@ -152,12 +155,17 @@ def _gathered(
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
     pairs = _pairs(judged, config, run, turns, sampled)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
+    # beside what benchmarks say: builds alone are no measuring
+    made = of_builds(builds, config, measured or config) if judged or proofs else []
+    made = [each for each in made if _wanted(each.benchmark, select)]
+    built = _pairs(made, decided_by_name(config), run, (), sampled)
+    beside = [known_of_builds(case, builds) for case in built.cases]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
-        cases=_with_hosts(cases, records),
-        failures=[*failures, *pairs.failures, *([one_measurement()] if same == "same" else ())],
-        new=[*found.new, *pairs.new, *_new_figures(run, everything, found.new)],
+        cases=[*_with_hosts(cases, records), *beside],
+        failures=[*failures, *pairs.failures, *built.failures, *([one_measurement()] if same == "same" else ())],
+        new=[*found.new, *pairs.new, *built.new, *_new_figures(run, everything, found.new)],
         rounds=rounds,
         looks=looks,
         seconds=spent(cost),
@@ -177,6 +185,7 @@ def _gathered(
             *part_warnings(whole, parts, run, config),
             *sameness_warnings(records, run),
             *(build_warnings(builds, run) if timed else ()),
+            *absent_of_builds([*cases, *beside], config),
             *_undecided_warnings(cases, config),
             *_unknown_directions(cases, config),
             *_failed_requests(cases),

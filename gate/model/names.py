@@ -34,6 +34,9 @@ AGGREGATE = "aggregate"
 """The method of a ratio of two aggregates, which has no interval."""
 ACTIVE = "active"
 """The metric of a command that is its wall time without what it waited for a processor."""
+SIZE: Literal["size"] = "size"
+BUILD_TIME: Literal["build-time"] = "build-time"
+"""The metrics of builds: the bytes of an artifact, and the seconds of a build that compiles."""
 ONE_TASK = 0.95
 """Of its processor time a command's first task has so much, or several tasks do its work (docs/method.md, active)."""
 

@@ -489,6 +489,8 @@ class FixRegression(Doing, frozen=True, kw_only=True):
     explained already."""
     from_zero: bool = False
     """Whether base is 0 in some that regressed, which no [[accept]] entry covers."""
+    limited: bool = False
+    """Whether what matters most breaks its limit, which no [[accept]] entry covers either."""
     metric: str | None = None
     """Of the first of these; None: there are none."""
     floor: float | None = None
@@ -509,12 +511,14 @@ class FixRegression(Doing, frozen=True, kw_only=True):
                 f"Fix the regression, or where base is 0 say what is allowed, by {self.way}: an `[[accept]]` entry "
                 "takes no change from 0"
             )
+        if self.limited:
+            return "Make head keep its limit, or raise `limit` in the rules: an `[[accept]]` entry takes changes only"
         built = None if self.explain is None else format_duration(max(1.0, self.explain))
         explain = f" ({EXPLAIN} names the functions: 2 builds, {built}, and 2 profiled runs)" if built else ""
         return f"Fix the regression{explain}, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
 
     def _on_pull(self) -> str:
-        if self.from_zero:
+        if self.from_zero or self.limited:
             return self.sentence()
         if self.benchmark is None:
             return "Fix the regression, or accept it with the entry below"

@@ -228,6 +228,25 @@ class ExactExceeds(_Outgrowing, frozen=True, kw_only=True):
     threshold: float
 
 
+class BeyondLimit(Why, frozen=True, kw_only=True):
+    """Head's own interval lies beyond its limit, whatever base is."""
+
+    limit: float
+    """In the unit."""
+    unit: str
+    better: Better
+    confidence: float | None
+    """Of head's interval, as a share; None: it is a number without noise."""
+    threshold: float | None
+    """That its change is beyond, too; None: it is not."""
+
+    def _said(self) -> str:
+        held = "" if self.confidence is None else f" with {format_confidence(self.confidence)} confidence"
+        bound = f"{'above' if self.better == 'lower' else 'below'} the limit of {as_configured(self.limit, self.unit)}"
+        also = "" if self.threshold is None else f", and beyond the threshold of {format_percent(self.threshold)}"
+        return f"head is {bound}{held}{also}"
+
+
 class Crept(_Outgrowing, frozen=True, kw_only=True):
     says = (
         "the last {nights:night} together are beyond the threshold of {threshold:percent}, "
@@ -527,6 +546,7 @@ Reason = (
     | ZeroBaseExceeds
     | Exceeds
     | ExactExceeds
+    | BeyondLimit
     | Crept
     | AcceptedByEntry
     | AcceptedByLabel

@@ -237,6 +237,8 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """The settings that it was built with, of those that builds depend on."""
     artifacts: dict[str, str] = {}
     """Path -> "sha256:...", of the files named by [build] artifacts."""
+    sizes: dict[str, Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]] = {}
+    """The bytes of each of them; of a directory those of all its files."""
     needs_git: bool = False
     """Whether its tree has a .git because the first build of its side failed without one."""
     cached: bool = False

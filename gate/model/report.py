@@ -190,6 +190,21 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     """How many times as much the other view varied in the first round; None: not known."""
 
 
+class Limit(msgspec.Struct, frozen=True, kw_only=True):
+    """An absolute bound of head's value, and whether head keeps it."""
+
+    at: float
+    """The bound, in the base unit."""
+    state: Literal["kept", "open", "broken"]
+    """broken: head's interval lies beyond it. kept: within it. open: it lies on both sides, or there is none."""
+    low: float | None
+    """Lower end of head's interval at `confidence`, in the base unit; None: there is none, or too few builds."""
+    high: float | None
+    """Upper end of that interval."""
+    confidence: float
+    """Of that interval, as a share, corrected for the limits and looks of the report."""
+
+
 class Finding(Compared, frozen=True, kw_only=True):
     """One case, one statistic, its interval and its verdict; what is not measured is Identical."""
 
@@ -246,6 +261,10 @@ class Finding(Compared, frozen=True, kw_only=True):
     """Where the noise comes from."""
     memory: MemoryUse | None
     """What remembered variance did for it; None: nothing is remembered about it."""
+    warn: float | None = None
+    """The change for the worse from which it is marked, as a share; None: none is."""
+    limit: Limit | None = None
+    """What head's value is held to; None: nothing."""
     pairing: Pairing | None = None
     """What both sides of its rounds have in common; None: rounds do not pair them, or there are fewer than three."""
     view: View | None = None

@@ -13,8 +13,9 @@ import msgspec
 from gate.config.types import Config
 from gate.decide.design import design_of, subjects_of
 from gate.decide.estimates import Estimated, estimates
-from gate.decide.findings import side_summary, variances
+from gate.decide.findings import variances
 from gate.decide.measurements import Decided
+from gate.decide.sides import side_summary
 from gate.evidence.records import Located
 from gate.model import Commit, Finding, HostState, Identical, Run, Side, SideSummary, UserError, Variance
 from gate.model.case import case_id

@@ -177,3 +177,9 @@ def floor(finding: Finding) -> str:
     if not known(finding.floor):
         return "no floor"
     return visible(as_configured(finding.floor, finding.unit))
+
+
+def limit(finding: Finding) -> str:
+    """Write the limit of head and whether head keeps it: "50 ms: kept"; "" without one."""
+    held = finding.limit
+    return "" if held is None else f"{visible(as_configured(held.at, finding.unit))}: {held.state}"

@@ -350,7 +350,7 @@ class TreeBuilder:
             shown = by_hand(table.command, {"seed": str(wanted.seed)}) if table.command is not None else None
             self._works.faults[wanted.tree] = 0
             return self._works.failure(wanted, str(error), command=shown)
-        self._watch.artifacts[wanted.tree] = Artifacts.of(project, hashes)
+        made = self._watch.artifacts[wanted.tree] = Artifacts.of(project, hashes)
         return Build(
             side=wanted.side,
             session=self._conditions.session,
@@ -360,6 +360,7 @@ class TreeBuilder:
             setup=done.prepared if recipe.stays and done.prepared else None,
             factors=dict(wanted.factors),
             artifacts=hashes,
+            sizes=made.sizes,
             needs_git=wanted.tree in self._with_git,
             relinked=done.relinked,
             checked=done.checked,

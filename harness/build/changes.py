@@ -58,6 +58,11 @@ class Artifacts:
     facts: Mapping[str, Mapping[str, tuple[int, ...]]]
     """By artifact, of each of its files."""
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The bytes of each artifact, of a directory those of its files."""
+        return {path: sum(known[2] for known in files.values()) for path, files in self.facts.items()}
+
     @classmethod
     def of(cls, project: Project, hashes: Mapping[str, str]) -> Artifacts:
         """Take down what is there."""

@@ -39,10 +39,11 @@ from gate.commands.compare.table import Block, Cell, Change, Column, Row, Span, 
 from gate.config.rules import Policy
 from gate.config.types import Config, Interval
 from gate.decide.design import design_of, subject_of
-from gate.decide.findings import findings_of, ratio_interval, side_summary
+from gate.decide.findings import findings_of, ratio_interval
 from gate.decide.looks import walk
 from gate.decide.overall import overall_of, without_case
 from gate.decide.policy import policy_of
+from gate.decide.sides import side_summary
 from gate.decide.troubles import trouble_of
 from gate.decide.views import questions_of, statistics_of
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures

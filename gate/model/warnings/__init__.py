@@ -45,6 +45,7 @@ AnyWarning = (
     | estimates.Autocorrelation
     | estimates.NormalTail
     | estimates.Implausible
+    | estimates.BeyondWarn
     | estimates.EarlyStop
     | estimates.UnlikeSpreads
     | estimates.CarryOver
@@ -77,6 +78,8 @@ AnyWarning = (
     | measured.UnknownDirection
     | measured.MetricMissing
     | measured.UnknownUnit
+    | measured.LinkedBuilds
+    | measured.NoneOfBuilds
     | measured.NotSteady
     | measured.Outlived
     | measured.ValuesShort

@@ -242,6 +242,15 @@ class Implausible(Base, frozen=True):
         return f"{listed([*map(str, self.improvements)])}: does head still do the work?"
 
 
+class BeyondWarn(Base, frozen=True):
+    """A change for the worse is shown to be beyond what the rules mark, and not beyond the threshold."""
+
+    says = "worse by more than the {warn:percent} from which the rules warn"
+    warn: float
+    confidence: float
+    """Of the interval that lies beyond it."""
+
+
 class EarlyStop(Base, frozen=True):
     says = "decided early, at round {round} of {of}: the size may be overestimated"
     round: int

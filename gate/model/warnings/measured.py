@@ -260,6 +260,25 @@ class NotSteady(_SomeExecutions, frozen=True):
         return f"{self.some} reached no steady state ({self.sides}): all their values count{few}"
 
 
+class LinkedBuilds(Base, frozen=True):
+    """Build time is decided, and most builds only link again what the first one compiled."""
+
+    says = '{linked} of {builds:build} only linked again and do not count: build.relink = "off" times every build'
+    linked: int
+    builds: int
+
+
+class NoneOfBuilds(Base, frozen=True):
+    """plan.metrics names a metric of builds that no build has."""
+
+    metric: Literal["size", "build-time"]
+
+    def _said(self) -> str:
+        if self.metric == "size":
+            return "plan.metrics names size, and [build] artifacts names no file that both sides have"
+        return "plan.metrics names build-time, and no build of both sides ran the build command from the start"
+
+
 class Outlived(_SomeExecutions, frozen=True):
     says = "after {some} ({sides}) a process that the command had started still ran: no value includes its work"
     weight: ClassVar[Weight] = "first"

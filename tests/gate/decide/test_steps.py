@@ -351,7 +351,7 @@ def test_who_follows_it_finds_what_it_promised(name: str, tmp_path: Path) -> Non
 
 STEPS = set(typing.get_args(outcomes.Step))
 NOT_OPEN = {
-    reasons.ZeroBaseExceeds, reasons.Exceeds, reasons.ExactExceeds, reasons.Crept, reasons.AcceptedByEntry,
+    reasons.ZeroBaseExceeds, reasons.Exceeds, reasons.ExactExceeds, reasons.BeyondLimit, reasons.Crept, reasons.AcceptedByEntry,
     reasons.AcceptedByLabel, reasons.Within, reasons.RealWithin, reasons.SameCount, reasons.ExactWithin, reasons.NoSign,
     reasons.SameProgram,
 }  # fmt: skip

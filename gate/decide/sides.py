@@ -1,0 +1,74 @@
+"""One side of a finding: its value with its own interval, and the limit that head is held to.
+
+A limit is no other test: it is broken where head's interval lies beyond it. Source: docs/method.md, limits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from gate.decide.design import Design
+from gate.decide.estimates import Estimated
+from gate.decide.looks import Judged
+from gate.model import Counts, Side, SideSummary
+from gate.model.report import Limit
+from gate.stats.fixed_sessions import side_over_machines, sides_of
+from gate.stats.ratio import WITHHELD, side_limits
+
+
+def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
+    """Describe one side: its value, its own interval at confidence 1 - alpha, and its counts."""
+    reduced = found.reduced
+    sample, tops, value = (
+        (found.base, reduced.base, reduced.x) if side == "base" else (found.head, reduced.head, reduced.y)
+    )
+    limits = WITHHELD
+    # a mean stands in for a quantile that has no logarithm; its interval is not the quantile's
+    if tops.log or math.isclose(tops.mean, value):
+        machines = sides_of(found.machines, side)
+        limits = side_over_machines(machines, alpha) if machines else side_limits(tops, alpha)
+    shift, unknown = found.subject.shift, reduced.rounding[side == "head"]
+    return SideSummary(
+        value=value - shift,
+        low=None if limits.low is None else limits.low - unknown - shift,
+        high=None if limits.high is None else limits.high + unknown - shift,
+        counts=Counts(
+            session=len(sample.counts[2]),
+            build=len(sample.builds),
+            execution=len(sample.counts[0]),
+            iteration=len(sample.values),
+        ),
+    )
+
+
+def limits_of_heads(judged: Sequence[Judged], design: Design) -> list[Limit | None]:
+    """Say of each judged subject whether head keeps its limit; None: it has none.
+
+    All limits of a report, and their looks, share half its error, as regressions do (Bonferroni): if every head were
+    exactly at its limit, at most that share of reports would say that one is broken.
+    """
+    limited = sum(each.subject.limit is not None for each in judged if not each.estimated.exact)
+    shared = 1 if design.policy.config.gate.family == "none" else max(1, limited)
+    return [_limit(each, design, design.alpha / shared) for each in judged]
+
+
+def _limit(judged: Judged, design: Design, alpha: float) -> Limit | None:
+    found, limit = judged.estimated, judged.subject.limit
+    if limit is None:
+        return None
+    # one side over its builds: the degrees of freedom of a paired interval
+    level = design.spending.nominal(judged.look, alpha, paired=True)
+    head = side_summary(found, "head", level)
+    low, high = (head.value, head.value) if found.exact else (head.low, head.high)
+    held = found.hold or found.reduced.trouble == "no-spread"
+    if low is None or high is None or (held and not found.exact):
+        return Limit(at=limit, state="open", low=None, high=None, confidence=1 - level)
+    # of numbers written in decimals a hair of rounding is not beyond
+    hair = 1e-12 * abs(limit)
+    over, within = (low > limit + hair, high <= limit + hair) if judged.subject.lower else (
+        high < limit - hair, low >= limit - hair,
+    )  # fmt: skip
+    state: Literal["kept", "open", "broken"] = "broken" if over else "kept" if within else "open"
+    return Limit(at=limit, state=state, low=low, high=high, confidence=1 - level)

@@ -1,0 +1,268 @@
+"""An absolute limit of head and a change that is marked: how often each is said though it is not so, and what it does.
+
+Sizes of artifacts and the time of builds are cases as others are (docs/method.md, limits and metrics of builds).
+"""
+
+import datetime
+import math
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from gate.config.parse import parse
+from gate.config.rules import Policy
+from gate.config.source import ConfigError, from_tables
+from gate.decide import decide
+from gate.evidence.gather import gather
+from gate.model import Finding, Report, Round, reasons
+from gate.model.warnings.estimates import BeyondWarn, NotExact
+from gate.model.warnings.measured import LinkedBuilds, NoneOfBuilds
+from tests.support import simulate
+from tests.support.lines import builds, execution, located
+
+TODAY = datetime.date(2026, 11, 20)
+CASES = 1200
+LOOKS = (4, 6, 8, 12)
+ALPHA = 0.1
+
+
+def drawn(head: float, better: str, looks: tuple[int, ...], effects: simulate.Effects, seed: int) -> Any:
+    """Draw cases of base 1 s and head in 12 builds, with what differs between builds far above the rest."""
+    rng = np.random.default_rng([45, seed, len(looks)])
+    found = simulate.evidence([
+        (simulate.sample(rng, effects, (0.02, 0, 0.01), (12, 1, 5)),
+         simulate.sample(rng, effects, (0.02, 0, 0.01), (12, 1, 5), head))
+        for _ in range(CASES)
+    ])  # fmt: skip
+    cases = [msgspec.structs.replace(case, better=better) for case in found.cases]
+    return msgspec.structs.replace(found, cases=cases, looks=list(looks), rounds=Round(done=12, planned=12))
+
+
+def judged(evidence: Any, **gate: Any) -> list[Finding]:
+    tables = {"gate": {"confidence": 1 - ALPHA, "family": "none", "interval": "fieller", **gate}}
+    return decide(evidence, Policy(parse(from_tables(tables, "test")), "test", TODAY)).findings
+
+
+def at_most(count: int, of: int) -> None:
+    promise = ALPHA / 2
+    assert count / of <= promise + 3 * math.sqrt(promise * (1 - promise) / of), f"{count} of {of}"
+
+
+def slowed(rng: np.random.Generator, n: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Skew rates as what disturbs a host does: seldom much lower, never much higher."""
+    return -simulate.skewed(rng, n)
+
+
+@pytest.mark.parametrize(
+    ("better", "looks", "effects"),
+    [
+        ("lower", (), simulate.normal),
+        ("lower", LOOKS, simulate.normal),
+        ("higher", (), simulate.normal),
+        ("higher", LOOKS, simulate.normal),
+        ("lower", LOOKS, simulate.skewed),
+        ("higher", (), slowed),
+    ],
+)
+def test_a_head_at_its_limit_breaks_it_as_seldom_as_its_confidence_says(
+    better: str, looks: tuple[int, ...], effects: simulate.Effects
+) -> None:
+    # with a threshold that many are settled by, so that the look at which a head is judged goes with its values
+    found = judged(drawn(1.0, better, looks, effects, 1), limit="1s", threshold="2%")
+    broken = [f for f in found if f.limit is not None and f.limit.state == "broken"]
+    assert broken  # otherwise the test sees nothing
+    at_most(len(broken), CASES)
+    assert all(f.verdict == "regression" and isinstance(f.reason, reasons.BeyondLimit) for f in broken)
+
+
+@pytest.mark.parametrize("better", ["lower", "higher"])
+@pytest.mark.parametrize("looks", [(), LOOKS])
+def test_a_change_as_large_as_warn_is_marked_as_seldom_as_its_confidence_says(
+    better: str, looks: tuple[int, ...]
+) -> None:
+    found = judged(
+        drawn(1.02 if better == "lower" else 1 / 1.02, better, looks, simulate.normal, 2), warn="2%", threshold="4%"
+    )
+    marked = [f for f in found if any(isinstance(w, BeyondWarn) for w in f.warnings)]
+    assert marked
+    at_most(len(marked), CASES)
+    assert not any(f.verdict in ("regression", "improvement") for f in marked)
+
+
+def test_the_limits_of_a_report_share_its_error() -> None:
+    every = drawn(1.0, "lower", (), simulate.normal, 3)
+    reports = [msgspec.structs.replace(every, cases=every.cases[i : i + 6]) for i in range(0, CASES, 6)]
+    failing = sum(
+        any(f.limit is not None and f.limit.state == "broken" for f in judged(each, limit="1s", family="holm"))
+        for each in reports
+    )
+    at_most(failing, len(reports))
+
+
+# --- what they do -----------------------------------------------------------------------------------------------------
+
+
+def timed(head: float, sd: float = 0.002, count: int = 8, **more: Any) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(7)
+    values = {
+        side: [[(mean * (1 + sd * rng.normal(size=4))).tolist()] for _ in range(count)]
+        for side, mean in (("base", 0.1), ("head", head))
+    }
+    return [line for side, nested in values.items() for line in builds(side, nested, **more)]
+
+
+def report(lines: list[dict[str, Any]], label: str | None = None, **tables: Any) -> Report:
+    config = parse(from_tables({"gate": {"interval": "fieller"}, **tables}, "test"))
+    policy = Policy(config, "test", TODAY, label=label, measured=config)
+    return decide(gather(located(*lines), config, measured=config), policy)
+
+
+def metric(**rules: Any) -> dict[str, Any]:
+    named = {"name": "bench", "command": "x", "instrument": "values", "metric": {"time": rules}}
+    return {"benchmark": [named]}
+
+
+@pytest.mark.parametrize(
+    ("head", "rules", "state", "verdict"),
+    [
+        (0.1002, {"limit": "99ms"}, "broken", "regression"),  # though nothing changed
+        (0.09, {"limit": "80ms"}, "broken", "regression"),  # though it improved
+        (0.1002, {"limit": "101ms"}, "kept", "unchanged"),
+        (0.1002, {"limit": "100.2ms"}, "open", "unchanged"),
+        (0.1002, {"limit": 99, "unit": "ms"}, "broken", "regression"),  # in the unit of the metric
+        (0.1002, {"limit": "99ms", "better": "higher"}, "kept", "unchanged"),
+        (0.1002, {"limit": "102ms", "better": "higher"}, "broken", "regression"),
+        (0.12, {"limit": "101ms"}, "broken", "regression"),
+    ],
+)
+def test_a_limit_is_of_head_alone(head: float, rules: dict[str, Any], state: str, verdict: str) -> None:
+    found = report(timed(head), **metric(**rules))
+    (finding,) = found.findings
+    assert finding.limit is not None
+    assert (finding.limit.state, finding.verdict) == (state, verdict)
+    assert found.exit_code == (1 if verdict == "regression" else 0)
+    if isinstance(finding.reason, reasons.BeyondLimit):
+        assert (finding.reason.threshold is not None) == (head == 0.12)
+
+
+def test_a_limit_needs_as_many_builds_as_a_regression() -> None:
+    (finding,) = report(timed(0.3, count=4), **metric(limit="99ms")).findings
+    assert finding.limit is not None
+    assert finding.limit.state == "open"
+
+
+def test_limits_come_from_the_metric_then_the_last_override_then_the_gate() -> None:
+    tables: dict[str, Any] = {"gate": {"interval": "fieller", "limit": "1s", "warn": "1%"}}
+    tables["override"] = [{"benchmark": "b*", "limit": "2s"}, {"metric": "size", "limit": "3MB", "warn": "0.5%"}]
+    limits = [
+        report(timed(0.1), **tables).findings[0],
+        report(timed(0.1), **tables, **metric(limit="4s", warn="0.1%")).findings[0],
+    ]
+    assert [(f.limit.at if f.limit else None, f.warn) for f in limits] == [(2.0, 0.01), (4.0, 0.001)]
+
+
+def test_an_entry_accepts_a_change_and_a_label_a_broken_limit_too() -> None:
+    entry = {"benchmark": "bench", "up_to": "50%", "until": TODAY, "reason": "known"}
+    lines = timed(0.12)
+    assert report(lines, accept=[entry]).verdict == "pass"
+    assert report(lines, accept=[entry], **metric(limit="0.1s")).verdict == "regression"
+    accepted = report(lines, label="the label perf-accepted of #1", **metric(limit="0.1s"))
+    assert (accepted.verdict, accepted.findings[0].verdict) == ("pass", "accepted")
+
+
+@pytest.mark.parametrize(
+    ("head", "floor", "marked"), [(0.102, "0", True), (0.1005, "0", False), (0.102, "5ms", False), (0.098, "0", False)]
+)
+def test_a_change_for_the_worse_beyond_warn_is_marked_and_passes(head: float, floor: str, marked: bool) -> None:
+    found = report(timed(head, 0.001), gate={"interval": "fieller", "threshold": "5%", "warn": "1%", "floor": floor})
+    assert found.exit_code == 0
+    assert any(isinstance(w, BeyondWarn) for w in found.findings[0].warnings) is marked
+
+
+@pytest.mark.parametrize(
+    ("tables", "where"),
+    [
+        ({"gate": {"threshold": "3%", "warn": "3%"}}, "gate.warn"),
+        ({"override": [{"threshold": "3%", "warn": "4%"}]}, "override[0].warn"),
+        ({"gate": {"limit": "5 widgets"}}, "gate.limit"),
+    ],
+)
+def test_what_can_never_be_said_is_refused(tables: dict[str, Any], where: str) -> None:
+    with pytest.raises(ConfigError, match=where.replace("[", r"\[").replace("]", r"\]")):
+        parse(from_tables(tables, "test"))
+
+
+# --- builds -----------------------------------------------------------------------------------------------------------
+
+
+def made(side: str, build: int, size: int, seconds: float = 10.0, **more: Any) -> dict[str, Any]:
+    return {
+        "type": "build", "side": side, "build": build, "seconds": seconds, "sizes": {"app": size},
+        "artifacts": {"app": f"sha256:{size}"}, **more,
+    }  # fmt: skip
+
+
+def sized(head: list[int], metrics: list[str] | None, base: int = 1000, **gate: Any) -> Report:
+    lines = [made(side, b, size) for b, each in enumerate(head) for side, size in (("base", base), ("head", each))]
+    tables: dict[str, Any] = {"build": {"command": "make"}, "plan": {} if metrics is None else {"metrics": metrics}}
+    return report([*lines, *timed(0.1)], gate={"interval": "fieller", **gate}, **tables)
+
+
+def test_sizes_are_decided_where_they_are_asked_for_and_build_time_is_shown() -> None:
+    plain = sized([1100] * 8, None)
+    assert [f.metric for f in plain.findings] == ["time"]
+    assert [(r.benchmark, r.metric, r.unit) for r in plain.recorded] == [("build", "build-time", "s")]
+    asked = sized([1100] * 8, ["time", "size", "build-time"])
+    assert [(f.benchmark, f.metric, f.verdict) for f in asked.findings][1:] == [
+        ("app", "size", "regression"), ("build", "build-time", "inconclusive"),
+    ]  # fmt: skip
+    assert asked.findings[1].ratio.method == "exact"
+    assert asked.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "gate", "verdict"),
+    [
+        ([1000] * 8, {}, "unchanged"),
+        ([1010] * 8, {}, "unchanged"),
+        ([1021] * 8, {}, "regression"),
+        ([1021], {}, "regression"),  # bytes are counted: one build proves them
+        ([900] * 8, {}, "improvement"),
+        ([1010] * 8, {"limit": "1005B"}, "regression"),
+        ([1010] * 8, {"limit": "1010B"}, "unchanged"),
+    ],
+)
+def test_bytes_are_compared_as_numbers(head: list[int], gate: dict[str, Any], verdict: str) -> None:
+    (finding,) = [f for f in sized(head, ["time", "size"], **gate).findings if f.metric == "size"]
+    assert finding.verdict == verdict
+
+
+def test_builds_of_one_commit_that_differ_in_bytes_are_measured_and_say_so() -> None:
+    found = sized([1000 + 3 * (b % 3) for b in range(8)], ["time", "size"])
+    (finding,) = [f for f in found.findings if f.metric == "size"]
+    assert finding.verdict == "unchanged"
+    assert finding.ratio.method != "exact"
+    assert any(isinstance(w, NotExact) for w in finding.warnings)
+
+
+def test_builds_alone_are_no_measuring_and_what_has_no_size_is_said() -> None:
+    config: dict[str, Any] = {"build": {"command": "make"}, "plan": {"metrics": ["size"]}}
+    assert report([made(side, 0, 5) for side in ("base", "head")], **config).verdict == "error"
+    lines = [execution(side, [0.1], build=b) for side in ("base", "head") for b in range(6)]
+    found = report(lines, plan={"metrics": ["time", "size"]})
+    assert NoneOfBuilds("size") in found.warnings
+
+
+def test_build_time_is_of_builds_that_compile() -> None:
+    lines = [
+        made(side, b, 1000, seconds, relinked=b > 0)
+        for side in ("base", "head")
+        for b, seconds in enumerate([10.0, 1.0, 1.0])
+    ]
+    tables: dict[str, Any] = {"build": {"command": "make"}, "plan": {"metrics": ["time", "build-time"]}}
+    (finding,) = [f for f in report([*lines, *timed(0.1)], **tables).findings if f.metric == "build-time"]
+    assert finding.base.counts.build == 1
+    assert finding.verdict == "inconclusive"
+    assert LinkedBuilds(4, 6) in finding.warnings
