@@ -60,7 +60,8 @@ def _controls() -> list[Check]:
     if proof is None:
         return []
     warning = proof.warning()
-    said = f"{proof.sentence()}{': ' if warning else ''}{warning}"
+    # what is well is shown without why
+    said = f"{proof.sentence()}: {warning}" if warning else f"{proof.sentence()}. {UNTESTED}"
     return [Check("controls", "warn" if warning else "ok", said, UNTESTED)]
 
 

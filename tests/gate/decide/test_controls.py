@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 import msgspec
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from gate.config.parse import parse
 from gate.config.rules import Policy
@@ -19,6 +20,9 @@ from gate.decide.design import design_of, subjects_of
 from gate.evidence.gather import gather
 from gate.model import Report, Sample
 from gate.model.controls import Controls
+from gate.report.json import read as from_json
+from gate.report.json import render as to_json
+from gate.report.page import html
 from gate.stats.controls import BEYOND, e_value, halves
 from gate.stats.ratio import t_quantile
 from gate.store.controls import proof_of
@@ -129,6 +133,9 @@ def test_the_report_counts_and_says_them() -> None:
     assert found.controls is not None
     assert (found.controls.count, found.controls.alarmed) == (1, 0)
     assert findings.control(found.findings[0]).endswith(", no regression")
+    assert f"<dt>control</dt><dd>{escape(findings.control(found.findings[0]))}</dd>" in html.render(found)
+    assert from_json(text := to_json(found)).controls == found.controls
+    assert '"alarmed": false' in text
 
 
 # --- the history ------------------------------------------------------------------------------------------------------

@@ -91,6 +91,7 @@ def test_says_what_controls_of_all_runs_prove(project: Project) -> None:
     (found,) = (each for each in json.loads(out.getvalue())["checks"] if each["name"] == "controls")
     assert found["state"] == "warn"
     assert "since run run-3" in found["value"]
+    assert "no builds, layouts or head itself" in found["why"]
 
 
 def test_a_report_stands_for_the_measurements_beside_it(project: Project) -> None:
