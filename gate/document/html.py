@@ -61,10 +61,10 @@ def _environment(html: bool, finalize: Callable[[Any], Any] | None) -> jinja2.En
 def render(document: Document) -> str:
     """Write a document as a page of its own, ending with a newline."""
     values = {"document": document, "notes": Notes(_NOTES)}
-    return render_template("document.html.j2", values, html=True, finalize=_shown).lstrip()
+    return render_template("document.html.j2", values, html=True, finalize=shown).lstrip()
 
 
-def _shown(value: Any) -> Any:
+def shown(value: Any) -> Any:
     """Make what does not print visible in all text but our own markup; names come from files."""
     return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 

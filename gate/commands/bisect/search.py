@@ -1,4 +1,4 @@
-"""The commits of a range by first parents, and the search: it measures the commit whose answer tells most, until one holds 95% or the budget ends."""
+"""The commits of a range by first parents, and the search among them until one holds 95% or the budget ends."""
 
 from __future__ import annotations
 

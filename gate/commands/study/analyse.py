@@ -13,8 +13,8 @@ from gate.codes import Exit, MisuseError
 from gate.commands.study.analysis.analysis import Method, analyse
 from gate.commands.study.analysis.observations import Observed, Wanted, plain
 from gate.commands.study.analysis.selection import Abridgement, Selection, responses, with_host_factors
-from gate.commands.study.command import AnalyseOptions
 from gate.commands.study.design import Progress, progress_of, warnings_of_runs
+from gate.commands.study.options import AnalyseOptions
 from gate.commands.study.report import csv
 from gate.commands.study.report import text as study_text
 from gate.config.fractions import model_order

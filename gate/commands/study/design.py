@@ -14,7 +14,7 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.cli.values import MOST_JOBS
-from gate.commands.study.command import StudyOptions
+from gate.commands.study.options import StudyOptions
 from gate.config.command_checks import unused
 from gate.config.instruments import command_metrics
 from gate.config.replicates import shares_of

@@ -15,7 +15,6 @@ import msgspec
 
 from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
-from gate.commands.study.command import AnalyseOptions, StudyOptions
 from gate.commands.study.design import (
     Design,
     begun_in,
@@ -26,6 +25,7 @@ from gate.commands.study.design import (
     still_true,
 )
 from gate.commands.study.forecast import design_warnings
+from gate.commands.study.options import AnalyseOptions, StudyOptions
 from gate.commands.study.plan import introduction, warnings_of, write_plan
 from gate.config.replicates import extended, shares_of
 from gate.config.rules import is_single

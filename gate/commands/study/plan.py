@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
-from gate.commands.study.command import StudyOptions
 from gate.commands.study.design import Design, tables_of
 from gate.commands.study.forecast import forecast, fraction_json, fraction_text, power_json, power_text, powers
+from gate.commands.study.options import StudyOptions
 from gate.config.commands import mentions
 from gate.config.fractions import fraction_of
 from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variable

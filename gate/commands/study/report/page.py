@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-from markupsafe import Markup
 
 from gate.commands.study.analysis.observations import Observed
 from gate.commands.study.plots.blocks import blocks
@@ -20,9 +19,8 @@ from gate.commands.study.plots.series import Boot, boots, residuals, series
 from gate.commands.study.plots.values import boxes, histogram, spreads, violins
 from gate.commands.study.report import tables
 from gate.commands.study.report import words as say
-from gate.commands.study.report.tables import View
-from gate.document.document import Figure
-from gate.document.html import Fact, render_template
+from gate.document.document import Figure, Table
+from gate.document.html import Fact, render_template, shown
 from gate.model.study import Abridged, OneWay, Response, Setting, StudyReport, Varies
 from gate.plots.picture import Picture
 from gate.report.measurements import Attachment
@@ -30,7 +28,6 @@ from gate.report.page.embedded import data_of
 from gate.units import agree, format_confidence, format_share, plural
 from gate.words import failures
 from gate.words.reports import capitalized, commit
-from gate.writing.plain import visible
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -48,7 +45,7 @@ class Fold(msgspec.Struct, frozen=True):
     """What is folded away under a line."""
 
     title: str
-    views: Sequence[View] = ()
+    views: Sequence[Table] = ()
     figures: Sequence[Figure] = ()
 
 
@@ -60,7 +57,7 @@ class Part(msgspec.Struct, frozen=True):
     legend: str
     items: Sequence[str] = ()
     figures: Sequence[Figure] = ()
-    views: Sequence[View] = ()
+    views: Sequence[Table] = ()
     folds: Sequence[Fold] = ()
 
 
@@ -99,10 +96,7 @@ class Drawer(msgspec.Struct, frozen=True):
 
 
 def _figure(name: str, drawn: Picture | None) -> tuple[Figure, ...]:
-    if drawn is None:
-        return ()
-    svg = Markup(drawn.svg)  # noqa: S704 - made by gate.plots, which escapes every text
-    return (Figure("study", name, svg, drawn.caption),)
+    return () if drawn is None else (drawn.figure("study", name),)
 
 
 def render(report: StudyReport, observed: Sequence[Observed], attachments: Sequence[Attachment]) -> str:
@@ -143,12 +137,7 @@ def render(report: StudyReport, observed: Sequence[Observed], attachments: Seque
         "data": data,
         "again": " ".join(["perfgate study analyse", *again]),
     }
-    return render_template("study.html.j2", {"page": page}, html=True, finalize=_text).lstrip()
-
-
-def _text(value: Any) -> Any:
-    """Make what does not print visible in all text but our own markup; names come from files."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return render_template("study.html.j2", {"page": page}, html=True, finalize=shown).lstrip()
 
 
 def _facts(report: StudyReport) -> Iterator[Fact]:
@@ -242,7 +231,7 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Iterator[
     if found is None or not found.models:
         return
     first = say.shown_quantile(found)
-    views: dict[bool, list[View]] = {True: [], False: []}
+    views: dict[bool, list[Table]] = {True: [], False: []}
     for model in found.models:
         if model is not first:
             views[model.enough].append(tables.quantile(response, model, confidence))

@@ -11,7 +11,7 @@ import msgspec
 
 from gate.commands.study.report import words as say
 from gate.commands.study.report.words import Amounts
-from gate.document.terminal import Column
+from gate.document.document import Cell, Column, Row, Table
 from gate.model.study import Effect, Lenth, LinearModel, OneWay, PercentRow, QuantileModel, Response, SampleSizes
 from gate.units import format_confidence, format_number, format_share
 from gate.words.effects import alias_sets, named, percentile, settings_text
@@ -23,15 +23,6 @@ MOST_APART = 12
 """Combinations beside machines that have a table of their own."""
 MOST_RANKS = 60
 """Rows of Kruskal-Wallis tests that a page shows."""
-
-
-class View(msgspec.Struct, frozen=True):
-    """A table as text; the first cell of a row names the row. note: what stands below."""
-
-    caption: str
-    head: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -57,10 +48,10 @@ def chance(title: str, name: str = "p", of: Callable[[Any], Any] = lambda row: r
     return number(title, of, lambda own: format_p(getattr(own, name)))
 
 
-def view(caption: str, rows: Iterable[Any], *columns: Shown, note: str = "") -> View:
+def view(caption: str, rows: Iterable[Any], *columns: Shown, note: str = "") -> Table:
     """Write a table."""
-    cells = (tuple("" if (value := own.value(row)) is None else own.show(value) for own in columns) for row in rows)
-    return View(caption, tuple(own.column for own in columns), tuple(cells), note)
+    cells = ([Cell("" if (value := own.value(row)) is None else own.show(value)) for own in columns] for row in rows)
+    return Table(caption, "", [own.column for own in columns], [Row(own) for own in cells], note)
 
 
 def _in(unit: str, before: str = ", in ") -> str:
@@ -88,7 +79,7 @@ def _share(value: float) -> str:
 
 def linear(
     response: Response, model: LinearModel, confidence: float, name: str = "", share: Callable[[float], str] = _share
-) -> View:
+) -> Table:
     """Lay out a linear model in the form of QR Table 3, with the error of each term where there are several."""
     amounts, percent = Amounts(response), format_confidence(confidence)
     rows: list[tuple[Any, Any, Any]] = []
@@ -137,7 +128,7 @@ def linear(
     )
 
 
-def strata(response: Response, model: LinearModel) -> View:
+def strata(response: Response, model: LinearModel) -> Table:
     """Lay out what differs beside the factors, each an error that some terms are told from."""
     amounts = Amounts(response)
     return view(
@@ -153,7 +144,7 @@ def strata(response: Response, model: LinearModel) -> View:
     )
 
 
-def lenth(response: Response, found: Lenth) -> View:
+def lenth(response: Response, found: Lenth) -> Table:
     """Lay out the contrasts of a two-level design with one unit a treatment, by Lenth's limits."""
     amounts = Amounts(response)
     change = amounts.change
@@ -173,7 +164,7 @@ def lenth(response: Response, found: Lenth) -> View:
     )
 
 
-def quantile(response: Response, model: QuantileModel, confidence: float) -> View:
+def quantile(response: Response, model: QuantileModel, confidence: float) -> Table:
     """Lay out the effects on one quantile in the form of QR Table 4, those for independent values beside."""
     amounts, percent = Amounts(response), format_confidence(confidence)
     none = [None] * len(model.effects)
@@ -199,7 +190,7 @@ def quantile(response: Response, model: QuantileModel, confidence: float) -> Vie
     )
 
 
-def by_quantile(response: Response, models: Sequence[QuantileModel]) -> View:
+def by_quantile(response: Response, models: Sequence[QuantileModel]) -> Table:
     """Lay out the estimates of all effects beside each other, a column for each quantile."""
     amounts = Amounts(response)
     short = [percentile(model.tau) for model in models if not model.enough]
@@ -215,7 +206,7 @@ def by_quantile(response: Response, models: Sequence[QuantileModel]) -> View:
     )
 
 
-def trends(response: Response, confidence: float) -> View | None:
+def trends(response: Response, confidence: float) -> Table | None:
     """Lay out the trends of factors whose settings are numbers."""
     if not response.trends:
         return None
@@ -241,7 +232,7 @@ def trends(response: Response, confidence: float) -> View | None:
     )
 
 
-def checks(response: Response) -> View:
+def checks(response: Response) -> Table:
     """Lay out what the tests say."""
     return view(
         "Checks",
@@ -254,7 +245,7 @@ def checks(response: Response) -> View:
     )
 
 
-def side_by_side(response: Response) -> View | None:
+def side_by_side(response: Response) -> Table | None:
     """Lay out the main effects of all data sets beside each other (NIST 4.7)."""
     if not response.abridged or response.linear is None:
         return None
@@ -283,7 +274,7 @@ def side_by_side(response: Response) -> View | None:
 # --- treatments and settings ----------------------------------------------------------------------------------------
 
 
-def design(response: Response) -> View:
+def design(response: Response) -> Table:
     """Lay out the factors and their settings."""
     return view(
         "Factors: the first setting is coded -1",
@@ -295,7 +286,7 @@ def design(response: Response) -> View:
     )
 
 
-def treatments(response: Response) -> View:
+def treatments(response: Response) -> Table:
     """Lay out what was measured of each treatment."""
     amounts = Amounts(response)
     taus = dict.fromkeys(tau for t in response.treatments for tau in t.quantiles)
@@ -313,7 +304,7 @@ def treatments(response: Response) -> View:
     )
 
 
-def means(response: Response, confidence: float) -> View:
+def means(response: Response, confidence: float) -> Table:
     """Lay out the mean of each treatment with its BCa interval (NIST Fig. 1)."""
     amounts, percent = Amounts(response), format_confidence(confidence)
     return view(
@@ -327,7 +318,7 @@ def means(response: Response, confidence: float) -> View:
     )
 
 
-def percents(response: Response, factor: str) -> list[View]:
+def percents(response: Response, factor: str) -> list[Table]:
     """Lay out one factor's settings against its first, in the form of SCHED's result tables.
 
     Where another factor is one of machines or boots, a row is one of these, and each combination of the others has a
@@ -345,7 +336,7 @@ def percents(response: Response, factor: str) -> list[View]:
     return [_percents(response, rows, at) for at, rows in apart.items()]
 
 
-def _percents(response: Response, found: Sequence[PercentRow], at: str) -> View:
+def _percents(response: Response, found: Sequence[PercentRow], at: str) -> Table:
     amounts, first = Amounts(response), found[0]
     several = len({(row.first, row.second) for row in found}) > 1
     varied = [name for name in first.at if len({str(row.at.get(name)) for row in found}) > 1]
@@ -370,7 +361,7 @@ def _percents(response: Response, found: Sequence[PercentRow], at: str) -> View:
     )
 
 
-def all_percents(response: Response) -> View:
+def all_percents(response: Response) -> Table:
     """Lay out all of these below each other, for a terminal."""
     amounts = Amounts(response)
     return view(
@@ -386,7 +377,7 @@ def all_percents(response: Response) -> View:
     )
 
 
-def one_way(response: Response, found: OneWay, confidence: float) -> list[View]:
+def one_way(response: Response, found: OneWay, confidence: float) -> list[Table]:
     """Lay out a one-way table with quantiles and Tukey-Kramer groups (SCHED, appendix), and its comparisons."""
     amounts, percent = Amounts(response), format_confidence(confidence)
     where = f"{found.factor}{_in(settings_text(found.at), ' at ')}"
@@ -427,7 +418,7 @@ def one_way(response: Response, found: OneWay, confidence: float) -> list[View]:
     return views
 
 
-def ranks(response: Response) -> View | None:
+def ranks(response: Response) -> Table | None:
     """Lay out the Kruskal-Wallis tests by factor and within a setting (QR 4.6)."""
     known = [test for test in response.ranks if test.p is not None]
     more = f" {len(known) - MOST_RANKS} more rows are in the CSV tables." if len(known) > MOST_RANKS else ""
@@ -448,7 +439,7 @@ def ranks(response: Response) -> View | None:
     return found if known else None
 
 
-def spreads(response: Response) -> View | None:
+def spreads(response: Response) -> Table | None:
     """Lay out tests of variances."""
     found = view(
         "Do settings differ in their spread? The ratio is that of the second setting to the first",
@@ -463,7 +454,7 @@ def spreads(response: Response) -> View | None:
     return found if response.spreads else None
 
 
-def sample_sizes(response: Response, found: SampleSizes) -> View:
+def sample_sizes(response: Response, found: SampleSizes) -> Table:
     """Lay out the sample-size study (NIST Fig. 10 and 11)."""
     amounts = Amounts(response)
     return view(

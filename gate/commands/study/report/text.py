@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gate.commands.study.report import tables
 from gate.commands.study.report import words as say
-from gate.commands.study.report.tables import View
-from gate.document.terminal import Cell, Column, lay_out, paint
+from gate.document.document import Column, Table
+from gate.document.terminal import lay_out, paint
 from gate.model.study import Response, StudyReport
 from gate.units import format_share, plural
 from gate.words.effects import percentile
@@ -65,7 +65,7 @@ class _Writer:
 
     def view(
         self,
-        view: View,
+        view: Table,
         name: str | None = None,
         chosen: Sequence[int] | None = None,
         titles: Mapping[int, str] | None = None,
@@ -75,12 +75,12 @@ class _Writer:
         if not view.rows:
             return
         self.line()
-        self.line(view.caption if name is None else name, _BOLD)
+        self.line(view.title if name is None else name, _BOLD)
         numbers = range(len(view.head)) if chosen is None else chosen
         head = [Column((titles or {}).get(k, view.head[k].title), view.head[k].right) for k in numbers]
-        rows = [[visible(row[k]) for k in numbers] for row in view.rows[:_ROWS]]
+        rows = [[visible(row.cells[k].text) for k in numbers] for row in view.rows[:_ROWS]]
         style = _DIM if self._color else ""
-        laid = lay_out(head, [[Cell(text) for text in row] for row in rows], self.width, style=style)
+        laid = lay_out(head, rows, self.width, style=style)
         if laid is None:
             told = (", ".join(f"{c.title} {cell}" for c, cell in zip(head, row, strict=True) if cell) for row in rows)
             laid = [part for text in told for part in wrap(text, self.width, rest="  ")]
@@ -88,7 +88,7 @@ class _Writer:
         left = len(view.rows) - _ROWS
         for text in (
             f"{plural(left, 'more row')} in the page" if left > 0 else "",
-            view.note if note is None else note,
+            view.reading if note is None else note,
         ):
             self._lines += [self.paint(part, _DIM) for part in wrap(visible(text), self.width)] if text else []
 

@@ -10,9 +10,9 @@ import pytest
 
 from gate.cli.groups import RulesOptions
 from gate.cli.main import main
-from gate.commands.study import command as study_options
-from gate.commands.study.command import AnalyseOptions
+from gate.commands.study import options as study_options
 from gate.commands.study.design import open_design
+from gate.commands.study.options import AnalyseOptions
 from tests.support.project import Project
 
 BENCH = """\
