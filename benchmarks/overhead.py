@@ -34,7 +34,7 @@ from harness.loop.execution import Executions
 from harness.loop.measure import Loop
 from harness.loop.schedule import schedule
 from harness.process.execute import ProcessExecutor, find_own
-from harness.sandbox.sandbox import Ground, Landlocked, Unconfined, examined
+from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, examined
 
 SHARE = 0.02
 MOST_INSIDE = 1e-3
@@ -146,7 +146,7 @@ def _perfgate(instrument: str, script: str, directory: Path, sandbox: Landlocked
     recipe = Recipe(BuildTable(perturb=["environment", "hash-seed"]), os.environ)
     conditions = Conditions(
         ProcessExecutor(), dict.fromkeys(SIDES, recipe), os.environ, directory / "outputs", directory / "shims",
-        sandbox=sandbox or Unconfined(),
+        sandbox=sandbox or Sandbox(),
     )  # fmt: skip
     executions = Executions(conditions, choose({instrument}, os.environ).by_name, 1)
     file = directory / "measurements.jsonl"

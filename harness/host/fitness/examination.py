@@ -1,4 +1,4 @@
-"""All checks, or the quick ones that come before measuring."""
+"""All checks of the machine, or the quick ones that come before measuring; and those of its memory, disks and tools."""
 
 from __future__ import annotations
 

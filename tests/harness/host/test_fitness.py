@@ -43,10 +43,10 @@ HERE = {"name in reports", "mount namespaces", "tools", "tracer", "temporary fil
 def fit_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the machine that the tests run on out."""
     ok = Check("here", "ok", "", "")
-    monkeypatch.setattr(f"{EXAMINE}.directories.temporary", lambda _: ok)
-    monkeypatch.setattr(f"{EXAMINE}.directories.others", lambda _: ok)
-    monkeypatch.setattr(f"{EXAMINE}.tools.tools", lambda: ok)
-    monkeypatch.setattr(f"{EXAMINE}.tools.tracer", lambda: ok)
+    monkeypatch.setattr(f"{EXAMINE}.temporary", lambda _: ok)
+    monkeypatch.setattr(f"{EXAMINE}.others", lambda _: ok)
+    monkeypatch.setattr(f"{EXAMINE}.tools", lambda: ok)
+    monkeypatch.setattr(f"{EXAMINE}.tracer", lambda: ok)
     monkeypatch.setattr(f"{EXAMINE}.machine.mounts", lambda: ok)
 
 
