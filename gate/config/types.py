@@ -63,7 +63,13 @@ Interval = Literal[
     "paired",
     "paired-shared",
     "bootstrap",
+    "bootstrap:RRN",
+    "bootstrap:RNN",
+    "bootstrap:FLAT",
     "bootstrap-bca",
+    "bootstrap-bca:RRN",
+    "bootstrap-bca:RNN",
+    "bootstrap-bca:FLAT",
 ]
 Show = Literal["no-sign", "not-worse"]
 Perturbation = Literal["environment", "path", "hash-seed", "link-order", "go-randlayout"]
@@ -104,16 +110,10 @@ class Gate(Table, frozen=True, kw_only=True):
         Meta(
             description='The method for the interval of the ratio (docs/method.md). "auto" chooses before '
             'measuring: "fieller-moderated" if enough is remembered of this host, otherwise "paired-shared" (5 cases '
-            'or more), "paired" or "fieller".'
+            'or more), "paired" or "fieller". Bootstraps resample all levels; with RRN and RNN the lower ones stay, '
+            "FLAT ignores the levels."
         ),
     ] = "auto"
-    resampling: Annotated[
-        Literal["RRR", "RRN", "RNN", "FLAT"],
-        Meta(
-            description="Which levels the bootstrap intervals resample, from the highest down: R with replacement, N "
-            'not; "FLAT" ignores the levels.'
-        ),
-    ] = "RRR"
     family: Annotated[
         Literal["holm", "bh", "none"],
         Meta(
