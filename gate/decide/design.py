@@ -164,7 +164,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
     run, gate = evidence.run, policy.config.gate
     name, _, scheme = gate.interval.partition(":")
     bootstrap: Literal["bootstrap", "bootstrap-bca"] | None = (
-        name if name in ("bootstrap", "bootstrap-bca") else None  # type: ignore[assignment]  # as above
+        name if name in ("bootstrap", "bootstrap-bca") else None  # type: ignore[assignment]  # mypy does not narrow it
     )
     memory = run.memory if run else None
     looks = tuple(evidence.looks) if bootstrap is None else ()
