@@ -96,7 +96,7 @@ def measurements() -> Iterator[tuple[str, Iterable[Line], Commands]]:
         yield f"interval-{interval}", runs.plain(small), [["decide", m, "--set", f"gate.interval={interval}", *FILES]]
     for setting in ("gate.family=bh", "gate.family=none", "gate.threshold=0%", "gate.threshold=50%", "gate.floor=2ms",
                     "gate.confidence=0.99", "gate.show=not-worse", "gate.detectable=2%", "gate.inconclusive=fail",
-                    "gate.min_builds=9", "gate.implausible=5%", "gate.sessions=fixed", "gate.resampling=FLAT"):
+                    "gate.min_builds=9", "gate.implausible=5%", "gate.sessions=fixed", "gate.interval=bootstrap:FLAT"):
         yield f"set-{setting}", runs.plain(four), [["decide", m, "--set", setting, *FILES]]
     yield "many", runs.plain(Shape(cases=60, executions=2, iterations=3)), [["report", m, "--all"], ["decide", m, "--quiet"]]
     yield "fixed-sessions", runs.plain(replace(small, sessions=5)), [["decide", m, "--set", "gate.sessions=fixed", *FILES]]

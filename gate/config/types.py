@@ -63,7 +63,13 @@ Interval = Literal[
     "paired",
     "paired-shared",
     "bootstrap",
+    "bootstrap:RRN",
+    "bootstrap:RNN",
+    "bootstrap:FLAT",
     "bootstrap-bca",
+    "bootstrap-bca:RRN",
+    "bootstrap-bca:RNN",
+    "bootstrap-bca:FLAT",
 ]
 Show = Literal["no-sign", "not-worse"]
 Perturbation = Literal["environment", "path", "hash-seed", "link-order", "go-randlayout"]
@@ -103,16 +109,9 @@ class Gate(Table, frozen=True, kw_only=True):
         Interval,
         Meta(
             description='The method for the interval of the ratio (docs/method.md). "auto" chooses by the plan, '
-            "before measuring."
+            "before measuring. Bootstraps resample all levels; with RRN and RNN the lower ones stay, FLAT ignores them."
         ),
     ] = "auto"
-    resampling: Annotated[
-        Literal["RRR", "RRN", "RNN", "FLAT"],
-        Meta(
-            description='Which levels a bootstrap resamples, from the highest down: R with replacement, N not; "FLAT" '
-            "ignores the levels."
-        ),
-    ] = "RRR"
     family: Annotated[
         Literal["holm", "bh", "none"],
         Meta(

@@ -231,9 +231,25 @@ _CREEP = ("creep",)
 """The table that has a key of [gate] for creep checks, which nobody means who leaves its name out."""
 _GONE: Mapping[Path, str] = {
     ("plan", "auto"): "a plan uses its budget: remove it, or write the [plan] that `perfgate plan` prints",
+    ("gate", "resampling"): 'write it behind the interval: interval = "bootstrap:RRN"',
     ("study", "gate"): "the gate decides without factors: remove it, and run `perfgate study` to measure them",
 }
 """Keys that there were, and what to do instead."""
+_STARTS, _VALUES = "plan.starts, or plan.executions for a suite", "plan.iterations"
+_TIME, _WARMUP = "plan.budget: how often is found out within it", 'warmup of the [[benchmark]]: values, or "auto"'
+_ELSEWHERE: Mapping[str, str] = {
+    **dict.fromkeys(("sample_size", "rounds", "min_rounds", "min_run_count", "runs", "min_runs", "repeat"), _STARTS),
+    **dict.fromkeys(("loops", "number", "batch_size", "evals", "samples"), _VALUES),
+    **dict.fromkeys(("measurement_time", "max_time", "min_time", "benchtime", "calibration_precision"), _TIME),
+    **dict.fromkeys(("warm_up_time", "warmup_time", "warmup_iterations", "warmup_rounds", "min_warmup_time"), _WARMUP),
+    **dict.fromkeys(("noise_threshold", "alert_threshold", "fail_threshold", "max_regression"), "gate.threshold"),
+    **dict.fromkeys(("significance_level", "alpha", "confidence_level"), "gate.confidence: 0.95 is an alpha of 5%"),
+    "nresamples": 'gate.interval = "bootstrap": its resamples are as many as its limits need',
+    "informational": 'gate.inconclusive = "pass", or an [[accept]] entry',
+    "upper_boundary": "limit of gate, an [[override]] or a metric",
+    "lower_boundary": 'limit of a metric whose better is "higher"',
+}
+"""Names of criterion, pytest-benchmark, hyperfine, asv and other gates, and what it is here."""
 
 
 class Advice(NamedTuple):
@@ -253,6 +269,8 @@ def advice(key: str, known: Sequence[str], path: Path) -> Advice:
     """
     if (gone := _GONE.get((*path, key))) is not None:
         return Advice(gone, None)
+    if (here := _ELSEWHERE.get(key)) is not None:
+        return Advice(f"write {here}", None)
     if (near := closest(key, known, _ALIKE)) is not None:
         return Advice(f"did you mean {near}?", near)
     if path and key in _places(Config, ()):

@@ -82,7 +82,8 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
 class Design(msgspec.Struct, frozen=True, eq=False):
     """How every finding of a report is judged.
 
-    interval: as configured. method: the interval without memory. shares: whether cases share the variance of their
+    interval: as configured. scheme: which levels a bootstrap resamples, from the highest down: R with replacement, N
+    not; FLAT: without levels. method: the interval without memory. shares: whether cases share the variance of their
     rounds. layouts: of both sides of a round; None: not known. moderate: whether memory moderates it. looks: the rounds
     of all looks planned; spending: their levels. reached: the rounds of the looks that were reached; () and one level
     for a fixed design. complete: whether all that was planned was measured, as far as it was not settled before. size:
@@ -94,6 +95,7 @@ class Design(msgspec.Struct, frozen=True, eq=False):
 
     policy: Policy
     interval: Literal["fieller", "bootstrap", "bootstrap-bca"]
+    scheme: Literal["RRR", "RRN", "RNN", "FLAT"]
     method: Method
     shares: bool
     layouts: Layouts | None
@@ -160,7 +162,10 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[Case
 def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> Design:
     """Choose the intervals and the looks, from the plan and the number of findings only: never from values."""
     run, gate = evidence.run, policy.config.gate
-    bootstrap = gate.interval if gate.interval in ("bootstrap", "bootstrap-bca") else None
+    name, _, scheme = gate.interval.partition(":")
+    bootstrap: Literal["bootstrap", "bootstrap-bca"] | None = (
+        name if name in ("bootstrap", "bootstrap-bca") else None  # type: ignore[assignment]  # mypy does not narrow it
+    )
     memory = run.memory if run else None
     looks = tuple(evidence.looks) if bootstrap is None else ()
     reached = tuple(rounds for rounds in looks if rounds <= evidence.rounds.done)
@@ -178,6 +183,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
     return Design(
         policy=policy,
         interval=bootstrap or "fieller",
+        scheme=scheme or "RRR",  # type: ignore[arg-type]  # the part of a Literal of names
         method=chosen.method,
         shares=chosen.shares,
         layouts=layouts,
@@ -230,7 +236,7 @@ def choose(
     """
     if gate.interval in ("fieller", "fieller-kj", "fieller-paired", "paired"):
         return Choice(gate.interval, shares=False)
-    if gate.interval in ("bootstrap", "bootstrap-bca") and sessions == 1:
+    if gate.interval.startswith("bootstrap") and sessions == 1:
         # both draw each side by itself, and quantiles go with them
         return Choice("fieller", shares=False)
     # machines may differ by any factor, which both sides have in common: only within a session is there a ratio

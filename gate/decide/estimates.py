@@ -296,12 +296,12 @@ def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Esti
 def _bootstrap(found: Estimated, design: Design) -> Estimated:
     from gate.stats.bootstrap import bootstrap_ratio
 
-    gate, case = design.policy.config.gate, found.subject.case
+    case = found.subject.case
     name = f"{case.benchmark}\0{case.metric}\0{sorted(case.factors.items())}"
     ratio = bootstrap_ratio(
         found.base,
         found.head,
-        scheme=gate.resampling,
+        scheme=design.scheme,
         bca=design.interval == "bootstrap-bca",
         seed=zlib.crc32(name.encode(), design.seed & 0xFFFFFFFF),
         alphas=tuple(dict.fromkeys((design.alpha, design.alpha / design.size * found.subject.weight))),

@@ -215,10 +215,7 @@ def _finding(
     # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
     plain = verdict == "no-sign" or (verdict == "inconclusive" and (judged.futile or by_floor is not None))
     nominal_alpha = design.alpha if plain else judged.nominal_alpha
-    # "unchanged" is decided at the level of its look, without the family
-    unshared = Tested(1.0, design.alpha, rejected=False)
-    tested = {"improvement": judged.improvement, "unchanged": unshared}.get(verdict, judged.regression)
-    alpha = decided_alpha(judged, tested, design)
+    alpha = _deciding_alpha(judged, verdict, design)
     decided = limits_of(found, alpha)
     known = acceptance(judged, design) if verdict == "regression" else Acceptance(None, None)
     broken = limit is not None and limit.state == "broken"
@@ -280,6 +277,13 @@ def _finding(
         limit=limit,
         pairing=_pairing(found, design),
     )
+
+
+def _deciding_alpha(judged: Judged, verdict: Verdict, design: Design) -> float:
+    # "unchanged" is decided at the level of its look, without the family
+    unshared = Tested(1.0, design.alpha, rejected=False)
+    tested = {"improvement": judged.improvement, "unchanged": unshared}.get(verdict, judged.regression)
+    return decided_alpha(judged, tested, design)
 
 
 def _shown(found: Estimated, verdict: Verdict, corrected: bool) -> Literal["ratio", "decided_at"] | None:

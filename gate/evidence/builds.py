@@ -20,7 +20,7 @@ BENCHMARK = "build"
 def of_builds(builds: Sequence[Build], config: Config, measured: Config) -> list[Execution]:
     """Return the sizes that are asked for, and the time of full builds.
 
-    measured: the config of the run, where it is known; without a build command a build is a checkout, which has no time.
+    measured: the config of the run, where it is known. Without a build command a build is a checkout, without a time.
     """
     sized = any(matches(glob, SIZE) for glob in config.plan.metrics or ())
     full = [build for build in builds if build.seconds and not (build.relinked or build.cached)]

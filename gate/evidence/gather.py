@@ -155,15 +155,12 @@ def _gathered(
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
     pairs = _pairs(judged, config, run, turns, sampled)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
-    # beside what benchmarks say: builds alone are no measuring
     made = of_builds(builds, config, measured or config) if judged or proofs else []
-    made = [each for each in made if _wanted(each.benchmark, select)]
-    built = _pairs(made, decided_by_name(config), run, (), sampled)
-    beside = [known_of_builds(case, builds) for case in built.cases]
+    built = _built([each for each in made if _wanted(each.benchmark, select)], builds, config, run, sampled)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
-        cases=[*_with_hosts(cases, records), *beside],
+        cases=[*_with_hosts(cases, records), *built.cases],
         failures=[*failures, *pairs.failures, *built.failures, *([one_measurement()] if same == "same" else ())],
         new=[*found.new, *pairs.new, *built.new, *_new_figures(run, everything, found.new)],
         rounds=rounds,
@@ -185,10 +182,7 @@ def _gathered(
             *part_warnings(whole, parts, run, config),
             *sameness_warnings(records, run),
             *(build_warnings(builds, run) if timed else ()),
-            *absent_of_builds([*cases, *beside], config),
-            *_undecided_warnings(cases, config),
-            *_unknown_directions(cases, config),
-            *_failed_requests(cases),
+            *_of_cases(cases, built.cases, config),
             *pairs.warnings,
             *_of_machines(records, same, separate=separate and bool(cases), timed=timed),
         ],
@@ -431,6 +425,21 @@ def _pairs(
             of, status = by_side["base"][0].factors, f"metric {metric}{unlike}"
             found.failures.append(Failure(kind="execution", benchmark=benchmark, factors=of, status=status))
     return found
+
+
+def _of_cases(cases: Sequence[Case], built: Sequence[Case], config: Config) -> Iterator[AnyWarning]:
+    yield from absent_of_builds([*cases, *built], config)
+    yield from _undecided_warnings(cases, config)
+    yield from _unknown_directions(cases, config)
+    yield from _failed_requests(cases)
+
+
+def _built(
+    made: Sequence[Execution], builds: Sequence[Build], config: Config, run: Run | None, sampled: Sampler
+) -> _Pairs:
+    """Make the samples of what builds are measured by, beside what benchmarks say: alone they are no measuring."""
+    pairs = _pairs(made, decided_by_name(config), run, (), sampled)
+    return msgspec.structs.replace(pairs, cases=[known_of_builds(case, builds) for case in pairs.cases])
 
 
 def _unlike(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config) -> str:

@@ -195,7 +195,7 @@ def terms_of(config: Config, size: int, *, sharing: int | None = None, remembere
         remembered: correlation of base and head over rounds, its lower limit; None: too little is remembered.
     """
     gate, sessions, layouts = config.gate, config.plan.sessions, config.build.layouts
-    choice: Choice = "fieller" if gate.interval in ("bootstrap", "bootstrap-bca") else gate.interval  # type: ignore[assignment]  # mypy does not narrow a Literal by `in`
+    choice: Choice = "fieller" if gate.interval.startswith("bootstrap") else gate.interval  # type: ignore[assignment]  # mypy does not narrow a Literal by `in`
     fewest = gate.min_builds
     if gate.interval.startswith("bootstrap") and gate.family == "holm":
         fewest = max(fewest, BOOTSTRAP_BUILDS)

@@ -5,7 +5,7 @@ import pytest
 from gate.config.parse import parse
 from gate.config.resolve import tables_of
 from gate.config.source import ConfigError, read_source
-from gate.config.wrong import closest
+from gate.config.wrong import _ELSEWHERE, _tables_with, closest
 
 BENCHMARK = "[[benchmark]]\nname = 'a'\ncommand = 'true {n}'\n"
 FACTOR = "[study.factor]\nn = [1, 2]\n"
@@ -48,6 +48,27 @@ def test_another_spelling(key: str, right: str) -> None:
 def test_a_key_of_another_table(key: str, tables: str | None) -> None:
     tables = tables or "[study.factor.NAME.SETTING.service] and [benchmark.service]"
     assert of_study(key) == f"{key} is a key of {tables}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[plan]\nmeasurement_time = 5", "write plan.budget: how often is found out within it"),
+        ("[[benchmark]]\nsample_size = 10", "write plan.starts, or plan.executions for a suite"),
+        ("[plan]\nmin_rounds = 5", "write plan.starts, or plan.executions for a suite"),
+        ("[gate]\nnoise_threshold = 0.05", "write gate.threshold"),
+        ("[gate]\nalpha = 0.05", "write gate.confidence: 0.95 is an alpha of 5%"),
+        ("[gate]\nresampling = 'RNN'", 'write it behind the interval: interval = "bootstrap:RRN"'),
+    ],
+)
+def test_a_name_of_another_tool_or_of_before(text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse(read_source(text, "perfgate.toml"))
+    assert any(str(each).endswith(f"unknown key; {message}") for each in caught.value.errors)
+
+
+def test_no_name_of_another_tool_is_a_key_of_ours() -> None:
+    assert not [key for key in _ELSEWHERE if _tables_with(key)]
 
 
 @pytest.mark.parametrize("key", ["seed", "randomize", "x", "colour"])

@@ -64,7 +64,7 @@ def test_two_sessions_call_what_is_large_and_steady() -> None:
     assert report([1.1, 1.3]).findings[0].verdict == "inconclusive"
 
 
-BOOTSTRAP = '[gate]\ninterval = "bootstrap"\nresampling = "RNN"\n'
+BOOTSTRAP = '[gate]\ninterval = "bootstrap:RNN"\n'
 
 
 def test_a_bootstrap_over_few_sessions_does_not_decide() -> None:
