@@ -392,7 +392,12 @@ def _runs_alone(text: str) -> bool:
         or (isinstance(node, ast.If) and "__main__" in ast.unparse(node.test))
         for node in module.body
     )
-    if not acts or _OTHERS.search(text) or _FIXTURE.search(text) or ("sys.argv[1" in text and "len(sys.argv)" not in text):
+    if (
+        not acts
+        or _OTHERS.search(text)
+        or _FIXTURE.search(text)
+        or ("sys.argv[1" in text and "len(sys.argv)" not in text)
+    ):
         return False
     return not any(_wants(call) for call in ast.walk(module) if isinstance(call, ast.Call))
 

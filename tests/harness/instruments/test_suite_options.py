@@ -11,7 +11,6 @@ from harness.instruments.criterion import Criterion
 from harness.instruments.go import Go
 from harness.instruments.google_benchmark import GoogleBenchmark
 from harness.instruments.jmh import Jmh
-from harness.instruments.jmh import Jmh
 from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import Call
 
