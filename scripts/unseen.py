@@ -78,23 +78,24 @@ def _verdict(folder: Path, what: str, rules: tuple[str, ...]) -> str:
     ratios = [each["ratio"]["estimate"] - 1 for each in findings if each["ratio"] and not each["identical"]]
     largest = max(ratios, key=abs, default=None)
     size = "" if largest is None else f" {100 * largest:+.1f}%"
-    # without a sign of a change a gate passes, and does not say that there is none
-    open_ = said == "inconclusive" or (said == "pass" and what != "documentation")
+    # a pass says that there is no sign of a change, and an error that the budget ended before enough was measured
+    open_ = said in ("inconclusive", "error") or (said == "pass" and what != "documentation")
     right = "right" if said == _EXPECTED[what] else "no verdict" if open_ else "**wrong**"
-    return f"{said}{size}, {minutes:.1f} min{_as_told(folder, minutes) if size else ''}, {right}"
+    return f"{said}{size}, {minutes:.1f} min{_as_told(folder) if size else ''}, {right}"
 
 
-def _as_told(folder: Path, minutes: float) -> str:
-    """Compare what the trial said of the time of so many rounds with what they took."""
+def _as_told(folder: Path) -> str:
+    """Return what the trial said of the time of so many rounds."""
     try:
         cost = json.loads((folder.parent / "trial.json").read_text(encoding="utf-8"))["cost"]
-        runs = sorted((folder / ".perfgate" / "runs").iterdir(), key=lambda each: each.stat().st_mtime)
-        records = (runs[-1] / "run.jsonl").read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError, IndexError):
+        records = (folder / ".perfgate" / "measurements.jsonl").read_text(encoding="utf-8").splitlines()
+        made = [each for each in map(json.loads, records) if each["type"] == "build" and each["side"] == "head"]
+    except (OSError, ValueError):
         return ""
-    rounds = 1 + max((json.loads(each).get("build", 0) for each in records if '"build"' in each), default=0)
-    told = (cost["once"] + rounds * (cost["builds"] + cost["executions"])) / 60
-    return f" (try said {told:.1f})" if cost and not cost["least"] else ""
+    if cost is None:
+        return ""
+    told = (cost["once"] + len(made) * (cost["builds"] + cost["executions"])) / 60
+    return f" (try said {told:.1f})" if not cost["least"] else ""
 
 
 def row(project: Project, folder: Path, rules: tuple[str, ...]) -> Iterator[str]:

@@ -41,12 +41,7 @@ _OF_ROW = {
 }  # fmt: skip
 _OWN_CLOCK = {"real_time", "manual_time"}
 """In a name: its author says that another time than the thread's counts, since it waits or has threads of its own."""
-UNITS = {
-    "items_per_second": "1/s",
-    "bytes_per_second": "B/s",
-    "max_bytes_used": "B",
-    "total_allocated_bytes": "B",
-}
+UNITS = {"items_per_second": "1/s", "bytes_per_second": "B/s", "max_bytes_used": "B", "total_allocated_bytes": "B"}
 _TABLE = re.compile(r"Benchmark\s+Time\s+CPU\s+Iterations\b.*")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _TIME = r"(\d[\d.e+]*) (ns|us|ms|s)"

@@ -141,12 +141,7 @@ def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -
 
 
 def _not_whole(
-    result: _Result,
-    name: str,
-    labels: dict[str, str],
-    place: str,
-    found: _ByFork,
-    wanted: list[int],
+    result: _Result, name: str, labels: dict[str, str], place: str, found: _ByFork, wanted: list[int]
 ) -> Iterator[Result]:
     """Yield the means of secondary metrics without values, and what of others cannot be used.
 

@@ -159,7 +159,7 @@ class Trees:
         self._set_aside(place)
         if not copy(place):
             return False
-        self._renew(side, place / self._config)
+        self._renew(side, place)
         self.own(place)
         self._made[side, ""] = _Made(place, place, git=False)
         try:
@@ -175,9 +175,12 @@ class Trees:
     def _config(self) -> str:
         return self.repository.inside(CONFIG_FILE)
 
-    def _renew(self, side: Side, file: Path) -> None:
+    def _renew(self, side: Side, tree: Path) -> None:
         # what the commit has: a build that is found again may be of another one (see files)
-        git = self.repository.git
+        git, file = self.repository.git, tree / self._config
+        # a build may have left a link in place of the folder
+        if file.parent.resolve() != tree.resolve() / self.repository.prefix:
+            return
         with suppress(OSError, SourceError):
             entry = git.line("ls-tree", "--full-tree", self.sources.of(side).revision, "--", self._config)
             mode = entry.partition(" ")[0]

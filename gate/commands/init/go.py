@@ -12,17 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import (
-    Found,
-    Measured,
-    Row,
-    kept,
-    names_of,
-    placeholder,
-    program,
-    suite_plan,
-    tests,
-)
+from gate.commands.init.found import Found, Measured, Row, kept, names_of, placeholder, program, suite_plan, tests
 from gate.commands.init.tree import Tree, folder_of
 
 _BENCHMARK = re.compile(r"^func Benchmark(?:[^a-z\W]\w*)?\(\s*\w+\s+\*\s*testing\.B\s*\)", re.MULTILINE)

@@ -82,8 +82,13 @@ def mended(found: Found, tree: Tree, taught: Lesson) -> tuple[Found, str] | None
     return replace(found, benchmarks=given, rows=[*rows, *found.rows]), f"left out {', '.join(taught.failed)}"
 
 
-def _each(found: Found, name: str, change: Callable[[Measured], Measured]) -> Found:
-    return replace(found, benchmarks=[change(each) if each.name == name else each for each in found.benchmarks])
+def _reworded(found: Found, edit: Callable[[str], str], name: str | None = None) -> Found:
+    """Edit the commands of all benchmarks, or of one."""
+    own = [
+        each if name not in (None, each.name) else replace(each, command=_like(each.command, edit(_text(each.command))))
+        for each in found.benchmarks
+    ]
+    return replace(found, benchmarks=own)
 
 
 def _text(command: list[str] | str) -> str:
@@ -99,13 +104,7 @@ def _whole_seconds(found: Found, tree: Tree, name: str, text: str) -> tuple[Foun
     if not re.search(r"invalid value|isn't a valid value|invalid digit", text, re.IGNORECASE):
         return None
     option = re.compile(r"(--(?:warm-up|measurement)-time=)[\d.]*\.\d+")
-
-    def change(each: Measured) -> Measured:
-        return replace(each, command=_like(each.command, option.sub(r"\g<1>1", _text(each.command))))
-
-    return replace(
-        found, benchmarks=[change(each) for each in found.benchmarks]
-    ), "whole seconds, as this version takes no fractions"
+    return _reworded(found, lambda own: option.sub(r"\g<1>1", own)), "whole seconds, as this version takes no fractions"
 
 
 def _refused_option(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
@@ -114,11 +113,8 @@ def _refused_option(found: Found, tree: Tree, name: str, text: str) -> tuple[Fou
     if told is None:
         return None
     option = re.compile(rf"\s-?{re.escape(told[1])}(?:=\S+)?(?=\s|$)")
-
-    def change(each: Measured) -> Measured:
-        return replace(each, command=_like(each.command, option.sub("", _text(each.command))))
-
-    return _each(found, name, change), f"without {told[1]}, which this version refuses"
+    after = _reworded(found, lambda own: option.sub("", own), name)
+    return after, f"without {told[1]}, which this version refuses"
 
 
 def _missing_module(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
@@ -132,10 +128,7 @@ def _missing_module(found: Found, tree: Tree, name: str, text: str) -> tuple[Fou
     module = told[1].split(".")[0]
     if any(path.removeprefix("src/").startswith((f"{module}/", f"{module}.py")) for path in tree.files):
         python = f"{ENVIRONMENT}/bin/python" if ENVIRONMENT in str(found.setup) else "python"
-        build = f"rm -rf .perfgate-site && {python} -m pip install --quiet --no-deps --target .perfgate-site ."
-        return replace(
-            found, build=build, environment={"PYTHONPATH": ".perfgate-site"}
-        ), "the package is installed in the build"
+        return _by_pip(found, python), "the package is installed in the build"
     wanted = ["pytest-benchmark"] if module == "benchmark" else group_with(tree, module)
     words = shlex.join(pip_words(wanted) or [module])
     if found.setup and ENVIRONMENT in found.setup:
@@ -144,42 +137,34 @@ def _missing_module(found: Found, tree: Tree, name: str, text: str) -> tuple[Fou
         found.kind, []
     )
     own = f"{ENVIRONMENT}/bin/python"
-
-    def change(each: Measured) -> Measured:
-        return replace(each, command=_like(each.command, _PYTHON.sub(own, _text(each.command))))
-
-    return replace(
-        found,
+    after = replace(
+        _reworded(found, lambda text: _PYTHON.sub(own, text)),
         setup=environment_of(tree, "python3", tools, [*wanted, *tools]),
         build=found.build and _PYTHON.sub(own, found.build),
-        benchmarks=[change(each) for each in found.benchmarks],
         share=[each for each in found.share if each != tree.environment],
-    ), f"with an environment of its own, as {module} was missing"  # fmt: skip
+    )
+    return after, f"with an environment of its own, as {module} was missing"
+
+
+def _by_pip(found: Found, executable: str) -> Found:
+    build = f"rm -rf .perfgate-site && {executable} -m pip install --quiet --no-deps --target .perfgate-site ."
+    return replace(found, build=build, environment={**found.environment, "PYTHONPATH": ".perfgate-site"})
 
 
 def _isolated_build(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
     del text
     if name or not found.build or "setup.py -q build_ext" not in found.build or "pyproject.toml" not in tree.names:
         return None
-    python = (_PYTHON.search(found.build) or re.search(r"\S+python", found.build) or ["python"])[0]
-    build = f"rm -rf .perfgate-site && {python} -m pip install --quiet --no-deps --target .perfgate-site ."
-    return replace(found, build=build, environment={**found.environment, "PYTHONPATH": ".perfgate-site"}), (
-        "built by pip, with the tools that pyproject.toml asks for"
-    )
+    python = _PYTHON.search(found.build) or re.search(r"\S+python", found.build) or ["python"]
+    return _by_pip(found, python[0]), "built by pip, with the tools that pyproject.toml asks for"
 
 
 def _other_files_of_one_name(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
     del tree
     if "import file mismatch" not in text:
         return None
-
-    def change(each: Measured) -> Measured:
-        return replace(
-            each,
-            command=_like(each.command, _text(each.command).replace(" pytest ", " pytest --import-mode=importlib ", 1)),
-        )
-
-    return _each(found, name, change), "with --import-mode=importlib, as two test files have one name"
+    after = _reworded(found, lambda own: own.replace(" pytest ", " pytest --import-mode=importlib ", 1), name)
+    return after, "with --import-mode=importlib, as two test files have one name"
 
 
 def _needed_features(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +12,8 @@ import pytest
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.found import Found, Rank, fixed_plan, names_of, suite_plan
+from gate.commands.init.init import render
+from gate.commands.init.tree import read_tree
 from tests.support.initialized import Project, detected
 from tests.support.started import need
 
@@ -452,6 +455,9 @@ def test_what_is_found(project: Project, name: str) -> None:
     assert (case.command or "") in commands
     assert case.build in str(found.build)
     assert [row.what for row in found.rows if row.what.split()[0] != "packages"] == [*case.rows]
+    # a file that is read; asv's brings its own runner
+    lines = render(read_tree(directory), replace(found, benchmarks=found.benchmarks[:1])).splitlines()
+    assert len([line for line in lines if line]) <= 25 or found.kind == "asv"
     if case.kind == "jmh" and found.measures_something:
         assert found.build is None
         assert REPRODUCIBLE in str(found.setup) or "reproducibleFileOrder = true" in str(found.setup)
