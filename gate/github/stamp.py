@@ -60,10 +60,9 @@ class Stamp(msgspec.Struct, frozen=True, kw_only=True):
         Returns:
             "taken": another job's of the same run or commit, which neither may replace.
         """
-        # whether two names may be of one job
-        file, _, job = self.job.partition("/")
-        file2, _, job2 = other.job.partition("/")
-        if not (file == file2 or _ANY in (file, file2)) and (job == job2 or _ANY in (job, job2)):
+        # each is a file and a job
+        names = zip(self.job.split("/", 1), other.job.split("/", 1), strict=False)
+        if not all(one == another or _ANY in (one, another) for one, another in names):
             if same_commit or self.run == other.run:
                 return "taken"
         elif self.order == other.order and self.use != other.use:
