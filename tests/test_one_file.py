@@ -278,4 +278,4 @@ def test_a_new_format_of_comparisons_is_a_choice(
 
 def test_a_new_command_is_listed_and_runs(source: Path, project: Project) -> None:
     assert perfgate(source, project, "greet", "--name", "Ada").stdout == "hello Ada\n"
-    assert "\n    greet " in perfgate(source, project, "--help").stdout
+    assert "\n  greet " in perfgate(source, project, "--help").stdout

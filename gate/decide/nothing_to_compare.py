@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gate.decide.reasons import found_size
 from gate.model import Evidence, Finding, outcomes
+from gate.model.names import BUILD_TIME, SIZE
 from gate.model.warnings.setup import NothingToCompare
 
 
@@ -16,8 +17,9 @@ def nothing_to_compare(evidence: Evidence) -> NothingToCompare | None:
 
 
 def new_benchmarks(evidence: Evidence) -> list[str]:
-    """Name the benchmarks that were measured of head alone, or of head against itself."""
-    return list(dict.fromkeys([*evidence.new, *(case.benchmark for case in evidence.cases)]))
+    """Name the benchmarks that were measured of head alone, or of head against itself; a build is none."""
+    own = (case.benchmark for case in evidence.cases if case.metric not in (SIZE, BUILD_TIME))
+    return list(dict.fromkeys([*evidence.new, *own]))
 
 
 def summary(why: NothingToCompare, itself: Sequence[Finding], benchmarks: int) -> outcomes.NothingToCompare:

@@ -82,7 +82,7 @@ def forecast(job: Job) -> list[str]:
     return [
         *quantile_warnings(rules),
         *(
-            f"{name} is missing on head: {'the report will be an error' if fails else 'missing ones are allowed'}"
+            f"head has no benchmark {name}: {'the report will be an error' if fails else 'missing ones are allowed'}"
             for name, fails in missing.items()
         ),
         *(

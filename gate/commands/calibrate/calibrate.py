@@ -76,12 +76,12 @@ def run(options: MeasuringOptions, outputs: OutputOptions, rules: RulesOptions, 
             for count, noun in (
                 (len(job.project.settings.benchmarks["head"]), "benchmark"),
                 (len(job.rounds), "build"),
-                (plan.executions, "execution"),
-                (plan.iterations, "iteration"),
+                (plan.executions, "start"),
+                (plan.iterations, "value"),
             )
             if count
         )
-        what = f"{commit(job.run.head)} against itself: {counts} a side, {expected(job)}"
+        what = f"{commit(job.run.head)} against itself: {counts} of each, {expected(job)}"
         run.begin(job, [what, *(f"warning: {each.sentence()}" for each in news(typed(job.run.warnings)))])
         job = run.measure(job).job
         return _conclude(job, project.settings.rules, path, outputs, out, err)

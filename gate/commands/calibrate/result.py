@@ -201,10 +201,10 @@ def _measured(calibration: Calibration) -> Iterator[tuple[str, str]]:
     done = plural(rounds.done, "round")
     if rounds.planned is not None and rounds.planned != rounds.done:
         done = f"{rounds.done} of {plural(rounds.planned, 'round')}"
-    design = f"{plural(calibration.executions, 'execution')} x {plural(calibration.iterations, 'iteration')}"
+    design = f"{plural(calibration.executions, 'start')} x {plural(calibration.iterations, 'value')}"
     seconds = f", {format_duration(calibration.seconds)}" if calibration.seconds is not None else ""
     yield "head", f"{reports.commit(calibration.commit)}, against itself"
-    yield "measured", f"{done} of {design} a side{seconds}"
+    yield "measured", f"{done} of {design} of each{seconds}"
     parts = [visible(str(host.get("cpu", "unknown")))]
     if isinstance(cores := host.get("cores"), int):
         parts.append(plural(cores, "core"))

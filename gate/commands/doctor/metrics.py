@@ -181,8 +181,8 @@ def _time(session: _Session, timed: Mapping[str, Instrument], seconds: float, er
     total = format_duration(executions * iterations * len(timed) * (seconds + _START))
     counts = (
         plural(len(timed), "instrument"),
-        plural(executions, "execution"),
-        plural(iterations, "iteration"),
+        plural(executions, "start"),
+        plural(iterations, "value"),
     )
     err.write(f"perfgate: {' x '.join(counts)} of {format_duration(seconds)}: about {total}\n")
     names = list(timed)

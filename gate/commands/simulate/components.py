@@ -205,7 +205,7 @@ def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
         name = _name(case.benchmark, case.metric, case.factors)
         components = components_of(name, case.base, case.head)
         if components is None or not components.of_build_mean:
-            why = "it shows no spread" if components else "it needs two builds a side and a mean that is not 0"
+            why = "it shows no spread" if components else "it needs two builds of each and a mean that is not 0"
             err.write(f"perfgate: {name} is left out: {why}\n")
         else:
             found.append(components)

@@ -94,7 +94,7 @@ def _quantiles(design: Design, repeats: int) -> list[str]:
     lacking = [tau for tau in sorted({*_TAUS, *decided}) if needed_values(tau) > planned]
     if not lacking:
         return []
-    factors = [plural(design.study.replicates, "replicate"), plural(iterations, "iteration")]
+    factors = [plural(design.study.replicates, "replicate"), plural(iterations, "value")]
     factors += [plural(repeats, "session")] if repeats > 1 else []
     names = joined([f"{tau:g}" for tau in lacking], most=len(lacking))
     needed = sorted({needed_values(tau) for tau in lacking})

@@ -76,7 +76,7 @@ def introduction(design: Design, job: Job) -> str:
     if earlier is None:
         benchmarks, treatments = plural(len(design.benchmarks), "benchmark"), len(job.treated.planned)
         of = f"{benchmarks} x {plural(treatments, 'treatment')} x {plural(design.study.replicates, 'replicate')}"
-        iterations = plural(job.project.settings.rules.plan.iterations, "iteration")
+        iterations = plural(job.project.settings.rules.plan.iterations, "value")
         return f"study of {sides}: {of} = {executions} of {iterations}, {expected(job)}"
     planned = plural(earlier.planned_replicates, "replicate")
     if not job.rounds:

@@ -248,7 +248,7 @@ def test_a_package_that_fails_hides_no_regression_of_another(tmp_path: Path) -> 
         written = (tmp_path / name).read_text(encoding="utf-8")
         assert "49.9% slower" in written and "BenchmarkParse (pkg=x/a) failed on head" in written
     junit = (tmp_path / "junit.xml").read_text(encoding="utf-8")
-    assert 'name="time mean [pkg=x/b]"' in junit and 'name="execution on head [pkg=x/a]"' in junit
+    assert 'name="BenchmarkParse [pkg=x/b]"' in junit and 'name="BenchmarkParse [pkg=x/a]"' in junit
     code, text = run("compare", "base=b*.txt", "head=h*.txt")
     assert "BenchmarkParse (pkg=x/b)" in text and "+49.9%" in text
 
@@ -256,8 +256,8 @@ def test_a_package_that_fails_hides_no_regression_of_another(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("own", "said"),
     [
-        ("FAIL\tx/a [build failed]\n", "BenchmarkParse (pkg=x/a) is missing on head"),
-        ("", "BenchmarkParse (pkg=x/a) is missing on head"),
+        ("FAIL\tx/a [build failed]\n", "head has no benchmark BenchmarkParse (pkg=x/a)"),
+        ("", "head has no benchmark BenchmarkParse (pkg=x/a)"),
         (
             "pkg: x/a\nBenchmarkParse-8 \tpanic: boom\n\ngoroutine 1 [running]:\nexit status 2\nFAIL\tx/a\t0.3s\n",
             "BenchmarkParse (pkg=x/a) failed on head: panic: boom",

@@ -315,7 +315,7 @@ def test_a_dry_run_measures_nothing(project: Project, tmp_path: Path) -> None:
     code, out, _ = ran(dry_run=True, builds=3, budget=60.0)
     assert code == 0
     assert "\n  build, 6 times: no command, a fresh checkout is the build\n" in out
-    assert "in all: 6 builds, 12 executions, " in out
+    assert "in all: 6 builds, 12 starts, " in out
     assert "1 min" in out
     assert not (tmp_path / "home").exists()
     assert not (project.top / ".perfgate").exists()

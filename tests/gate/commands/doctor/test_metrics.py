@@ -112,7 +112,7 @@ def test_a_modest_time() -> None:
 def test_a_command_with_what_this_host_has(only_spawn: Path) -> None:
     code, out, err = ran(sys.executable, "-S", "-c", "for i in range(10**5): pass")
     assert code == 0
-    assert err.startswith("perfgate: 1 instrument x 2 starts x 1 values of")
+    assert err.startswith("perfgate: 1 instrument x 2 starts x 1 value of")
     assert " 2 x 1 " in out
     for metric in ("time", "user", "system", "user+system"):
         assert f"\n{metric} " in out

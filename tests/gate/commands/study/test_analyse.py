@@ -209,7 +209,7 @@ def test_what_failed_is_said_and_costs_exit_4(tmp_path: Path) -> None:
     code, out, _ = analyse(written(tmp_path, [*designs.lines({"a": [1, 2]}, designs_values, 3), failure]))
     assert code == 4
     assert "bench" in out
-    assert "exit 1" in out
+    assert "failed on head: chrt: not permitted" in out
 
 
 def designs_values(_: designs.Settings, rng: np.random.Generator) -> list[float]:

@@ -329,11 +329,11 @@ def test_what_only_a_check_goes_by_is_refused(project: Project, part: tuple[str,
 
 
 def test_what_a_study_takes_from_the_plan_is_accepted(project: Project) -> None:
-    assert "18 executions of 2 iterations" in run("study", "plan", "--set", "plan.iterations=2")[1]
+    assert "18 executions of 2 values" in run("study", "plan", "--set", "plan.iterations=2")[1]
 
 
 def test_every_part_of_it_has_an_example() -> None:
-    assert "\n    study " in run("--help")[1]
+    assert "\n  study " in run("--help")[1]
     text = run("study", "--help")[1]
     for part in ("plan", "measure", "analyse"):
         assert re.search(rf"^  {part} +[a-z]", text, re.MULTILINE)
