@@ -68,7 +68,7 @@ def run(*argv: str) -> tuple[int, str, str]:
 
 
 PLAN = """\
-study of head main COMMIT: 1 benchmark x 6 treatments x 3 replicates = 18 executions of 4 iterations, \
+study of head main COMMIT: 1 benchmark x 6 treatments x 3 replicates = 18 executions of 4 values, \
 at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
 head is the last commit on main
 rules: head
