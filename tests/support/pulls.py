@@ -96,7 +96,8 @@ def check_out(
 ) -> Project:
     """Check a commit out as actions/checkout does: into an empty repository, by its id; settings: of git, for this once."""
     made = Project(place)
-    made.git("remote", "add", "origin", url)
+    with (place / ".git/config").open("a", encoding="utf-8") as config:
+        config.write(f'[remote "origin"]\n\turl = {url}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n')
     given = [part for key, value in (settings or {}).items() for part in ("-c", f"{key}={value}")]
     shallow = [f"--depth={depth}"] if depth else []
     made.git(*given, "fetch", "-q", "--no-tags", *shallow, *options, "origin", f"+{sha}:{ref}")
