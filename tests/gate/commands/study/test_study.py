@@ -116,7 +116,7 @@ def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project)
         )
     ]
     assert "\n  build, 6 times: " in commands
-    assert "\nbenchmarks\n  latency, 18 executions (values): " in commands
+    assert "\nbenchmarks\n  latency, 18 starts (values): " in commands
     # no order, and no seed but the study's
     assert commands.endswith("\n\n--all prints the order with its seeds\n")
     assert "execute" not in out
