@@ -3,7 +3,7 @@
     scripts/house [--junit FILE] [FOLDER...]
 
 The columns are folders: first this checkout's product, then those that are named. Tests, examples and generated code
-are left out. Files a value passes: those of which a function had a measured value in hand, as an argument or as what it
+are left out. Files that have a value in hand: those of which a function had a measured value, as an argument or as what it
 returned, by itself, written in a text, or in objects nested up to three deep, while `perfgate decide` made a comment of
 the output of a tool. Seconds: of all tests together, from the JUnit file of a run.
 """
@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="of a run of the tests")
     options = parser.parse_args()
-    columns = {"perfgate": figures(sources(ROOT, PRODUCT)) | {"files a value passes": passed()}}
+    columns = {"perfgate": figures(sources(ROOT, PRODUCT)) | {"files that have a value in hand": passed()}}
     if options.junit:
         suites = ElementTree.parse(options.junit).getroot().iter("testsuite")  # noqa: S314 - our own
         columns["perfgate"]["seconds of the suite"] = round(sum(float(each.get("time", "0")) for each in suites))
