@@ -22,7 +22,7 @@
     const read = (side) => svg.dataset[side].split(";").filter(Boolean).map((text) => {
       const [x, y, value, ...at] = text.split(" ");
       const [session, build, execution, iteration] = at.length > 3 ? at : ["", ...at];
-      const place = `${session && `session ${session}, `}build ${build}, execution ${execution}, iteration ${iteration}`;
+      const place = `${session && `session ${session}, `}build ${build}, start ${execution}, value ${iteration}`;
       return { x: Number(x), y: Number(y), said: `${value}${unit && ` ${unit}`}: ${side}, ${place}` };
     });
     const frame = svg.parentElement;

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gate.decide.reasons import found_size
 from gate.model import Evidence, Finding, outcomes
-from gate.model.names import BUILD_TIME, SIZE
+from gate.model.names import OF_BUILDS
 from gate.model.warnings.setup import NothingToCompare
 
 
@@ -18,7 +18,7 @@ def nothing_to_compare(evidence: Evidence) -> NothingToCompare | None:
 
 def new_benchmarks(evidence: Evidence) -> list[str]:
     """Name the benchmarks that were measured of head alone, or of head against itself; a build is none."""
-    own = (case.benchmark for case in evidence.cases if case.metric not in (SIZE, BUILD_TIME))
+    own = (case.benchmark for case in evidence.cases if case.metric not in OF_BUILDS)
     return list(dict.fromkeys([*evidence.new, *own]))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gate.model import Commit, Counts, Finding, Recorded, Report, Turn, outcomes, reasons
-from gate.model.names import AGGREGATE
+from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
 from gate.model.warnings.measured import TwoPrograms
 from gate.units import format_confidence, format_duration, format_number, format_value, plural
@@ -150,10 +150,12 @@ def measured(report: Report) -> str:
         parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
     if report.run.imported:
         parts = [f"by {visible(', '.join(report.run.imported))}"]
-    if bool(report.identical) and not (report.findings or report.recorded or report.failures):
+    every: list[Finding | Recorded] = [*report.findings, *report.recorded]
+    # a build is no start, and what has no values behind it does not count
+    cases = [each for each in every if each.metric not in OF_BUILDS]
+    if report.identical and not (cases or report.failures):
         parts = ["nothing"]
-    # what has no values behind it does not count
-    cases: list[Finding | Recorded] = [*report.findings, *(r for r in report.recorded if r.ratio.method != AGGREGATE)]
+    cases = [each for each in cases if each.ratio.method != AGGREGATE]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:
         # of two given programs the rounds are all that there are several of

@@ -74,7 +74,7 @@ def test_the_filter_hides_rows_and_says_how_many_are_left(page: Opened) -> None:
 
 
 def test_verdicts_can_be_hidden(page: Opened) -> None:
-    button = page.page.get_by_role("button", name="inconclusive")
+    button = page.page.get_by_role("button", name="undecided")
     button.click()
     assert button.get_attribute("aria-pressed") == "false"
     kept = [f.benchmark for f in ordered(examples.ALL["regression"]().findings) if f.verdict != "inconclusive"]
@@ -133,11 +133,11 @@ def test_the_pointer_and_the_arrow_keys_tell_a_value(page: Opened) -> None:
     said = figure.locator(".readout")
     figure.locator(".scroll").focus()
     first = said.inner_text()
-    assert re.fullmatch(r"[\d.]+ ms: base, build 0, start 0, iteration \d+", first)
+    assert re.fullmatch(r"[\d.]+ ms: base, build 0, start 0, value \d+", first)
     page.page.keyboard.press("ArrowRight")
     assert said.inner_text() != first
     page.page.keyboard.press("End")
-    assert re.fullmatch(r"[\d.]+ ms: head, build 4, start 4, iteration \d+", said.inner_text())
+    assert re.fullmatch(r"[\d.]+ ms: head, build 4, start 4, value \d+", said.inner_text())
     x, y, value, build, execution, iteration = (
         (figure.locator("svg").get_attribute("data-head") or "").split(";")[0].split()
     )
@@ -146,4 +146,4 @@ def test_the_pointer_and_the_arrow_keys_tell_a_value(page: Opened) -> None:
         [float(x), float(y)],
     )
     page.page.mouse.move(*at)
-    assert said.inner_text() == f"{value} ms: head, build {build}, execution {execution}, iteration {iteration}"
+    assert said.inner_text() == f"{value} ms: head, build {build}, start {execution}, value {iteration}"

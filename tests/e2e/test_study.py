@@ -129,7 +129,7 @@ def test_a_treatment_that_fails_is_4_and_the_others_are_measured(tmp_path: Path)
     done = project.perfgate("study", "measure")
     settings = "clients=1, args=none, env=slow, prefix=broken, load=idle, opt=O0"
     assert done.returncode == 4
-    assert f"perfgate: bench ({settings}) failed on head: exit 1: this treatment fails\n" in done.stderr
+    assert f"perfgate: bench ({settings}) failed on head: this treatment fails\n" in done.stderr
     assert re.search(rf"round 1 of 2: bench \({settings}\) on head failed: exit 1\n", done.stderr)
     found = records(project)
     (failure,) = of(Failure, found)
@@ -141,7 +141,7 @@ def test_a_treatment_that_fails_is_4_and_the_others_are_measured(tmp_path: Path)
     again = project.perfgate("study", "measure", *fewer)
     assert (again.returncode, again.stderr) == (
         4,
-        f"perfgate: bench ({settings}) failed on head: exit 1: this treatment fails\n",
+        f"perfgate: bench ({settings}) failed on head: this treatment fails\n",
     )
     assert len([*(project.top / ".perfgate/study/runs").iterdir()]) == 1
 

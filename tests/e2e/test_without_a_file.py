@@ -78,7 +78,7 @@ def test_two_programs_outside_of_any_repository(tmp_path: Path, head: str, code:
     returned, out, err = two(tmp_path, *FIXED, "--save", "--base-command", "./fast", "--head-command", f"{head} 1")
     assert returned == code, err
     assert "the verdict is of these two programs" in " ".join(out.split())
-    assert "5 rounds x 10 executions" in out
+    assert "5 rounds x 10 starts" in out
     assert "no build command" not in out
     assert "[[accept]]" not in out
     assert not (tmp_path / "history.sqlite").exists()
