@@ -37,8 +37,7 @@ ACTIVE = "active"
 SIZE: Literal["size"] = "size"
 BUILD_TIME: Literal["build-time"] = "build-time"
 OF_BUILDS = (SIZE, BUILD_TIME)
-"""Metrics whose values are of builds and not of starts."""
-"""The metrics of builds: the bytes of an artifact, and the seconds of a build that compiles."""
+"""The metrics of builds, not of starts: the bytes of an artifact, and the seconds of a build that compiles."""
 ONE_TASK = 0.95
 """Of its processor time a command's first task has so much, or several tasks do its work (docs/method.md, active)."""
 

@@ -52,7 +52,7 @@ from gate.model import (
     UserError,
 )
 from gate.model.case import CaseId, canonical
-from gate.model.names import OF_BUILDS
+from gate.model.names import BUILD_TIME
 from gate.units import Quantity, Share
 from gate.words import reports
 
@@ -278,7 +278,7 @@ def _identical(each: Any, columns: int) -> Row:
 def _column(own: Chosen, place: int, made: _Made) -> Column:
     host = (own.run.host or {}).get("hostname") if own.run else None
     lines = [line for line in made.lines.values() if place in line.cells]
-    cells = [line.cells[place] for line in lines if line.key.metric not in OF_BUILDS]
+    cells = [line.cells[place] for line in lines if line.key.metric != BUILD_TIME]
     cells = cells or [line.cells[place] for line in lines]
     counts = {
         "build": [cell.builds for cell in cells],
