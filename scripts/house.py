@@ -4,8 +4,8 @@
 
 The columns are folders: first this checkout's product, then those that are named. Tests, examples and generated code
 are left out. Files that have a value in hand: those of which a function had a measured value, as an argument or as
-what it returned, by itself, written in a text, or in objects nested up to three deep, while `perfgate decide` made a comment of
-the output of a tool. Seconds: of all tests together, from the JUnit file of a run.
+what it returned, by itself, written in a text, or in objects nested up to three deep, while
+`perfgate decide` made a comment of the output of a tool. Seconds: of all tests together, from the JUnit file of a run.
 """
 
 from __future__ import annotations
