@@ -34,6 +34,10 @@ class Controls(msgspec.Struct, frozen=True, kw_only=True):
     e_value: Annotated[float, msgspec.Meta(gt=0)]
     """Evidence that more than 2.5% alarm, 1 on the average or less where they do not; of several runs it multiplies."""
 
+    def sentence(self) -> str:
+        """Say how many alarmed."""
+        return f"{self.alarmed} of {plural(self.count, 'control')} alarmed, by chance 2.5% do"
+
 
 class Proof(msgspec.Struct, frozen=True, kw_only=True):
     """What the controls of all runs of a history prove together, valid whenever it is read."""

@@ -362,6 +362,7 @@ def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
         *(f"override: {reports.settings(entry)}" for entry in policy.override),
         *(f"accept: {reports.settings(entry)}" for entry in policy.accept),
         f"false-alarm limit: {reports.error_level(report)}",
+        *([f"controls: {report.controls.sentence()}"] if report.controls else []),
     ]
     return listed("What was measured, and by which rules", "rule", texts, share)
 

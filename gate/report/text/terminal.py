@@ -106,6 +106,7 @@ class _Text:
             *(("override", reports.settings(each)) for each in policy.override),
             *(("accept", reports.settings(each)) for each in policy.accept),
             ("alarms", f"false-alarm limit: {reports.error_level(report)}"),
+            ("controls", report.controls.sentence() if report.controls else ""),
         ]
         facts = [
             ("results", reports.counts(report)),

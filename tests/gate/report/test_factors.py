@@ -6,6 +6,7 @@ import re
 import msgspec
 
 from gate.model import Build, Failure
+from gate.model.controls import Controls
 from gate.report import junit
 from gate.report.markdown import comment, summary
 from gate.report.page import html
@@ -61,3 +62,15 @@ def test_builds_with_settings_stand_apart() -> None:
     ]  # fmt: skip
     assert [said.partition(":")[0] for said in found.said] == ["app at opt=O2", "app at opt=O3"]
     assert "all 2 builds of base are byte-identical" in found.said[0]
+
+
+def test_every_format_says_how_many_controls_alarmed() -> None:
+    report = msgspec.structs.replace(examples.regression(), controls=Controls(count=40, alarmed=2, e_value=1.1))
+    for said in (
+        junit.render(report),
+        comment.render(report),
+        summary.render(report),
+        terminal.render(report, every=True),
+    ):
+        assert "2 of 40 controls alarmed, by chance 2.5% do" in said
+    assert "alarmed" not in terminal.render(report)
