@@ -152,7 +152,13 @@ def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> l
     """Give judged subjects their verdicts and describe them; comparisons: all views that share the error."""
     estimated = [each.estimated for each in judged]
     suspicious = suspects([(found.base, found.head) for found in estimated])
-    each_of = zip(judged, variances(estimated), suspicious, limits_of_heads(judged, design), strict=True)
+    each_of = zip(
+        judged,
+        variances(estimated),
+        suspicious,
+        limits_of_heads(estimated, [each.look for each in judged], design),
+        strict=True,
+    )
     return [_finding(*each, design, comparisons) for each in each_of]
 
 

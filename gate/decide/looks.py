@@ -15,6 +15,7 @@ from gate.config.types import Accept
 from gate.decide.design import Design, Subject, by_question
 from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, Estimates, estimates
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
+from gate.decide.sides import limits_of_heads
 from gate.model import Accepted
 from gate.stats.family import Tested, share, within
 from gate.stats.ratio import WITHHELD, Limits, Tail
@@ -205,8 +206,11 @@ def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
             continue
         futile = is_futile(j.estimated, j.look, regression.alpha, design)
         found.append(msgspec.structs.replace(j, regression=regression, improvement=improvement, futile=futile))
+    limits = limits_of_heads([j.estimated for j in found], [j.look for j in found], design)
     for views in by_question([j.subject for j in found]):
-        if _is_settled([found[i] for i in views], design):
+        # whether head keeps an absolute limit is asked as well, whatever the ratio shows
+        is_open = any(limit is not None and limit.state == "open" for limit in (limits[i] for i in views))
+        if not is_open and _is_settled([found[i] for i in views], design):
             for i in views:
                 found[i] = msgspec.structs.replace(found[i], settled=True)
     return found

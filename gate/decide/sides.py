@@ -11,7 +11,6 @@ from typing import Literal
 
 from gate.decide.design import Design
 from gate.decide.estimates import Estimated
-from gate.decide.looks import Judged
 from gate.model import Counts, Side, SideSummary
 from gate.model.report import Limit
 from gate.stats.fixed_sessions import side_over_machines, sides_of
@@ -43,23 +42,23 @@ def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
     )
 
 
-def limits_of_heads(judged: Sequence[Judged], design: Design) -> list[Limit | None]:
-    """Say of each judged subject whether head keeps its limit; None: it has none.
+def limits_of_heads(found: Sequence[Estimated], looks: Sequence[int], design: Design) -> list[Limit | None]:
+    """Say of each subject whether head keeps its limit, at the look that it was judged at; None: it has none.
 
     All limits of a report, and their looks, share half its error, as regressions do (Bonferroni): if every head were
     exactly at its limit, at most that share of reports would say that one is broken.
     """
-    limited = sum(each.subject.limit is not None for each in judged if not each.estimated.exact)
+    limited = sum(each.subject.limit is not None for each in found if not each.exact)
     shared = 1 if design.policy.config.gate.family == "none" else max(1, limited)
-    return [_limit(each, design, design.alpha / shared) for each in judged]
+    return [_limit(each, look, design, design.alpha / shared) for each, look in zip(found, looks, strict=True)]
 
 
-def _limit(judged: Judged, design: Design, alpha: float) -> Limit | None:
-    found, limit = judged.estimated, judged.subject.limit
+def _limit(found: Estimated, look: int, design: Design, alpha: float) -> Limit | None:
+    limit = found.subject.limit
     if limit is None:
         return None
     # one side over its builds: the degrees of freedom of a paired interval
-    level = design.spending.nominal(judged.look, alpha, paired=True)
+    level = design.spending.nominal(look, alpha, paired=True)
     head = side_summary(found, "head", level)
     low, high = (head.value, head.value) if found.exact else (head.low, head.high)
     held = found.hold or found.reduced.trouble == "no-spread"
@@ -67,7 +66,7 @@ def _limit(judged: Judged, design: Design, alpha: float) -> Limit | None:
         return Limit(at=limit, state="open", low=None, high=None, confidence=1 - level)
     # of numbers written in decimals a hair of rounding is not beyond
     hair = 1e-12 * abs(limit)
-    over, within = (low > limit + hair, high <= limit + hair) if judged.subject.lower else (
+    over, within = (low > limit + hair, high <= limit + hair) if found.subject.lower else (
         high < limit - hair, low >= limit - hair,
     )  # fmt: skip
     state: Literal["kept", "open", "broken"] = "broken" if over else "kept" if within else "open"

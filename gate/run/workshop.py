@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from gate.config.rules import matches
 from gate.config.types import Config
 from gate.model import SIDES, Side
+from gate.model.names import BUILD_TIME
 from gate.model.warnings.setup import BaseWithoutConfig
 from gate.removal import remove_tree
 from gate.run.build_cache import build_cache
@@ -89,7 +91,7 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
         ExitStack() as stack,
     ):
         kept = in_project(paths, commands)
-        recipes = {side: _recipe(settings.sides[side], kept) for side in SIDES}
+        recipes = {side: _recipe(settings.sides[side], settings.rules, kept) for side in SIDES}
         sandbox = _sandbox(job, trees, recipes, named(paths, commands), stack)
         trees.own = sandbox.own
         executor, study = BoundedExecutor(processes, budget), job.treated.study
@@ -156,14 +158,17 @@ def one_path(project: Project) -> bool:
     return not keeps_by_path(_commands(project))
 
 
-def _recipe(config: Config, kept: Mapping[str, str]) -> Recipe:
+def _recipe(config: Config, rules: Config, kept: Mapping[str, str]) -> Recipe:
     """Return how a side is built; kept: variables that the user may have set otherwise.
 
-    Where callgrind counts, paths do not vary: programs spend instructions on them.
+    Where callgrind counts, paths do not vary: programs spend instructions on them. Where the time of builds is decided,
+    none is linked from what another one compiled.
     """
     counts = any(b.measured.exact for b in config.benchmark)
     perturb = [each for each in config.build.perturb if not (counts and each == "path")]
-    table = msgspec.structs.replace(config.build, perturb=perturb)
+    timed = config.build.relink == "auto" and any(matches(glob, BUILD_TIME) for glob in rules.plan.metrics or ())
+    relink = "off" if timed else config.build.relink
+    table = msgspec.structs.replace(config.build, perturb=perturb, relink=relink)
     return Recipe(table, {**kept, **clean_environment(os.environ, config.env.pass_, config.env.set)})
 
 

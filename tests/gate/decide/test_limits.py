@@ -19,6 +19,10 @@ from gate.evidence.gather import gather
 from gate.model import Finding, Report, Round, reasons
 from gate.model.warnings.estimates import BeyondWarn, NotExact
 from gate.model.warnings.measured import LinkedBuilds, NoneOfBuilds
+from gate.report import junit
+from gate.report.markdown import comment
+from gate.report.page import html
+from gate.report.text import terminal
 from tests.support import simulate
 from tests.support.lines import builds, execution, located
 
@@ -266,3 +270,24 @@ def test_build_time_is_of_builds_that_compile() -> None:
     assert finding.base.counts.build == 1
     assert finding.verdict == "inconclusive"
     assert LinkedBuilds(4, 6) in finding.warnings
+
+
+def test_a_broken_limit_is_waited_for_though_the_ratio_is_settled() -> None:
+    # head is as base is, and both are above the limit: at round 4 the ratio is settled, and min_builds is 5
+    lines = [{"type": "run", "seed": 1, "config": {"plan": {"builds": {"min": 4, "max": 12}}}}, *timed(0.1, count=12)]
+    (finding,) = decide(gather(located(*lines), parse(from_tables({}, "t"))), limited("50ms")).findings
+    assert (finding.verdict, finding.reason.__class__) == ("regression", reasons.BeyondLimit)
+    (kept,) = decide(gather(located(*lines), parse(from_tables({}, "t"))), limited("500ms")).findings
+    assert kept.verdict in ("unchanged", "no-sign") and kept.limit is not None and kept.limit.state == "kept"
+
+
+def limited(limit: str) -> Policy:
+    return Policy(parse(from_tables({"gate": {"limit": limit}}, "test")), "test", TODAY)
+
+
+def test_every_format_shows_a_limit_a_size_and_the_time_of_builds() -> None:
+    lines = [made(side, b, 1000, 10.0 + b / 10) for side in ("base", "head") for b in range(6)]
+    tables: dict[str, Any] = {"build": {"command": "make"}, "plan": {"metrics": ["time", "size", "build-time"]}}
+    found = report([*lines, *timed(0.1)], gate={"limit": "50ms"}, **tables)
+    for said in (html.render(found), comment.render(found), junit.render(found), terminal.render(found)):
+        assert "limit of 50 ms" in " ".join(said.split()) and "build-time" in said and "size" in said
