@@ -15,8 +15,9 @@ from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import ConfigError, from_tables
 from gate.decide import decide
+from gate.decide.measurements import looking
 from gate.evidence.gather import gather
-from gate.model import Finding, Report, Round, reasons
+from gate.model import Finding, Look, Report, Round, Run, reasons
 from gate.model.warnings.estimates import BeyondWarn, NotExact
 from gate.model.warnings.measured import LinkedBuilds, NoneOfBuilds
 from gate.report import junit
@@ -272,17 +273,15 @@ def test_build_time_is_of_builds_that_compile() -> None:
     assert LinkedBuilds(4, 6) in finding.warnings
 
 
-def test_a_broken_limit_is_waited_for_though_the_ratio_is_settled() -> None:
-    # head is as base is, and both are above the limit: at round 4 the ratio is settled, and min_builds is 5
-    lines = [{"type": "run", "seed": 1, "config": {"plan": {"builds": {"min": 4, "max": 12}}}}, *timed(0.1, count=12)]
-    (finding,) = decide(gather(located(*lines), parse(from_tables({}, "t"))), limited("50ms")).findings
-    assert (finding.verdict, finding.reason.__class__) == ("regression", reasons.BeyondLimit)
-    (kept,) = decide(gather(located(*lines), parse(from_tables({}, "t"))), limited("500ms")).findings
-    assert kept.verdict in ("unchanged", "no-sign") and kept.limit is not None and kept.limit.state == "kept"
-
-
-def limited(limit: str) -> Policy:
-    return Policy(parse(from_tables({"gate": {"limit": limit}}, "test")), "test", TODAY)
+@pytest.mark.parametrize(("limit", "settled"), [(None, {"bench"}), ("500ms", set()), ("50ms", set())])
+def test_a_limit_is_asked_about_though_the_ratio_is_settled(limit: str | None, settled: set[str]) -> None:
+    # head is as base is: after round 4 nothing of the ratio is open, and no limit is judged below min_builds
+    tables: dict[str, Any] = {"plan": {"builds": {"min": 4, "max": 12}}, "gate": {"limit": limit} if limit else {}}
+    after_round = looking(Run(created="2026-11-20T09:00:00Z", config=tables), parse(from_tables(tables, "test")))
+    assert after_round is not None
+    records = [each.record for each in located(*timed(0.1, count=4))]
+    looks = [Look(look=number) for number in (1, 2, 3)]
+    assert after_round([*records, *looks]) == settled
 
 
 def test_every_format_shows_a_limit_a_size_and_the_time_of_builds() -> None:
