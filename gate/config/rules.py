@@ -95,16 +95,14 @@ def no_duet(benchmark: Benchmark) -> str:
 def is_decided(config: Config, benchmark: str, metric: str, view_of: str | None = None, *, sharp: bool = False) -> bool:
     """Return whether a metric is decided.
 
-    That is what plan.metrics names, with the view of it that is disturbed least; else what is declared, and the chief
-    metrics of its instrument.
+    That is what plan.metrics names, else what is declared, and the chief metrics of its instrument.
 
     Args:
         view_of: the metric that it is a view of; where all metrics of an instrument are decided, views are not.
         sharp: it is the view that is disturbed least, of what base and head measured by turns.
     """
     if config.plan.metrics is not None:
-        named = {metric, view_of} if sharp and view_of is not None else {metric}
-        return any(matches(glob, name) for glob in config.plan.metrics for name in named)
+        return any(matches(glob, metric) for glob in config.plan.metrics)
     rules = benchmark_rules(config, benchmark)
     if rules is None or metric in rules.metric:
         return True

@@ -299,9 +299,8 @@ class Plan(Table, frozen=True, kw_only=True):
         list[str] | None,
         Meta(
             examples=[["time"]],
-            description="Metrics that the gate decides on, each with the view of it that is disturbed least; the rest "
-            'is recorded. Builds have "size" (of each of `artifacts`) and "build-time". Default: "time" of commands, '
-            "all metrics of values.",
+            description='Metrics that the gate decides on; the rest is recorded. Builds have "size" (of each of '
+            '`artifacts`) and "build-time". Default: "time" and "active" of commands, all metrics of values.',
         ),
     ] = None
     shards: Annotated[

@@ -143,10 +143,6 @@ def lines(**run: Any) -> list[Located]:
 def test_the_lines_of_a_run_say_which_metrics_are_decided() -> None:
     assert asked(gather(lines(turns=True), policy().config).cases) == ACTIVE_AND_TIME
     assert asked(gather(lines(), policy().config).cases) == [[("time", "mean")]]
-    # who names a time means its sharp view too, and who names the view means it alone
-    for metrics, wanted in (('"time", "size"', ACTIVE_AND_TIME), ('"active"', [[("active", "mean")]])):
-        named = policy(f"[plan]\nmetrics = [{metrics}]")
-        assert asked([case for case in gather(lines(turns=True), named.config).cases if case.decided], named) == wanted
 
 
 def test_a_plan_goes_by_one_view_of_each_question() -> None:
