@@ -31,13 +31,13 @@ def benchmark(name: str) -> str:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Head does a fifth more in one of two benchmarks."""
+    """Head does twice the work in one of two benchmarks: no load of the host that runs this hides it."""
     made = Project(tmp_path / "project")
     made.write("perfgate.toml", CONFIG + benchmark("same") + benchmark("slow"))
     for name in ("same", "slow"):
         made.write(f"{name}.py", WORK.replace("N", "400000"))
     made.commit("base")
-    made.write("slow.py", WORK.replace("N", "500000"))
+    made.write("slow.py", WORK.replace("N", "800000"))
     made.commit("slower")
     return made
 
@@ -62,7 +62,8 @@ def test_under_load_cpu_time_finds_the_change_and_nothing_else(project: Project)
     found = {f["benchmark"]: f for f in report["findings"]}
     assert {f["metric"] for f in found.values()} == {"cpu"}
     assert found["slow"]["verdict"] == "regression"
-    assert 1.08 < found["slow"]["ratio"]["estimate"] < 1.35
+    # the interpreter's start is a part of each side's time
+    assert 1.3 < found["slow"]["ratio"]["estimate"] < 2.2
     assert found["same"]["verdict"] in ("no-sign", "unchanged", "inconclusive")
     assert {r["metric"] for r in report["recorded"]} >= {"time", "user", "system"}
     assert "both sides at once (duet)" in " ".join(done.stdout.split())

@@ -345,9 +345,14 @@ def test_the_next_step_gives_a_verdict(tmp_path: Path) -> None:
     project.bench(1.3)
     done = project.perfgate("check", "--set", "plan.budget=4s")
     assert (done.returncode, project.report()["summary"]["kind"]) == (4, "not-enough-measured"), done.stdout
-    said = " ".join(done.stdout.split())
-    asked = re.findall(r"--set plan\.\w+=\w+", said.partition("`")[2].partition("`")[0])
-    assert asked, said
-    again = project.perfgate("check", *" ".join(asked).split())
-    assert again.returncode == 1, again.stdout
-    assert again.stdout.startswith("✖ Regression: bench is ")
+    budgets = [4.0]
+    # where others take the processors away in the middle, the same advice is given anew, with a larger budget
+    while done.returncode == 4 and len(budgets) < 8:
+        said = " ".join(done.stdout.split())
+        asked = re.findall(r"--set plan\.\w+=\w+", said.partition("`")[2].partition("`")[0])
+        assert asked, said
+        budgets.append(project.report()["next"]["details"]["budget"])
+        done = project.perfgate("check", *" ".join(asked).split())
+    assert budgets == sorted(set(budgets))
+    assert done.returncode == 1, done.stdout
+    assert done.stdout.startswith("✖ Regression: bench is ")
