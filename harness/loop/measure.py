@@ -44,7 +44,7 @@ from harness.loop.events import (
     StepStarted,
     silent,
 )
-from harness.loop.execution import Executions
+from harness.loop.execution import Executed, Executions
 from harness.loop.ledger import Ledger
 from harness.loop.lengths import Lengths
 from harness.loop.outside import Outside, tree_of
@@ -487,83 +487,73 @@ class Loop:
                 self._is_foreign(step)
 
     def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
-        if self._duets is not None:
-            # execute both sides of a block at once; what only head has is executed alone
-            duets = self._duets
-            blocks = groupby(self._ledger.pending(steps), lambda step: (step.benchmark, step.execution))
-            for _, block in blocks:
-                pair = {step.side: step for step in block}
-                first = next(iter(pair.values()))
-                if self._ledger.is_out(first) or any(map(self._is_foreign, pair.values())):
-                    continue
-                if len(pair) < len(SIDES):
-                    self._execute(first)
-                    continue
-                self._begin(first)
-                self._progress(StepStarted(first.side, first.benchmark, first.factors))
-                own = {side: self._benchmarks[side][first.benchmark] for side in SIDES}
-                where = {side: self._builder.directory(side, pair[side].building) for side in SIDES}
-                made = duets.make(own, pair, where)
-                failures = [
-                    msgspec.structs.replace(each, directory=str(self._builder.kept(side, pair[side].building)))
-                    for side in SIDES
-                    for each in made[side].failures
-                ]
-                # a pair is there as a whole or not at all
-                self._add(*failures, *(each for side in SIDES for each in made[side].executions))
-                seconds = sum(each.seconds for each in made.values())
-                for side in SIDES:
-                    whole = next((each for each in failures if each.side == side), None)
-                    self._progress(
-                        StepFinished(
-                            side, first.benchmark, seconds / 2, whole, first.factors,
-                            executions=made[side].executions, more=side != SIDES[-1],
-                        )
-                    )  # fmt: skip
-            return
-        for by_starts, group in groupby(self._ledger.pending(steps), self._goes_by_starts):
-            if by_starts is not None:
-                self._take_turns(list(group))
-            else:
-                self._execute_each(list(group))
+        for _, group in groupby(self._ledger.pending(steps), self._together):
+            left = list(group)
+            while left and not self._is_left_out(left):
+                self._begin(left[0])
+                self._progress(StepStarted(left[0].side, left[0].benchmark, left[0].factors))
+                made = self._make(left)
+                self._note(left, made)
+                left = left[len(made) :]
 
-    def _goes_by_starts(self, step: ExecutionStep) -> str | None:
-        """Name the benchmark of a step that is one start among others; None: it is executed by itself."""
-        return step.benchmark if self._turns is not None and self._turns.takes(step) else None
+    def _together(self, step: ExecutionStep) -> tuple[str, int]:
+        """Name what is made in one go: the starts of a benchmark by turns, both sides of a duet, else one execution."""
+        if self._turns is not None and self._turns.takes(step):
+            return step.benchmark, -1
+        return step.benchmark, step.execution if self._duets is not None else step.order
 
-    def _take_turns(self, steps: Sequence[ExecutionStep]) -> None:
-        """Make the starts of one benchmark, as far as none fails."""
-        assert self._turns is not None  # noqa: S101  # for types
-        own = {side: self._benchmarks[side][steps[0].benchmark] for side in {step.side for step in steps}}
-        if self._ledger.is_out(steps[0]) or any(map(self._is_foreign, {step.side: step for step in steps}.values())):
-            return
-        while steps and not self._ledger.is_out(steps[0]):
-            self._begin(steps[0])
-            self._progress(StepStarted(steps[0].side, steps[0].benchmark, steps[0].factors))
-            made = self._turns.make(own, steps)
+    def _is_left_out(self, steps: Sequence[ExecutionStep]) -> bool:
+        """Return whether steps of one benchmark need not be made any more, or may not."""
+        # a suite of which nothing is wanted on either side need not run again
+        sides = (steps[0].side,) if self._design else SIDES
+        if all((side, steps[0].benchmark, canonical(steps[0].factors)) in self._empty for side in sides):
+            return True
+        return self._ledger.is_out(steps[0]) or any(map(self._is_foreign, {each.side: each for each in steps}.values()))
+
+    def _make(self, steps: Sequence[ExecutionStep]) -> Sequence[Executed]:
+        """Make the first of the steps, which go together, or all, and give what came out of each."""
+        first = steps[0]
+        own = {step.side: self._benchmarks[step.side][step.benchmark] for step in steps}
+        if self._turns is not None and self._turns.takes(first):
+            return self._turns.make(own, steps)
+        where = {step.side: self._builder.directory(step.side, step.building) for step in steps}
+        if self._duets is not None and len(own) == len(SIDES):
+            both = self._duets.make(own, {step.side: step for step in steps}, where)
+            return [both[step.side] for step in steps]
+        # what only head has is executed alone
+        if self._lengths is not None:
+            return [self._lengths.make(first, where[first.side])]
+        return [self._executions.make(own[first.side], first, where[first.side])]
+
+    def _note(self, steps: Sequence[ExecutionStep], made: Sequence[Executed]) -> None:
+        """Record what came out of steps, all of it or none, and tell of each."""
+        records: list[Record] = []
+        told: list[tuple[list[Failure], list[Execution]]] = []
+        for step, found in zip(steps, made, strict=False):
+            # of a suite's benchmark that has failed neither values nor more failures are wanted
             failures = [
-                msgspec.structs.replace(each, directory=str(self._builder.kept(step.side, step.building)))
-                for step, found in zip(steps, made, strict=False)
-                for each in found.failures
+                msgspec.structs.replace(failure, directory=str(self._builder.kept(step.side, step.building)))
+                for failure in found.failures
+                if not self._ledger.has_failed(failure)
             ]
-            self._add(*(each for found in made for each in found.executions), *failures)
-            for number, (step, found) in enumerate(zip(steps, made, strict=False), 1):
-                whole = failures[0] if found.failures else None
-                self._progress(
-                    StepFinished(
-                        step.side, step.benchmark, found.seconds, whole, step.factors,
-                        executions=found.executions, more=number < len(made),
-                    )
-                )  # fmt: skip
-            steps = steps[len(made) :]
-
-    def _execute_each(self, steps: Sequence[ExecutionStep]) -> None:
-        for step in steps:
-            # a suite of which nothing is wanted on either side need not run again
-            sides = (step.side,) if self._design else SIDES
-            empty = all((side, step.benchmark, canonical(step.factors)) in self._empty for side in sides)
-            if not empty and not self._ledger.is_out(step) and not self._is_foreign(step):
-                self._execute(step)
+            executions = [each for each in found.executions if not self._ledger.has_failed(each)]
+            if any(each.suite for each in executions):
+                executions = [msgspec.structs.replace(each, lines=len(executions)) for each in executions]
+            records += [*failures, *executions]
+            told.append((failures, executions))
+        self._add(*records)
+        for number, (step, found, (failures, executions)) in enumerate(zip(steps, made, told, strict=False), 1):
+            if not found.executions and not found.failures:
+                self._empty.add((step.side, step.benchmark, canonical(step.factors)))
+            # a suite that only the other side has did not fail
+            failed = failures and not found.executions and self._ledger.has_failed(failures[0])
+            whole = failures[0] if failed else None
+            self._progress(
+                StepFinished(
+                    step.side, step.benchmark, found.seconds, whole, step.factors,
+                    executions=executions, more=number < len(made),
+                )
+            )  # fmt: skip
 
     def _build(self, step: BuildStep, partner: BuildStep | None) -> bool:
         self._step = step
@@ -588,33 +578,6 @@ class Loop:
             self._add(record)
         self._progress(StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, record.following))
         return self._is_sound(step.build)
-
-    def _execute(self, step: ExecutionStep) -> None:
-        self._begin(step)
-        self._progress(StepStarted(step.side, step.benchmark, step.factors))
-        directory = self._builder.directory(step.side, step.building)
-        if self._lengths is not None:
-            made = self._lengths.make(step, directory)
-        else:
-            made = self._executions.make(self._benchmarks[step.side][step.benchmark], step, directory)
-        # of a suite's benchmark that has failed neither values nor more failures are wanted
-        failures = [
-            msgspec.structs.replace(failure, directory=str(self._builder.kept(step.side, step.building)))
-            for failure in made.failures
-            if not self._ledger.has_failed(failure)
-        ]
-        executions = [each for each in made.executions if not self._ledger.has_failed(each)]
-        if any(each.suite for each in executions):
-            executions = [msgspec.structs.replace(each, lines=len(executions)) for each in executions]
-        self._add(*failures, *executions)
-        if not made.executions and not made.failures:
-            self._empty.add((step.side, step.benchmark, canonical(step.factors)))
-        # a suite that only the other side has did not fail
-        failed = failures and not made.executions and self._ledger.has_failed(failures[0])
-        whole = failures[0] if failed else None
-        self._progress(
-            StepFinished(step.side, step.benchmark, made.seconds, whole, step.factors, executions=executions)
-        )
 
     def _look(self, number: int) -> None:
         ledger = self._ledger
