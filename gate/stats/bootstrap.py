@@ -26,8 +26,7 @@ from gate.model.warnings.estimates import (
 )
 from gate.stats.ratio import WITHHELD, Limits, Tail
 from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
-from gate.stats.resampled_sums import Floats
-from gate.stats.rounding import same
+from gate.stats.rounding import Array, same
 from gate.stats.special import ndtr, ndtri
 from gate.stats.subsample import measured_together, of_builds
 
@@ -54,7 +53,7 @@ class Distribution(msgspec.Struct, frozen=True, eq=False):
     to 2/(R + 1), and p is never below that.
     """
 
-    values: Floats
+    values: Array
     """Float64, sorted."""
     undefined: int
     """Replicates without a value; they count against whatever is claimed."""
@@ -230,14 +229,14 @@ class _Resampled(msgspec.Struct, frozen=True, eq=False):
 
     x: float
     y: float
-    tops: list[Floats]
+    tops: list[Array]
     """The top units of each sample."""
-    units: list[Floats]
+    units: list[Array]
     """Those that BCa leaves out one at a time."""
-    draw: Callable[[range], list[Floats]]
+    draw: Callable[[range], list[Array]]
     """Replicates of each mean, CHUNK for each chunk."""
-    ratio: Callable[..., Floats]
-    difference: Callable[..., Floats]
+    ratio: Callable[..., Array]
+    difference: Callable[..., Array]
     """ratio and difference: of the means."""
 
 
@@ -250,13 +249,13 @@ def _apart(base: Sample, head: Sample, scheme: Scheme, seed: int, *, sessions: b
 
 
 def _together(pairs: Pairing, seed: int) -> _Resampled:
-    def draw(chunks: range) -> list[Floats]:
+    def draw(chunks: range) -> list[Array]:
         return [pairs.replicates(seed, chunks)]
 
     return _Resampled(pairs.x, pairs.y, [pairs.logs], [pairs.logs], draw, np.exp, pairs.difference)
 
 
-def _replicates(of: _Resampled, *, bca: bool, alphas: Sequence[float], most: int) -> list[Floats]:
+def _replicates(of: _Resampled, *, bca: bool, alphas: Sequence[float], most: int) -> list[Array]:
     """Return the replicates of all means: chunks are added until the limits are known, or there are most of them."""
     means = [np.empty(0) for _ in of.units]
     done, wanted = 0, math.ceil(2 * _RANK / min(alphas) / CHUNK)
@@ -280,25 +279,23 @@ def _worst(ratio: Distribution, alphas: Sequence[float]) -> float:
     return max((error / (PRECISION if abs(limit - 1) < 1 else 10 * PRECISION) for limit, error in found), default=0.0)
 
 
-def _rounded(means: Floats | float) -> Floats:
+def _rounded(means: Array | float) -> Array:
     """Round to 40 significant bits (Dekker 1971): equal resamples are equal, in whatever order they were summed."""
     scaled = np.asarray(means) * (2.0**13 + 1)
     return scaled - (scaled - means)
 
 
-def _ratio(x: Floats, y: Floats) -> Floats:
+def _ratio(x: Array, y: Array) -> Array:
     """Return y/x, nan where a resample of base has no positive mean."""
-    ratios: Floats = np.divide(y, x, out=np.full(np.broadcast_shapes(x.shape, y.shape), np.nan), where=x > 0)
+    ratios: Array = np.divide(y, x, out=np.full(np.broadcast_shapes(x.shape, y.shape), np.nan), where=x > 0)
     return ratios
 
 
-def _difference(x: Floats, y: Floats) -> Floats:
+def _difference(x: Array, y: Array) -> Array:
     return y - x
 
 
-def _distribution(
-    estimate: Callable[..., Floats], means: list[Floats], units: list[Floats], *, bca: bool
-) -> Distribution:
+def _distribution(estimate: Callable[..., Array], means: list[Array], units: list[Array], *, bca: bool) -> Distribution:
     values = _rounded(estimate(*means))
     values = np.sort(values[~np.isnan(values)])
     undefined = len(means[0]) - len(values)
@@ -315,7 +312,7 @@ def _distribution(
     return Distribution(values, undefined, float(ndtri(share)), acceleration)
 
 
-def _acceleration(jackknife: list[Floats]) -> float:
+def _acceleration(jackknife: list[Array]) -> float:
     """Return a of BCa from the estimates without each unit of one sample, for each sample.
 
     A sixth of the skewness of the units' influence, over all samples (Davison and Hinkley 1997, 5.3.2, as scipy has
@@ -329,7 +326,7 @@ def _acceleration(jackknife: list[Floats]) -> float:
     return cubes / (6 * squares**1.5) if squares > 0 else 0.0
 
 
-def _of_design(scheme: Scheme, tops: list[Floats], means: list[Floats], unit: Unit) -> Iterator[AnyWarning]:
+def _of_design(scheme: Scheme, tops: list[Array], means: list[Array], unit: Unit) -> Iterator[AnyWarning]:
     """Yield what is known to be wrong with intervals by this scheme from data like this."""
     if scheme == "FLAT":
         yield FlatResampling(unit)
@@ -357,7 +354,7 @@ class Pairing(msgspec.Struct, frozen=True, eq=False):
     """Both sides of each session."""
 
     sides: tuple[tuple[Hierarchy, Hierarchy], ...]
-    logs: Floats
+    logs: Array
     """Float64, shape (sessions,), ln of each one's head/base."""
     middle: float
     """The geometric mean of all sessions and both sides, in the metric's unit."""
@@ -372,12 +369,12 @@ class Pairing(msgspec.Struct, frozen=True, eq=False):
         """Head's value there."""
         return self.middle * math.exp(float(self.logs.mean()) / 2)
 
-    def difference(self, logs: Floats) -> Floats:
+    def difference(self, logs: Array) -> Array:
         """Return head - base on a machine in the middle, by ln of the ratio."""
-        found: Floats = 2 * self.middle * np.sinh(logs / 2)
+        found: Array = 2 * self.middle * np.sinh(logs / 2)
         return found
 
-    def replicates(self, seed: int, chunks: range) -> Floats:
+    def replicates(self, seed: int, chunks: range) -> Array:
         """Return CHUNK replicates of the mean of logs for each chunk; no chunk may be asked for twice.
 
         Args:
@@ -397,7 +394,7 @@ class Pairing(msgspec.Struct, frozen=True, eq=False):
             if wanted:
                 x, y = replicate_means(sides, int(own[session].generate_state(1)[0]), part)
                 logs[drawn] = np.log(y[:wanted]) - np.log(x[:wanted])
-        means: Floats = logs.mean(axis=1)
+        means: Array = logs.mean(axis=1)
         return means
 
 

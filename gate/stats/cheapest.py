@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -19,13 +18,9 @@ from gate.stats.futility import FEWEST_BUILDS, largest_futile
 from gate.stats.plan_types import Limits, Plan, PlannedCase, Terms, execution_costs
 from gate.stats.planning import Interval, largest_variance
 from gate.stats.power import below, detection, largest_variance_for, needed_noncentrality, noncentrality
+from gate.stats.rounding import Array
 from gate.stats.sequential import look_rounds
 from gate.stats.special import ndtr, stdtrit
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 
 def cheapest(cases: Sequence[PlannedCase], terms: Terms, limits: Limits) -> Plan | None:

@@ -9,20 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gate.stats.planning import Components, Counts, Interval, build_variance
 from gate.stats.prior import FALL_BACK, FALL_BACK_BY_ROUND, FEWEST_MODERATED
 from gate.stats.ratio import t_quantile
+from gate.stats.rounding import Array
 from gate.stats.shared_variance import FEWEST_BUILDS
 from gate.stats.special import betaincinv, fdtri, gammainc, gammaincinv, nctdtr, ndtr
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 GIVEN_UP = 0.105
 """How often a right memory is given up: the sides are noisier than it says, or unlike (simulated)."""

@@ -16,16 +16,12 @@ import numpy as np
 
 from gate.model import QuantileEffect, Sample
 from gate.stats.levels import Tops, Unit, gap_of
-from gate.stats.rounding import ROUNDING, smallest_step
+from gate.stats.rounding import ROUNDING, Array, Ints, smallest_step
 from gate.stats.special import stdtrit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
-    Counts = npt.NDArray[np.int64]
 
 DEFAULT_TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 UNEQUAL = 1.5
@@ -105,11 +101,11 @@ def quantile_pair(base: Sample, head: Sample, tau: float, *, sessions: bool) -> 
     return QuantilePair(x, y, len(base.values) + len(head.values) < sizes, unlike)
 
 
-def _values_per_build(sample: Sample) -> Counts:
+def _values_per_build(sample: Sample) -> Ints:
     return np.add.reduceat(sample.counts[0], _starts(sample.counts[1]))
 
 
-def _starts(counts: Counts) -> Counts:
+def _starts(counts: Ints) -> Ints:
     return np.cumsum(counts) - counts
 
 
@@ -254,8 +250,8 @@ def _pooled(sample: Sample, taus: Array, *, sessions: bool) -> _Pooled:
 class _Place(msgspec.Struct, frozen=True, eq=False):
     """Where quantiles stand among ascending values: between two positions from 0, at this share of the way."""
 
-    first: Counts
-    second: Counts
+    first: Ints
+    second: Ints
     share: Array
 
 
@@ -271,7 +267,7 @@ def _quantiles(ordered: Array, at: _Place) -> Array:
     return low + at.share * (high - low)
 
 
-def _quantiles_without(ordered: Array, own: Counts, taus: Array) -> Array:
+def _quantiles_without(ordered: Array, own: Ints, taus: Array) -> Array:
     """Return the quantiles of ascending values without those at the positions `own`, themselves ascending."""
     at = _place(len(ordered) - len(own), taus)
     # others[j]: how many of the remaining values stand before own[j]

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gate.stats.rounding import Array
 from gate.stats.special import ndtri
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 ZERO = 1e-13
 """What is below this share of the largest value is what is left of a difference of equal numbers."""

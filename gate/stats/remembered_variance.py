@@ -15,7 +15,7 @@ from gate.stats.prior import contrast_variance, sides_variance
 from gate.stats.quantile import quantile_pair
 from gate.stats.ratio import matched, variance_of_mean
 from gate.stats.round_ratio import rounds_of
-from gate.stats.rounding import same
+from gate.stats.rounding import Ints, same
 from gate.stats.typical import noise_of_starts, typical_pair
 
 FEWEST_FOR_CORRELATION = 4
@@ -35,7 +35,7 @@ def repetitions(samples: Sequence[Sample]) -> Repetitions:
     return Repetitions(_harmonic(executions), _harmonic(iterations))
 
 
-def _harmonic(counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
+def _harmonic(counts: Ints) -> float:
     if counts.min() == counts.max():
         return float(counts[0])
     return float(len(counts) / (1 / counts).sum())

@@ -12,15 +12,12 @@ from __future__ import annotations
 import math
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
+from gate.stats.rounding import Array
 from gate.stats.special import log_ndtr, ndtr, ndtri, ndtri_exp
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 FIRST_STAGE = 12
 """Rounds by which a longer design has spent most of alpha."""
@@ -57,7 +54,7 @@ class Spending(msgspec.Struct, frozen=True, eq=False):
 
     looks: tuple[int, ...]
     """Rounds at each look, ascending."""
-    coefficients: tuple[npt.NDArray[np.float64], ...]
+    coefficients: tuple[Array, ...]
     """Per look the Chebyshev series of z(p_k) over z(a), where a is the one-sided alpha that all looks spend together
     and p_k the nominal one-sided level at look k.
     """
@@ -147,7 +144,7 @@ def spending(looks: tuple[int, ...]) -> Spending:
     return Spending(looks, tuple(found))
 
 
-def log_spent_by(alpha: npt.NDArray[np.float64], rounds: int, last: int) -> npt.NDArray[np.float64]:
+def log_spent_by(alpha: Array, rounds: int, last: int) -> Array:
     """Return the logarithm of what of a one-sided alpha is spent by some of the rounds of a design.
 
     A(t) = 2 (1 - Phi(z_{alpha/2}/sqrt(t))) (Lan-DeMets, O'Brien-Fleming type) with t the share of the rounds of the
@@ -162,7 +159,7 @@ def log_spent_by(alpha: npt.NDArray[np.float64], rounds: int, last: int) -> npt.
     return np.asarray(math.log(2) + log_ndtr(ndtri(share * alpha / 2) / math.sqrt(time)))
 
 
-def _boundaries(alpha: npt.NDArray[np.float64], looks: tuple[int, ...]) -> list[npt.NDArray[np.float64]]:
+def _boundaries(alpha: Array, looks: tuple[int, ...]) -> list[Array]:
     """Return per look the z of p_k for each one-sided alpha.
 
     The density of paths that have not crossed is carried from look to look on Gauss-Legendre nodes below the boundary.
@@ -192,15 +189,13 @@ def _boundaries(alpha: npt.NDArray[np.float64], looks: tuple[int, ...]) -> list[
 
 
 @cache
-def _legendre() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _legendre() -> tuple[Array, Array]:
     # they take longer than all that is done on them
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     return nodes, weights
 
 
-def _grid(
-    nodes: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], boundary: npt.NDArray[np.float64], sd: float
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _grid(nodes: Array, weights: Array, boundary: Array, sd: float) -> tuple[Array, Array]:
     # shape (alphas, nodes): from far below up to the boundary of each alpha, or to where no path gets
     low = -_REACH * sd
     half = (np.minimum(boundary, (_REACH + 1) * sd) - low)[:, None] / 2
@@ -208,12 +203,12 @@ def _grid(
 
 
 def _solve(
-    x: npt.NDArray[np.float64],
-    mass: npt.NDArray[np.float64],
+    x: Array,
+    mass: Array,
     sd: float,
-    increment: npt.NDArray[np.float64],
+    increment: Array,
     scale: float,
-) -> npt.NDArray[np.float64]:
+) -> Array:
     """Find the boundary that an increment of alpha crosses: by bisection, and from close by with Newton's steps.
 
     Args:

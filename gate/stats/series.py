@@ -11,13 +11,10 @@ import math
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from gate.stats.prior import trigamma_inverse
+from gate.stats.rounding import Array, Flags, Ints
 from gate.stats.special import ndtri, polygamma, psi, stdtrit
-
-Array = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 EXACT = 1e-12
 """Variance that stands for none: a ratio that is known exactly still has a rounding."""
@@ -243,7 +240,7 @@ class Path(msgspec.Struct, frozen=True, eq=False):
     low: Array
     high: Array
     """low and high: at 95%, for this commit alone; nan where nothing is known."""
-    piece: npt.NDArray[np.int64]
+    piece: Ints
     """Commits of different pieces are linked by nothing: no ratio, and no level of one machine on both sides."""
 
 
@@ -271,7 +268,7 @@ def path(steps: Steps) -> Path:
     return Path(level, level - half, level + half, pieces)
 
 
-def _measured(steps: Steps) -> npt.NDArray[np.bool_]:
+def _measured(steps: Steps) -> Flags:
     usable = [own.count > 0 for own in steps.machines if math.isfinite(own.variance)]
     return np.logical_or.reduce(usable) if usable else np.zeros(steps.count, dtype=np.bool_)
 

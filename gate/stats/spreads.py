@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -11,13 +10,8 @@ import numpy as np
 from gate.model import Side
 from gate.stats.levels import Tops
 from gate.stats.ratio import variance_of_mean
-from gate.stats.rounding import ROUNDING
+from gate.stats.rounding import ROUNDING, Array
 from gate.stats.special import fdtr, fdtrc
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 FEWEST = 5
 """Units a side below which the tests warn too often or never."""

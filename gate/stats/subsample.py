@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from gate.model import Sample
+from gate.stats.rounding import Flags
 
 
 def of_builds(sample: Sample, wanted: Callable[[tuple[int, int]], bool]) -> Sample:
@@ -19,7 +19,7 @@ def of_builds(sample: Sample, wanted: Callable[[tuple[int, int]], bool]) -> Samp
     return of_starts(sample, np.repeat(kept, sample.counts[1]))
 
 
-def of_starts(sample: Sample, kept: npt.NDArray[np.bool_]) -> Sample:
+def of_starts(sample: Sample, kept: Flags) -> Sample:
     """Keep some executions, and the builds and sessions that have any of them."""
     build = np.repeat(np.arange(len(sample.builds)), sample.counts[1])[kept]
     counts = np.bincount(build, minlength=len(sample.builds))

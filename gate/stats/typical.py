@@ -16,13 +16,11 @@ import numpy as np
 from gate.model import MeanSquare, Sample
 from gate.model.case import TYPICAL, Center
 from gate.stats.levels import Tops, Unit, gap_of
+from gate.stats.rounding import Array, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 TRIMMED = 0.2
 """The share of a round's pairs that is left out at each end."""
@@ -139,7 +137,7 @@ def _rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Ar
     return found
 
 
-def _by_build(sample: Sample) -> dict[tuple[int, int], tuple[Array, npt.NDArray[np.int64] | None]]:
+def _by_build(sample: Sample) -> dict[tuple[int, int], tuple[Array, Ints | None]]:
     """Split the means of executions, and their positions in the run, by builds."""
     iterations, executions = sample.counts[:2]
     means = np.add.reduceat(sample.values, np.cumsum(iterations) - iterations) / iterations
@@ -151,9 +149,7 @@ def _by_build(sample: Sample) -> dict[tuple[int, int], tuple[Array, npt.NDArray[
     }
 
 
-def _neighbours(
-    base: npt.NDArray[np.int64] | None, head: npt.NDArray[np.int64] | None, x: int, y: int
-) -> tuple[Sequence[int], Sequence[int]]:
+def _neighbours(base: Ints | None, head: Ints | None, x: int, y: int) -> tuple[Sequence[int], Sequence[int]]:
     """Pair the executions of a build, x of base and y of head: those of one number, as long as none is missing.
 
     Otherwise those that follow each other in the run, where it is known and most have such a partner.

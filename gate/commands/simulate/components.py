@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-import numpy as np
-
-from gate.model import Sample
-from gate.stats.levels import summarize
-from gate.stats.planning import Components as Variances
-from gate.stats.planning import build_variance, without_shared
-from gate.stats.round_ratio import rounds_of
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
+
+import numpy as np
 
 from gate.cli.groups import RulesOptions
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.inputs import read_inputs
 from gate.evidence.runs import config_of, run_of
-from gate.model import SIDES, FindingMemory, UserError
+from gate.model import SIDES, FindingMemory, Sample, UserError
 from gate.model.case import MEAN
 from gate.stats.components import estimate, squares_of
+from gate.stats.levels import summarize
+from gate.stats.planning import Components as Variances
+from gate.stats.planning import build_variance, without_shared
+from gate.stats.round_ratio import rounds_of
+from gate.stats.rounding import Array
 from gate.writing.plain import visible
 
 if TYPE_CHECKING:

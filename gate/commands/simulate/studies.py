@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -22,12 +22,8 @@ from gate.decide.estimates import estimates
 from gate.decide.findings import verdict_of
 from gate.decide.looks import Judged, limits_of, walk
 from gate.model import Case, Evidence, Verdict
+from gate.stats.rounding import Array
 from gate.units import Quantity, Share
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 _DAY = datetime.date(2026, 11, 20)
 _CASES_AT_ONCE = 2000

@@ -9,22 +9,16 @@ Source: Box and Wilson 1951; Montgomery, Design and Analysis of Experiments, cha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from gate.stats.design.coding import DEPENDENT, Coded, Design, coded, columns_of
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int64]
-import math
-from typing import TYPE_CHECKING, Any
+from gate.stats.rounding import Array, Ints
 
 LOWEST = 2
 """Interactions of two factors are named as aliases whatever the order of the model."""
@@ -44,7 +38,7 @@ class Aliases(msgspec.Struct, frozen=True):
 
 
 def aliases(
-    codes: Codes, sizes: Sequence[int], model: Coded, order: int, counts: Codes | None = None
+    codes: Ints, sizes: Sequence[int], model: Coded, order: int, counts: Ints | None = None
 ) -> dict[Factors, Aliases]:
     """Return the aliases of each term of a model but its intercept, among the terms that it does not have.
 
@@ -111,7 +105,7 @@ def _candidates(sizes: Sequence[int], order: int) -> list[Factors]:
     return found
 
 
-def orthogonal(codes: Codes, sizes: Sequence[int]) -> bool:
+def orthogonal(codes: Ints, sizes: Sequence[int]) -> bool:
     """Return whether all settings of every two factors occur together equally often: no factor biases another.
 
     Full factorials, fractions of resolution III and more, and Plackett-Burman designs are such.
@@ -127,7 +121,7 @@ def orthogonal(codes: Codes, sizes: Sequence[int]) -> bool:
     return all(own.sum(axis=0).min() == own.sum(axis=0).max() for own in flags)
 
 
-def saturated(codes: Codes, sizes: Sequence[int]) -> Coded | None:
+def saturated(codes: Ints, sizes: Sequence[int]) -> Coded | None:
     """Return the model with as many orthogonal contrasts of two-level factors as the treatments hold.
 
     Terms of low order come first, and stand for those that they are aliased with. None: some factor has not two

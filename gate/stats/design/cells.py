@@ -20,15 +20,10 @@ from gate.model import study
 from gate.model.study import Blocks, Factor, MainEffect, MeanPoint, Setting, Treatment
 from gate.stats.design.aliases import orthogonal
 from gate.stats.quantile import needed_values, type8
+from gate.stats.rounding import Array, Ints
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    Array = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
-    from gate.model.study import Factor
-
 
 Codes = tuple[int, ...]
 """The number of the setting of each factor."""

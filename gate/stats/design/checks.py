@@ -6,31 +6,23 @@ Tests reject anything once there are thousands of units, so each finding also sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
 
-from gate.model.study import Check
+from gate.model.study import Check, Dependence, Factor
+from gate.stats.design.aliases import Fit, scaled
+from gate.stats.design.coding import Design
+from gate.stats.design.layers import Groups, groups
 from gate.stats.family import holm
+from gate.stats.rounding import Array, Ints
 from gate.stats.special import fdtrc
 from gate.stats.spreads import deviations
 from gate.units import plural
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Factor
-    from gate.stats.design.aliases import Fit
-    from gate.stats.design.coding import Design
-
-    Array = npt.NDArray[np.float64]
-from typing import TYPE_CHECKING, Literal
-
-from gate.model.study import Dependence
-from gate.stats.design.aliases import scaled
-from gate.stats.design.layers import Groups, groups
 
 SHAPIRO_MOST = 5000
 """Up to so many residuals the p of Shapiro and Wilk's W is known (Royston 1995)."""
@@ -391,7 +383,7 @@ def _weight(sessions: _Adjusted, builds: _Adjusted, build_df: int) -> float:
     return (in_sessions / sessions.df) / (in_builds / build_df)
 
 
-def _follows(level: Between, own: Groups, codes: Sequence[npt.NDArray[np.int64]], factors: Sequence[Factor]) -> str:
+def _follows(level: Between, own: Groups, codes: Sequence[Ints], factors: Sequence[Factor]) -> str:
     """Say what follows for the factors that vary between groups only."""
     constant = [groups(own.of, code).count == own.count for code in codes]
     varying = [f for f, code, alike in zip(factors, codes, constant, strict=True) if alike and np.ptp(code) > 0]

@@ -14,30 +14,18 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from gate.model.study import Claim
-from gate.stats.design.coding import DEPENDENT, coded, lay_out
-from gate.stats.design.layers import groups
+from gate.model.study import Claim, Contrast, Error, Factor, Lenth, LinearModel, Spread
+from gate.stats.design.aliases import aliases, saturated
+from gate.stats.design.coding import DEPENDENT, Coded, Design, coded, lay_out
+from gate.stats.design.layers import RANK, Layers, groups
 from gate.stats.design.strata import stratified, stratum_of
 from gate.stats.family import weighted_holm
 from gate.stats.quantile import needed_values, type8
-from gate.stats.special import stdtr
+from gate.stats.rounding import Array, Ints
+from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Error, Factor, Lenth, LinearModel, Spread
-    from gate.stats.design.coding import Coded, Design
-    from gate.stats.design.layers import Layers
-
-    Array = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int64]
-from typing import TYPE_CHECKING
-
-from gate.model.study import Contrast, Lenth
-from gate.stats.design.aliases import aliases, saturated
-from gate.stats.design.layers import RANK
-from gate.stats.special import stdtrit
 
 FEWEST_CONTRASTS = 3
 """Contrasts that there must be: a third of them are the degrees of freedom."""
@@ -113,7 +101,7 @@ def lenth(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) -> 
     return Lenth(contrasts=found, pse=limits.pse, me=limits.me, sme=limits.sme, df=limits.df, confidence=confidence)
 
 
-def _inner(model: Coded, codes: npt.NDArray[np.int64], factors: Sequence[Factor]) -> list[bool]:
+def _inner(model: Coded, codes: Ints, factors: Sequence[Factor]) -> list[bool]:
     """Tell which contrasts differ within the builds and sessions, where any do; else all of them."""
     lowest = min(RANK[factor.varies] for factor in factors)
     outer = [codes[:, k] for k, factor in enumerate(factors) if RANK[factor.varies] > lowest]
@@ -253,7 +241,7 @@ class _Data(msgspec.Struct, frozen=True, eq=False):
     values: Design
     units: Design
     model: Coded
-    unit: Codes
+    unit: Ints
     """Of each value, the number of its unit."""
     tau: float
     factors: Sequence[Factor]
@@ -268,7 +256,7 @@ def _laid(
     return _Data(y, lay_out(values, factors), own, model, unit, tau, factors, layers)
 
 
-def _unit_of(values: pd.DataFrame, units: pd.DataFrame, factors: int) -> Codes:
+def _unit_of(values: pd.DataFrame, units: pd.DataFrame, factors: int) -> Ints:
     if len(units) == len(values):
         return np.arange(len(values))
     names = [*(f"f{i}" for i in range(factors)), "session", "round", "build", "execution"]
@@ -278,7 +266,7 @@ def _unit_of(values: pd.DataFrame, units: pd.DataFrame, factors: int) -> Codes:
     both = groups(*(np.concatenate((units[n].to_numpy(np.int64), values[n].to_numpy(np.int64))) for n in names)).of
     place = np.zeros(int(both.max()) + 1, dtype=np.int64)
     place[both[: len(units)]] = np.arange(len(units))
-    found: Codes = place[both[len(units) :]]
+    found: Ints = place[both[len(units) :]]
     return found
 
 
@@ -329,11 +317,11 @@ def _apart(data: _Data, number: int, shares: Array, error: Error) -> float | Non
 class _Places(msgspec.Struct, frozen=True, eq=False):
     """Values sorted into places, which stay where values move."""
 
-    of: Codes
-    parts: list[Codes]
+    of: Ints
+    parts: list[Ints]
 
     @staticmethod
-    def at(of: Codes) -> _Places:
+    def at(of: Ints) -> _Places:
         """Sort values."""
         return _Places(of, np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1]))
 

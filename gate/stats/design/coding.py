@@ -16,16 +16,11 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.model.study import Effect
+from gate.model.study import Effect, Factor, Setting
+from gate.stats.rounding import Array, Ints
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Factor, Setting
-
-    Array = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int64]
 
 INTERCEPT = "intercept"
 DEPENDENT = 1e-9
@@ -40,11 +35,11 @@ class Design(msgspec.Struct, frozen=True, eq=False):
     names: tuple[str, ...]
     settings: tuple[tuple[Setting, ...], ...]
     """Of each factor those measured, as Factor has them."""
-    codes: Codes
+    codes: Ints
     """Shape (treatments, factors), numbers of settings among those measured."""
-    place: Codes
+    place: Ints
     """The treatment of each unit."""
-    counts: Codes
+    counts: Ints
 
     @property
     def sizes(self) -> list[int]:
@@ -122,7 +117,7 @@ class _Told(msgspec.Struct, frozen=True, eq=False):
         return bool(self.columns.shape[1] == self.of)
 
 
-def coded(codes: Codes, sizes: Sequence[int], order: int) -> Coded:
+def coded(codes: Ints, sizes: Sequence[int], order: int) -> Coded:
     """Return the design matrix of all terms of up to `order` factors.
 
     A term of which all columns depend on the columns before it is left out, as is every interaction that holds it. Of
@@ -156,7 +151,7 @@ def coded(codes: Codes, sizes: Sequence[int], order: int) -> Coded:
 
 
 def _told(
-    rows: Codes, sizes: Sequence[int], order: int, gone: set[tuple[int, ...]]
+    rows: Ints, sizes: Sequence[int], order: int, gone: set[tuple[int, ...]]
 ) -> tuple[list[_Told], tuple[tuple[int, ...], ...]]:
     """Return the terms in order with the columns that stand apart from those before them, and those left out."""
     q = np.empty((len(rows), len(rows)), order="F")
@@ -213,7 +208,7 @@ def _basis(size: int) -> Array:
     return np.vstack((-np.ones((1, size - 1)), np.eye(size - 1)))
 
 
-def columns_of(codes: Codes, sizes: Sequence[int], factors: Sequence[int]) -> Array:
+def columns_of(codes: Ints, sizes: Sequence[int], factors: Sequence[int]) -> Array:
     """Return the columns of a term for rows of codes, shape (n, ...)."""
     columns = np.ones((len(codes), 1))
     for factor in factors:
@@ -222,7 +217,7 @@ def columns_of(codes: Codes, sizes: Sequence[int], factors: Sequence[int]) -> Ar
     return columns
 
 
-def _apart(q: Array, columns: Array) -> Codes:
+def _apart(q: Array, columns: Array) -> Ints:
     """Return which columns stand apart from the orthonormal ones of q, and from those before them."""
     lengths = np.linalg.norm(columns, axis=0)
     room = len(q) - q.shape[1]
@@ -380,7 +375,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
     """None: coefficients are the effects at all but the first settings, as of effect coding."""
 
 
-def estimable(rows: Codes, sizes: Sequence[int], terms: Sequence[Term], df: Sequence[int]) -> list[Part] | None:
+def estimable(rows: Ints, sizes: Sequence[int], terms: Sequence[Term], df: Sequence[int]) -> list[Part] | None:
     """Return the coefficients of each term, as many as df says; None where they are others.
 
     That is so where a term is mixed up with one that does not contain it, which is no matter of empty cells.
@@ -426,7 +421,7 @@ def _estimable(
     return parts[::-1]
 
 
-def _alike(rows: Codes, term: Term) -> Array:
+def _alike(rows: Ints, term: Term) -> Array:
     """Return which treatments have the same settings of a term's factors."""
     chosen = rows[:, list(term)]
     found: Array = (chosen[:, None, :] == chosen[None, :, :]).all(axis=2).astype(np.float64)
@@ -440,7 +435,7 @@ def _null(matrix: Array) -> Array:
     return found
 
 
-def _part(rows: Codes, sizes: Sequence[int], term: Term, sums: Array) -> Part:
+def _part(rows: Ints, sizes: Sequence[int], term: Term, sums: Array) -> Part:
     """Choose coefficients among the sums of a term, the columns of `sums`, that mean something to a reader."""
     cells = list(product(*(range(sizes[f]) for f in term)))
     place = {cell: k for k, cell in enumerate(cells)}

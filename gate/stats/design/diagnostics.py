@@ -13,22 +13,15 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.model.study import AnalysisUnit, Diagnostics, Residual, Scale
-from gate.stats.design.aliases import ROUNDING, least_squares
+from gate.model.study import AnalysisUnit, Diagnostics, Factor, Residual, Scale
+from gate.stats.design.aliases import ROUNDING, Fit, least_squares
 from gate.stats.design.checks import Finding, equal_variance, growth, judged, lack_of_fit, normality, untested
 from gate.stats.design.coding import lay_out
+from gate.stats.rounding import Array, Flags, Ints
 from gate.stats.special import betainc, ndtri, stdtr
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Factor
-    from gate.stats.design.aliases import Fit
-
-    Array = npt.NDArray[np.float64]
-    Integers = npt.NDArray[np.int64]
-
 
 MOST_RESIDUALS = 2000
 LARGEST_RESIDUALS = 500
@@ -171,7 +164,7 @@ def _residuals(fit: Fit, cook: Array, course: Course) -> list[Residual]:
     ]
 
 
-def _shown(residuals: Array, rank: Integers) -> Integers:
+def _shown(residuals: Array, rank: Ints) -> Ints:
     """Choose what a picture shows: the largest, and the others evenly by rank, so that it keeps its shape."""
     n = len(residuals)
     if n <= MOST_RESIDUALS:
@@ -194,8 +187,8 @@ UNKNOWN = "the file does not say in which order it was measured"
 class Course(msgspec.Struct, frozen=True, eq=False):
     """When units were measured: their position in the run, and the session."""
 
-    order: Integers
-    session: Integers
+    order: Ints
+    session: Ints
     unit: str
     """What one of them is, in words."""
     shares: bool
@@ -253,7 +246,7 @@ class _Moments(msgspec.Struct, frozen=True):
     """a and b: of the beta distribution of d/4 that has them."""
 
 
-def _moments(fit: Fit, rank: Integers, follows: npt.NDArray[np.bool_]) -> _Moments | None:
+def _moments(fit: Fit, rank: Ints, follows: Flags) -> _Moments | None:
     """Durbin and Watson 1950: d = e'Ae/e'e, A the sum of squared differences, e = My.
 
     E d = tr(MA)/v and var d = 2 (tr(MAMA) - tr(MA)^2/v)/(v (v + 2)), v the residual degrees of freedom.

@@ -8,26 +8,19 @@ build executes a treatment more than once, what it does to that treatment is the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from gate.model.study import Block, Error, Varies
+from gate.model.study import Block, Error, Factor, Varies
+from gate.stats.rounding import Array, Ints
+from gate.stats.special import fdtrc
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Factor
-
-    Integers = npt.NDArray[np.int64]
-    Array = npt.NDArray[np.float64]
-import math
-from typing import TYPE_CHECKING, Any
-
-from gate.stats.special import fdtrc
 
 RANK: dict[Varies, int] = {"execution": 0, "build": 1, "session": 2}
 NESTED: tuple[Error, ...] = ("session", "build", "build x treatment")
@@ -37,8 +30,8 @@ NESTED: tuple[Error, ...] = ("session", "build", "build x treatment")
 class Groups(msgspec.Struct, frozen=True, eq=False):
     """Which group each unit is in, numbered from 0, and the sizes of the groups."""
 
-    of: Integers
-    sizes: Integers
+    of: Ints
+    sizes: Ints
 
     @property
     def count(self) -> int:
@@ -112,7 +105,7 @@ class Layers(msgspec.Struct, frozen=True, eq=False):
         return self.block == "replicate" and error == "execution"
 
 
-def groups(*columns: Integers) -> Groups:
+def groups(*columns: Ints) -> Groups:
     """Number the combinations of columns."""
     keys = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
@@ -152,20 +145,20 @@ def layers(units: pd.DataFrame, factors: Sequence[Factor], block: Block | None, 
     return Layers(block, _blocks(block, columns), rounds, errors)
 
 
-def _first(inner: Groups, outer: Groups) -> Integers:
+def _first(inner: Groups, outer: Groups) -> Ints:
     """Return the outer group of each inner one."""
     found = np.zeros(inner.count, dtype=np.int64)
     found[inner.of] = outer.of
     return found
 
 
-def _blocks(block: Block | None, columns: dict[str, Integers]) -> Groups:
+def _blocks(block: Block | None, columns: dict[str, Ints]) -> Groups:
     whole = np.zeros(len(columns["session"]), dtype=np.int64)
     names = {"replicate": ("session", "round", "replicate"), "build": ("session", "round"), "session": ("session",)}
     return groups(whole, columns["fold"], *(columns[each] for each in (names[block] if block else ())))
 
 
-def _holds(rounds: Groups, codes: Sequence[Integers]) -> bool:
+def _holds(rounds: Groups, codes: Sequence[Ints]) -> bool:
     """Return whether rounds hold all settings that builds differ by, and there are several of these in each."""
     variants = groups(*codes)
     held = groups(rounds.of, variants.of)

@@ -19,24 +19,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from gate.model.study import Effect, LinearModel, Slope, Term, Trend
-from gate.stats.design.aliases import Fit, aliases, least_squares, without_aliased
-from gate.stats.design.coding import Addend, addends, inestimable, lay_out
-from gate.stats.design.strata import Sum, stratified
+from gate.model.study import Axis, Effect, Factor, LinearModel, Setting, Slope, Term, Trend
+from gate.stats.design.aliases import Aliases, Fit, aliases, least_squares, without_aliased
+from gate.stats.design.coding import Addend, Design, addends, inestimable, lay_out
+from gate.stats.design.layers import Layers
+from gate.stats.design.strata import Strata, Sum, stratified
 from gate.stats.family import holm
+from gate.stats.rounding import Array
 from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Axis, Factor, Setting
-    from gate.stats.design.aliases import Aliases, Fit
-    from gate.stats.design.coding import Addend, Design
-    from gate.stats.design.layers import Layers
-    from gate.stats.design.strata import Strata
-
-    Array = npt.NDArray[np.float64]
 
 
 def linear_model(

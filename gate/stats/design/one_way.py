@@ -14,22 +14,29 @@ import msgspec
 import numpy as np
 
 from gate.model import Better
-from gate.model.study import AgainstFirst, Factor, OneWay, OneWayRow, PairwiseDifference, PercentRow, Setting
-from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, sd
+from gate.model.study import (
+    AgainstFirst,
+    Check,
+    Factor,
+    OneWay,
+    OneWayRow,
+    PairwiseDifference,
+    PercentRow,
+    RankTest,
+    Setting,
+    Spread,
+    Varies,
+)
+from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, measured, sd
 from gate.stats.design.tukey import Mean, against_first, tukey_kramer
+from gate.stats.family import holm
 from gate.stats.levels import Tops
 from gate.stats.ratio import Limits, LogPair, unpaired
-from gate.stats.rounding import smallest_step
+from gate.stats.rounding import Array, smallest_step
+from gate.stats.special import chdtrc, fdtr, fdtrc
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    Array = npt.NDArray[np.float64]
-from gate.model.study import Check, RankTest, Spread, Varies
-from gate.stats.design.cells import measured
-from gate.stats.family import holm
-from gate.stats.special import chdtrc, fdtr, fdtrc
 
 QUANTILES = {"minimum": 0.0, "10%": 0.1, "25%": 0.25, "median": 0.5, "75%": 0.75, "90%": 0.9, "maximum": 1.0}
 """The columns of a one-way table."""

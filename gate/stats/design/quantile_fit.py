@@ -9,21 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from gate.stats.regression import quantile_regression, sparsity
-from gate.stats.rounding import smallest_step
+from gate.stats.rounding import Array, Flags, Ints, smallest_step
 from gate.stats.special import stdtr, stdtrit
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int64]
-
 
 ROUNDING = 1e-12
 """A share of the largest value."""
@@ -45,17 +37,17 @@ class Ordered(msgspec.Struct, frozen=True, eq=False):
     """The values of one treatment, ascending."""
 
     ordered: Array
-    own: Codes
+    own: Ints
     """For each value, which of the treatment's clusters it is of, from 0."""
-    clusters: Codes
+    clusters: Ints
     """Their numbers over the whole data."""
-    others: tuple[Codes, ...]
+    others: tuple[Ints, ...]
     """Of each cluster, how many values of the others stand before each of its own."""
     step: float
     """The smallest distance of two values that differ; 0 where none do."""
 
 
-def by_treatment(y: Array, place: Codes, clusters: Codes) -> list[Ordered]:
+def by_treatment(y: Array, place: Ints, clusters: Ints) -> list[Ordered]:
     """Sort values, shape (n,), into treatments.
 
     Args:
@@ -66,7 +58,7 @@ def by_treatment(y: Array, place: Codes, clusters: Codes) -> list[Ordered]:
     return [_ordered(y[part], clusters[part]) for part in np.split(order, ends)]
 
 
-def _ordered(ordered: Array, clusters: Codes) -> Ordered:
+def _ordered(ordered: Array, clusters: Ints) -> Ordered:
     names, own = np.unique(clusters, return_inverse=True)
     own = own.reshape(len(ordered)).astype(np.int64)
     ranks = np.split(np.argsort(own, kind="stable"), np.cumsum(np.bincount(own))[:-1])
@@ -137,7 +129,7 @@ def around(cell: Ordered, fitted: float, tau: float) -> Around:
     return Around(low, high, scores, _jackknife(cell, sizes, centre), cell.step**2 / (12 * groups), seen)
 
 
-def _jackknife(cell: Ordered, sizes: Codes, share: float) -> Array:
+def _jackknife(cell: Ordered, sizes: Ints, share: float) -> Array:
     """Return what each cluster adds to the error of the quantile, by leaving it out; 0 where that tells nothing.
 
     To leave out single values moves a quantile by the distance of two neighbours, whatever its error: clusters must
@@ -153,7 +145,7 @@ def _jackknife(cell: Ordered, sizes: Codes, share: float) -> Array:
     return errors
 
 
-def _without(ordered: Array, others: Codes, share: float) -> float:
+def _without(ordered: Array, others: Ints, share: float) -> float:
     """Return the quantile of ascending values without those of one cluster."""
     at = _position(len(ordered) - len(others), share)
     places = np.array((math.floor(at), math.ceil(at)))
@@ -254,14 +246,14 @@ def _band(ordered: Array, centre: float, width: int) -> _Band:
 class Clusters(msgspec.Struct, frozen=True, eq=False):
     """Which clusters each treatment has, one entry for each pair of them."""
 
-    cell: Codes
-    cluster: Codes
+    cell: Ints
+    cluster: Ints
     """cell and cluster: numbers of both."""
-    group: Codes
+    group: Ints
     """Of each cluster, treatments that share clusters being one group."""
     df: Array
     """Of each group, one less than the fewest clusters that a treatment in it has."""
-    shared: npt.NDArray[np.bool_]
+    shared: Flags
     """Of each treatment, whether it shares clusters."""
 
 

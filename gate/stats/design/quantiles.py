@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.model.study import Effect, QuantileEffects, QuantileModel, Varies
+from gate.model.study import Effect, Factor, QuantileEffects, QuantileModel, Varies
 from gate.stats.design.aliases import orthogonal, without_aliased
-from gate.stats.design.coding import Addend, Coded, addends, coded, inestimable, lay_out
+from gate.stats.design.coding import Addend, Coded, Design, addends, coded, inestimable, lay_out
 from gate.stats.design.quantile_fit import (
     Around,
     Clusters,
@@ -28,17 +28,11 @@ from gate.stats.design.quantile_fit import (
     limits,
 )
 from gate.stats.quantile import needed_values
+from gate.stats.rounding import Array
 from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Effect, Factor, QuantileModel, Varies
-    from gate.stats.design.coding import Design
-    from gate.stats.design.quantile_fit import Ordered
-
-    Array = npt.NDArray[np.float64]
 
 DEFAULT_TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
 _NAMED = 3

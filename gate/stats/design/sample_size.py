@@ -14,28 +14,19 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from gate.model.study import Factor, MainEffect, MeanInterval, SampleSize, SampleSizes
+from gate.model.study import Block, Error, Factor, MainEffect, MeanInterval, SampleSize, SampleSizes
+from gate.stats.design.aliases import saturated
 from gate.stats.design.cells import HAIR, Cell, Codes, cells, mean, settings
+from gate.stats.design.claims import FEWEST_CONTRASTS, INTERACTION_OF_MEAN, INTERACTION_OF_QUANTILE, QUANTILE
+from gate.stats.design.coding import Coded, Design, addends, coded, lay_out
+from gate.stats.design.layers import Groups, Layers, layers
+from gate.stats.design.strata import stratified
 from gate.stats.ratio import t_quantile
-from gate.stats.special import ndtr, ndtri
+from gate.stats.rounding import Array, Ints
+from gate.stats.special import nctdtr, ndtr, ndtri, stdtrit
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Block, Error, Factor
-    from gate.stats.design.coding import Coded, Design
-    from gate.stats.design.layers import Groups, Layers
-
-    Array = npt.NDArray[np.float64]
-from typing import TYPE_CHECKING
-
-from gate.stats.design.aliases import saturated
-from gate.stats.design.claims import FEWEST_CONTRASTS, INTERACTION_OF_MEAN, INTERACTION_OF_QUANTILE, QUANTILE
-from gate.stats.design.coding import addends, coded, lay_out
-from gate.stats.design.layers import layers
-from gate.stats.design.strata import stratified
-from gate.stats.special import nctdtr, stdtrit
 
 FEWEST = 40
 """Units of a treatment below which there is nothing to subsample."""
@@ -175,11 +166,11 @@ def accelerated(drawn: Array, replicates: Array, confidence: float) -> IntervalL
     return IntervalLimits(own + low, own + high)
 
 
-def _rank(z0: Array, a: Array, z: float) -> npt.NDArray[np.int64]:
+def _rank(z0: Array, a: Array, z: float) -> Ints:
     """Return which replicate from its end is the limit; the outermost where BCa asks for one beyond."""
     w = z0 + z
     level = np.where(1 - a * w > 0, ndtr(z0 + w / (1 - a * w)), 0.0)
-    rank: npt.NDArray[np.int64] = np.ceil((REPLICATES + 1) * level).astype(np.int64) - 1
+    rank: Ints = np.ceil((REPLICATES + 1) * level).astype(np.int64) - 1
     return np.clip(rank, 1, REPLICATES)
 
 

@@ -12,20 +12,15 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from gate.model.study import Error, Stratum
+from gate.model.study import Error, Factor, Stratum, Varies
 from gate.stats.design.coding import DEPENDENT, Coded, Columns, Design
 from gate.stats.design.layers import NESTED, RANK, FTest, Groups, Layers, Mixed, groups, reml
 from gate.stats.design.layers import layers as lay
+from gate.stats.rounding import Array
 from gate.stats.special import fdtrc
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Factor, Varies
-
-    Array = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int64]
 
 MOST_COLUMNS = 20_000_000
 """Most numbers in the columns of blocks and terms together; of more the blocks are rounds or sessions."""

@@ -18,13 +18,11 @@ import msgspec
 import numpy as np
 
 from gate.stats.ratio import t_quantile
+from gate.stats.rounding import Array, Flags
 from gate.stats.special import gammaln, log_ndtr, ndtr, stdtr
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     from scipy.interpolate import CubicSpline
-
-    Array = npt.NDArray[np.float64]
 
 
 class Mean(msgspec.Struct, frozen=True):
@@ -127,7 +125,7 @@ def letters(means: Sequence[float], different: Collection[tuple[int, int]]) -> l
     return _words(np.array(means, dtype=np.float64), apart)
 
 
-def _words(means: Array, apart: npt.NDArray[np.bool_]) -> list[str]:
+def _words(means: Array, apart: Flags) -> list[str]:
     k = len(means)
     if not k:
         return []
@@ -154,7 +152,7 @@ def _words(means: Array, apart: npt.NDArray[np.bool_]) -> list[str]:
     return ["".join(word) for word in words]
 
 
-def _absorbed(alike: npt.NDArray[np.bool_]) -> list[list[int]]:
+def _absorbed(alike: Flags) -> list[list[int]]:
     """Return all largest sets of means of which no two differ, by ranks: insert and absorb."""
     columns = [frozenset(range(len(alike)))]
     for i, j in np.argwhere(np.triu(~alike)).tolist():
@@ -164,7 +162,7 @@ def _absorbed(alike: npt.NDArray[np.bool_]) -> list[list[int]]:
     return [sorted(column) for column in columns]
 
 
-def _cover(alike: npt.NDArray[np.bool_]) -> list[list[int]]:
+def _cover(alike: Flags) -> list[list[int]]:
     """Return largest sets of which no two differ that hold every pair that does not, and every mean."""
     open_pairs = np.triu(alike)
     columns = []

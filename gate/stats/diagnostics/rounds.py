@@ -6,18 +6,13 @@ A session is a boot of the machine in NIST TN 1855, section 4.5.1.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from gate.model.warnings.estimates import Drift, OrderEffect, RatioBySession, SessionsDiffer
 from gate.stats.diagnostics.testing import SMALLEST, Sides, Test, beginnings, deviation_between, t_test
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from gate.stats.diagnostics.testing import Array, Counts
+from gate.stats.rounding import Array, Flags, Ints
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -106,8 +101,8 @@ class _Blocks(msgspec.Struct, frozen=True, eq=False):
     """Executions of both sides beside each other: head - base as a share of the round's mean, which came first."""
 
     differences: Array
-    base_first: npt.NDArray[np.bool_]
-    counts: Counts
+    base_first: Flags
+    counts: Ints
     """Blocks of each round."""
 
 
