@@ -304,8 +304,7 @@ def contrast_variance(base: Tops, head: Tops) -> float:
     n - 1 degrees for n >= 2 matched rounds. Not below what the timers' gaps leave; infinite where a mean is 0, so that
     no memory matches it.
     """
-    both = matched(base, head)
-    base, head = both.base, both.head
+    base, head = matched(base, head)
     x, y = _scales(base, head)
     if x == 0 or y == 0:
         return math.inf
@@ -408,8 +407,7 @@ def moderated_pair(base: Tops, head: Tops, contrast: float, df: float) -> MeanPa
     Args:
         contrast: relative variance of head_r/y - base_r/x, df: its degrees.
     """
-    both = matched(base, head)
-    base, head = both.base, both.head
+    base, head = matched(base, head)
     x, y = _scales(base, head)
     u = sides_variance(base, head)
     n = base.n

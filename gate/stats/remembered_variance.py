@@ -113,7 +113,7 @@ def _build(tops: Sequence[Tops]) -> float:
 
 
 def _contrast(base: Tops, head: Tops) -> MeanSquare | None:
-    rounds = matched(base, head).base.n
+    rounds = matched(base, head)[0].n
     return _positive(contrast_variance(base, head), rounds - 1) if rounds > 1 else None
 
 

@@ -70,8 +70,7 @@ def rounds_of(base: Tops, head: Tops) -> Rounds | None:
 
     A single round has no variance (0).
     """
-    both = matched(base, head)
-    x, y = logs_of(both.base), logs_of(both.head)
+    x, y = map(logs_of, matched(base, head))
     if x is None or y is None:
         return None
     n, center, ratio = x.n, (x.mean + y.mean) / 2, y.mean - x.mean
