@@ -40,7 +40,7 @@ from gate.model.warnings.estimates import (
     UnlikeSpreads,
 )
 from gate.stats import diagnostics
-from gate.stats.diagnostics.carry_over import carry_over
+from gate.stats.diagnostics.rounds import carry_over
 from gate.stats.diagnostics.screen import suspects
 from gate.stats.estimate import all_level_variances
 from gate.stats.family import Tested

@@ -14,12 +14,10 @@ from functools import lru_cache
 import msgspec
 import numpy as np
 
-from gate.stats.futility import FEWEST_BUILDS, largest_futile
-from gate.stats.plan_types import Limits, Plan, PlannedCase, Terms, execution_costs
-from gate.stats.planning import Interval, largest_variance
+from gate.stats.planning import Interval, Limits, Plan, PlannedCase, Terms, execution_costs, largest_variance
 from gate.stats.power import below, detection, largest_variance_for, needed_noncentrality, noncentrality
 from gate.stats.rounding import Array
-from gate.stats.sequential import look_rounds
+from gate.stats.sequential import FEWEST_BUILDS, largest_futile, look_rounds
 from gate.stats.special import ndtr, stdtrit
 
 

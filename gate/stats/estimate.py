@@ -14,7 +14,7 @@ from gate.model.case import TYPICAL, Center
 from gate.model.digits import COARSE
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions, NotExact
-from gate.stats.levels import LevelVariance, Tops, sessions_of, summarize, tops_of, variances_of_all
+from gate.stats.levels import LevelVariance, Tops, sessions_of, tops_of, variances_of_all
 from gate.stats.quantile import needed_values, quantile_pair, type8
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, rounded, unpaired
 from gate.stats.round_ratio import Rounds, rounds_of

@@ -8,7 +8,7 @@ from typing import TextIO
 
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
-from gate.commands.history.options import AddOptions, ListOptions
+from gate.commands.history.command import AddOptions, ListOptions
 from gate.decide.measurements import decide_inputs
 from gate.decide.nothing_to_compare import nothing_to_compare
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
@@ -16,9 +16,8 @@ from gate.model import UserError
 from gate.model.controls import UNTESTED
 from gate.model.history import HistoryRecord
 from gate.run.place import here, opened
-from gate.store.controls import proof_of
 from gate.store.recording import UNKNOWN, commits_of, descends, describe, record_of
-from gate.store.records import Added, Reading, encode
+from gate.store.records import Added, Reading, encode, proof_of
 from gate.units import agree, plural
 from gate.writing.plain import visible
 

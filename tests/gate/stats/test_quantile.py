@@ -8,10 +8,10 @@ from scipy import stats
 
 from gate.model import QuantileEffect, Sample
 from gate.model.warnings.estimates import FewExecutions
+from gate.stats.design.quantile_fit import quantile_regression
 from gate.stats.estimate import level_variances, reduce
 from gate.stats.quantile import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
 from gate.stats.ratio import LogPair, unpaired
-from gate.stats.regression import quantile_regression
 from tests.support.seeds import seeds, some
 
 Array = npt.NDArray[np.float64]

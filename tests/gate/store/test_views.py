@@ -18,8 +18,7 @@ from gate.model.history import Change, HistoryRecord
 from gate.store.chain import chained
 from gate.store.recording import Described, record_of
 from gate.store.records import decode, encode
-from gate.store.series import Series, followed, series, suspects_between
-from gate.store.trend import trend
+from gate.store.series import Series, followed, series, suspects_between, trend
 from tests.support import runs
 from tests.support.histories import change, record, sha
 from tests.support.runs import Shape

@@ -17,8 +17,7 @@ from gate.plots.axes import grid, tick_room
 from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, Tip, room
 from gate.plots.scales import Axis, change_ticks
 from gate.stats.series import Path
-from gate.store.series import Run
-from gate.store.trend import CaseTrend, Trend
+from gate.store.series import CaseTrend, Run, Trend
 from gate.units import plural
 from gate.writing.amounts import amount
 from gate.writing.plain import clip, visible

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from gate.codes import Exit
-from gate.commands.history.options import TrendOptions
+from gate.commands.history.command import TrendOptions
 from gate.commands.history.trend import words
 from gate.commands.history.trend.page import as_page
 from gate.document import markdown, terminal
@@ -24,8 +24,7 @@ from gate.run.place import here, opened
 from gate.stats.series import Interval
 from gate.store.chain import Chain, chained
 from gate.store.records import when
-from gate.store.series import followed, series
-from gate.store.trend import CaseTrend, Trend, trend
+from gate.store.series import CaseTrend, Trend, followed, series, trend
 from gate.writing.phrases import more_are
 from gate.writing.plain import visible
 

@@ -8,8 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from gate.stats.series import Interval
-from gate.store.series import Series
-from gate.store.trend import CaseTrend, Fact, Segment, Trend
+from gate.store.series import CaseTrend, Fact, Segment, Series, Trend
 from gate.units import agree, format_share, plural
 from gate.words import views
 from gate.writing.amounts import changed
