@@ -22,7 +22,7 @@ def controls_of(subjects: Sequence[Subject], design: Design) -> list[Control | N
     asked = [
         msgspec.structs.replace(
             subject,
-            case=msgspec.structs.replace(subject.case, base=half.odd, head=half.even, hosts={}),
+            case=msgspec.structs.replace(subject.case, base=half[0], head=half[1], hosts={}),
             threshold=0.0,
             memory=None,
         )

@@ -365,7 +365,7 @@ def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design
             told.append(EarlyStop(design.looks[judged.look], design.looks[-1]))
     spread = None if found.reduced.trouble else wider(found.reduced.base, found.reduced.head)
     if spread is not None:
-        told.append(UnlikeSpreads(spread.side, spread.times, found.unit))
+        told.append(UnlikeSpreads(*spread, found.unit))
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
         told.append(NoisierThanRemembered())
     if judged.subject.role is not None and judged.subject.sharp:

@@ -28,7 +28,7 @@ from gate.stats.ratio import WITHHELD, Limits, Tail
 from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
 from gate.stats.rounding import Array, same
 from gate.stats.special import ndtr, ndtri
-from gate.stats.subsample import measured_together, of_builds
+from gate.stats.subsample import measured_together, of_session
 
 CAP = 50_000
 """Most replicates: the constant number of NIST TN 1855, Fig. 10."""
@@ -411,10 +411,7 @@ def pairing(base: Sample, head: Sample, scheme: Scheme) -> Pairing | None:
         return None
     if min(base.values.min(), head.values.min()) <= 0:
         return None
-    sides = tuple((_session(base, s, scheme), _session(head, s, scheme)) for s in names[0])
-    x, y = (np.log([float(pair[side].means().mean()) for pair in sides]) for side in (0, 1))
-    return Pairing(sides, y - x, math.exp(float((x + y).mean() / 2)))
-
-
-def _session(sample: Sample, session: int, scheme: Scheme) -> Hierarchy:
-    return hierarchy(of_builds(sample, lambda build: build[0] == session), scheme, sessions=False)
+    x, y = ([hierarchy(of_session(side, s), scheme, sessions=False) for s in names[0]] for side in (base, head))
+    sides = tuple(zip(x, y, strict=True))
+    logs = [np.log([float(own.means().mean()) for own in side]) for side in (x, y)]
+    return Pairing(sides, logs[1] - logs[0], math.exp(float((logs[0] + logs[1]).mean() / 2)))

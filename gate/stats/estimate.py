@@ -171,13 +171,13 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning
         x, y = (tops_of(side, sessions=sessions) for side in (base, head))
         values = [type8(side.values, tau) for side in (base, head)]
         return Reduced(x, y, *values, False, "negative" if negative else "zero-quantile", None, warnings)
-    has, needs = min(pair.base.fewest, pair.head.fewest), needed_values(tau)
-    tops = _stepped(pair.base.tops, base), _stepped(pair.head.tops, head)
+    has, needs = pair.fewest, needed_values(tau)
+    tops = _stepped(pair.base, base), _stepped(pair.head, head)
     trouble = "negative" if negative else "few-values" if has < needs else _too_little(base, head, *tops)
-    executions = min(pair.base.fewest_executions, pair.head.fewest_executions)
+    few = pair.fewest_executions < _FEWEST_EXECUTIONS
     warnings += (
         *((BuildsCut(),) if pair.cut else ()), *((BuildsUnlike(),) if pair.unlike else ()),
-        *((FewExecutions(executions),) if executions < _FEWEST_EXECUTIONS and not trouble else ()),
+        *((FewExecutions(pair.fewest_executions),) if few and not trouble else ()),
     )  # fmt: skip
     x_value, y_value = (math.exp(side.mean) for side in tops)
     # of values that are alike quantiles are too, however many values there are beside them
@@ -202,13 +202,11 @@ def _typical(base: Sample, head: Sample, warnings: tuple[AnyWarning, ...], *, se
     return Reduced(x, y, x.mean, y.mean, False, trouble, None, warnings)
 
 
-def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
-    """Return the variance of one side by level: of a mean at each, of logarithms at the top level only."""
-    return all_level_variances([sample], [tops])[0]
-
-
 def all_level_variances(samples: Sequence[Sample], tops: Sequence[Tops]) -> list[tuple[LevelVariance, ...]]:
-    """Return level_variances of each sample, those of means in as few arrays as there are shapes."""
+    """Return the variances of each side by level: of a mean at each, of logarithms at the top level only.
+
+    Those of means are taken in as few arrays as there are shapes.
+    """
     of_means = [i for i, each in enumerate(tops) if not each.log]
     many = variances_of_all([samples[i] for i in of_means], [_of_sessions(tops[i]) for i in of_means])
     known = dict(zip(of_means, many, strict=True))

@@ -23,7 +23,7 @@ from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, matched, paire
 from gate.stats.round_ratio import logs_of, rounds_of
 from gate.stats.shared_variance import share_variance
 from gate.stats.special import fdtrc
-from gate.stats.subsample import of_builds
+from gate.stats.subsample import of_session
 
 FEWEST_ROUNDS = 3
 """Complete rounds below which a machine has no interval."""
@@ -77,9 +77,7 @@ def machine(session: int, base: Sample, head: Sample, center: Center, *, exact: 
     rounds = sum(own == session for own, _ in base.builds)
     if not rounds:
         return Machine(session, 0, None, None, "few-rounds")
-    reduced = reduce(
-        *(of_builds(side, lambda build: build[0] == session) for side in (base, head)), center, exact=exact
-    )
+    reduced = reduce(*(of_session(side, session) for side in (base, head)), center, exact=exact)
     x, y = logs_of(reduced.base), logs_of(reduced.head)
     if x is None or y is None:
         return Machine(session, rounds, reduced, None, _SAME.get(reduced.trouble, "zero-value"))

@@ -56,21 +56,15 @@ def needed_values(tau: float) -> int:
     return math.ceil(10 / min(exact, 1 - exact))
 
 
-class QuantileSide(msgspec.Struct, frozen=True, eq=False):
-    """One side's quantile: ln q of each build (or its mean over the builds of each session), and what it rests on."""
+class QuantilePair(msgspec.Struct, frozen=True, eq=False):
+    """The same quantile of both sides: ln q of each build, or its mean over the builds of each session."""
 
-    tops: Tops
+    base: Tops
+    head: Tops
     fewest: int
     """The smallest count of values a build has."""
     fewest_executions: int
     """The smallest count of executions."""
-
-
-class QuantilePair(msgspec.Struct, frozen=True, eq=False):
-    """The same quantile of both sides."""
-
-    base: QuantileSide
-    head: QuantileSide
     cut: bool
     """Whether executions were left out to make the counts alike."""
     unlike: bool
@@ -97,8 +91,9 @@ def quantile_pair(base: Sample, head: Sample, tau: float, *, sessions: bool) -> 
     if x is None or y is None:
         return None
     left = np.concatenate((_values_per_build(base), _values_per_build(head)))
-    unlike = bool(left.max() > UNEQUAL * left.min())
-    return QuantilePair(x, y, len(base.values) + len(head.values) < sizes, unlike)
+    executions = min(int(side.counts[1].min()) for side in (base, head))
+    cut, unlike = len(base.values) + len(head.values) < sizes, bool(left.max() > UNEQUAL * left.min())
+    return QuantilePair(x, y, int(left.min()), executions, cut, unlike)
 
 
 def _values_per_build(sample: Sample) -> Ints:
@@ -124,7 +119,7 @@ def _cut(sample: Sample, enough: int) -> Sample:
     )
 
 
-def _side(sample: Sample, tau: float, *, sessions: bool) -> QuantileSide | None:
+def _side(sample: Sample, tau: float, *, sessions: bool) -> Tops | None:
     counts = _values_per_build(sample)
     quantiles = np.array([type8(part, tau) for part in np.split(sample.values, np.cumsum(counts)[:-1])])
     if quantiles.min() <= 0:
@@ -134,8 +129,7 @@ def _side(sample: Sample, tau: float, *, sessions: bool) -> QuantileSide | None:
     if sessions:
         logs = np.add.reduceat(logs, _starts(sample.counts[2])) / sample.counts[2]
         units = tuple(dict.fromkeys(session for session, _ in sample.builds))
-    gap = gap_of(sample) / math.exp(float(logs.mean()))
-    return QuantileSide(Tops(logs, units, gap, log=True), int(counts.min()), int(sample.counts[1].min()))
+    return Tops(logs, units, gap_of(sample) / math.exp(float(logs.mean())), log=True)
 
 
 def quantile_curve(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -17,35 +16,28 @@ BEYOND = 20.0
 """Of the product over runs: where nothing is wrong it is ever larger in 5% of all histories at most."""
 
 
-class Halves(NamedTuple):
-    """One half of a side's starts and the other, in the same builds."""
-
-    odd: Sample
-    even: Sample
-
-
-def halves(sample: Sample) -> Halves | None:
-    """Deal the starts of each build out by turns; None: no build has two.
+def halves(sample: Sample) -> tuple[Sample, Sample] | None:
+    """Deal the starts of each build out by turns, odd and even, in the same builds; None: no build has two.
 
     Which half is called odd alternates from round to round, so that a start's place in its build, such as the first
     after the other side, counts on both. A start without a partner is left out.
     """
-    starts = sample.counts[1] // 2 * 2
+    executions = sample.counts[1]
+    starts = executions // 2 * 2
     if not starts.any():
         return None
-    first = np.cumsum(sample.counts[1]) - sample.counts[1]
-    place = np.arange(len(sample.counts[0])) - np.repeat(first, sample.counts[1])
-    paired = place < np.repeat(starts, sample.counts[1])
+    place = np.arange(len(sample.counts[0])) - np.repeat(np.cumsum(executions) - executions, executions)
+    paired = place < np.repeat(starts, executions)
     numbers = np.array([number for _, number in sample.builds])
-    even = (place + np.repeat(numbers, sample.counts[1])) % 2 == 1
-    return Halves(*(_one_session(of_starts(sample, paired & half)) for half in (~even, even)))
+    even = (place + np.repeat(numbers, executions)) % 2 == 1
 
+    def dealt(half: Flags) -> Sample:
+        # all builds are those of one session, since both halves share what a machine does
+        own = of_starts(sample, paired & half)
+        names = tuple((0, number) for number in range(len(own.builds)))
+        return msgspec.structs.replace(own, builds=names, counts=(*own.counts[:2], np.array([len(names)])))
 
-def _one_session(sample: Sample) -> Sample:
-    """Take all builds as those of one session, since both halves share what a machine does."""
-    count = len(sample.builds)
-    names = tuple((0, number) for number in range(count))
-    return msgspec.structs.replace(sample, builds=names, counts=(*sample.counts[:2], np.array([count], dtype=np.int64)))
+    return dealt(~even), dealt(even)
 
 
 _CAUTION = 1 / EXPECTED - 2
@@ -88,10 +80,11 @@ def of_starts(sample: Sample, kept: Flags) -> Sample:
 def by_session(base: Sample, head: Sample) -> dict[int, tuple[Sample, Sample]]:
     """Give base and head of each session that has both, by itself."""
     both = dict.fromkeys(session for session, _ in base.builds if session in {own for own, _ in head.builds})
-    return {at: (_of_session(base, at), _of_session(head, at)) for at in both}
+    return {at: (of_session(base, at), of_session(head, at)) for at in both}
 
 
-def _of_session(sample: Sample, wanted: int) -> Sample:
+def of_session(sample: Sample, wanted: int) -> Sample:
+    """Keep the builds of one session."""
     return of_builds(sample, lambda build: build[0] == wanted)
 
 
@@ -100,17 +93,8 @@ def measured_together(base: Sample, head: Sample) -> bool:
     return not set(base.builds).isdisjoint(head.builds)
 
 
-class Shared(msgspec.Struct, frozen=True, eq=False):
-    """Both sides, without what one of them lacks."""
-
-    base: Sample
-    head: Sample
-    lacking: tuple[int, ...]
-    """The sessions of which something was left out."""
-
-
-def of_shared_sessions(base: Sample, head: Sample) -> Shared:
-    """Leave out the sessions that one side lacks: a machine without the other side is no part of a ratio.
+def of_shared_sessions(base: Sample, head: Sample) -> tuple[Sample, Sample, tuple[int, ...]]:
+    """Leave out the sessions that one side lacks, and name them: such a machine is no part of a ratio.
 
     Both sides stay whole where fewer than two sessions would remain, since there is no interval then, and where they
     were not measured together.
@@ -118,9 +102,8 @@ def of_shared_sessions(base: Sample, head: Sample) -> Shared:
     first, second = ({session for session, _ in side.builds} for side in (base, head))
     both, lacking = first & second, tuple(sorted(first ^ second))
     if len(both) < 2 or not lacking or not measured_together(base, head):
-        return Shared(base, head, ())
-    kept = [of_builds(side, lambda build: build[0] in both) for side in (base, head)]
-    return Shared(kept[0], kept[1], lacking)
+        return base, head, ()
+    return of_builds(base, lambda build: build[0] in both), of_builds(head, lambda build: build[0] in both), lacking
 
 
 def of_rounds(sample: Sample, rounds: int | None) -> Sample:
@@ -128,10 +111,10 @@ def of_rounds(sample: Sample, rounds: int | None) -> Sample:
     return sample if rounds is None else of_builds(sample, lambda build: build[1] < rounds)
 
 
-def of_complete_rounds(base: Sample, head: Sample) -> Shared:
+def of_complete_rounds(base: Sample, head: Sample) -> tuple[Sample, Sample, tuple[int, ...]]:
     """Leave out the rounds that one side lacks, and name their sessions; both stay whole where no round is complete."""
     both = set(base.builds) & set(head.builds)
     lacking = tuple(sorted({session for session, _ in set(base.builds) ^ set(head.builds)}))
     if not both or not lacking:
-        return Shared(base, head, ())
-    return Shared(of_builds(base, both.__contains__), of_builds(head, both.__contains__), lacking)
+        return base, head, ()
+    return of_builds(base, both.__contains__), of_builds(head, both.__contains__), lacking

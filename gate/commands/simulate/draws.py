@@ -124,16 +124,12 @@ def case(name: str, base: Sample, head: Sample) -> Case:
 
 def of_builds(means: Array) -> Sample:
     """Make a sample of one value a build."""
-    return _sample(means, len(means), 1, 1)
+    return of_values(means[:, None, None])
 
 
 def of_values(values: Array) -> Sample:
     """Make a sample of values of shape (builds, executions, iterations)."""
-    return _sample(values.ravel(), *values.shape)
-
-
-def _sample(values: Array, builds: int, executions: int, iterations: int) -> Sample:
-    return Sample(values, *_nested(builds, executions, iterations))
+    return Sample(values.ravel(), *_nested(*values.shape))
 
 
 @cache

@@ -217,8 +217,8 @@ def test_a_table_that_is_too_wide_becomes_a_list() -> None:
     table = Table(("`case`", "one", "two"), (("first", "1" * 30, "2" * 30),))
     assert as_text([Section("T", (table,))], NOTHING, 40).splitlines()[3:] == [
         "first",
-        f"  one: {'1' * 30}",
-        f"  two: {'2' * 30}",
+        f"  one {'1' * 30},",
+        f"    two {'2' * 30}",
     ]
 
 
