@@ -35,14 +35,6 @@ _NAMES = ("cpu", "processor", "model", "machine")
 """Facts that name a machine, the first that is there."""
 
 
-class Fact(msgspec.Struct, frozen=True):
-    """One thing that differs between two classes of machine."""
-
-    name: str
-    before: Any
-    after: Any
-
-
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """Steps that one class of machine measured in a row; the first one of another begins a segment."""
 
@@ -51,8 +43,8 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     name: str
     """What its facts say first: the processor, or the id."""
-    changed: list[Fact]
-    """What differs from the segment before; empty of the first."""
+    changed: list[tuple[str, Any, Any]]
+    """The facts that differ from the segment before: name, what it was, what it is; empty of the first."""
 
 
 class CaseTrend(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -114,20 +106,13 @@ def _segments(chain: Chain) -> list[Segment]:
         first, machine = own[0]
         # a gap belongs to the machine before it
         last = groups[number + 1][0][0] - 1 if number + 1 < len(groups) else own[-1][0]
-        changed = [] if before is None else _changed(before, machine)
-        found.append(Segment(first=first, last=last, machine=machine.id, name=_name(machine), changed=changed))
+        facts, old = machine.facts, machine.facts if before is None else before.facts
+        name = next((str(facts[name]) for name in _NAMES if facts.get(name)), machine.id[:12])
+        both = [(name, old.get(name), facts.get(name)) for name in dict.fromkeys((*old, *facts))]
+        changed = [each for each in both if each[1] != each[2]]
+        found.append(Segment(first=first, last=last, machine=machine.id, name=name, changed=changed))
         before = machine
     return found
-
-
-def _name(machine: Machine) -> str:
-    return next((str(machine.facts[name]) for name in _NAMES if machine.facts.get(name)), machine.id[:12])
-
-
-def _changed(before: Machine, after: Machine) -> list[Fact]:
-    names = dict.fromkeys((*before.facts, *after.facts))
-    both = [(name, before.facts.get(name), after.facts.get(name)) for name in names]
-    return [Fact(*each) for each in both if each[1] != each[2]]
 
 
 def _case(of: Series) -> CaseTrend:
@@ -273,34 +258,25 @@ def _series(key: CaseId, found: Sequence[_Found], views: frozenset[CaseId], coun
         at_steps = np.array([found[i].step for i in at], dtype=np.int64)
         own.append(_levels(values[~far], at_steps[~far], count, 1.0 if alone else 0.5))
     steps = _steps(found, count, own)
-    runs = [
-        Run(
-            step=each.step, record=each.record, change=each.change if each.own else _standing_in(each.change),
-            ratio=_ratio(each.change, steps, each.step), outlier=outlier,
-        )
-        for each, outlier in zip(found, outliers, strict=True)
-    ]  # fmt: skip
+    runs = []
+    for each, outlier in zip(found, outliers, strict=True):
+        change, step = each.change, each.step
+        # one build has no variance of its own: what its step got from the others is shown
+        variance = change.variance if change.variance is not None else float(steps.variance[step])
+        ratio = interval(change.log_ratio, variance, change.df or float(steps.df[step]))
+        # of another view only the ratio counts
+        change = change if each.own else msgspec.structs.replace(change, base=None, head=None)
+        runs.append(Run(step=step, record=each.record, change=change, ratio=ratio, outlier=outlier))
     last = next(each.change for each in reversed(found) if each.own)
     return Series(
         id=key, unit=last.unit, better=last.better, factors=last.factors, runs=runs, steps=steps, views=views
     )  # fmt: skip
 
 
-def _standing_in(change: Change) -> Change:
-    """Leave what one view says for another: its ratio."""
-    return msgspec.structs.replace(change, base=None, head=None)
-
-
 def _levels(values: Array, steps: np.ndarray[tuple[int], np.dtype[np.int64]], count: int, happened: float) -> Levels:
     counts = np.bincount(steps, minlength=count).astype(np.float64)
     sums = np.bincount(steps, weights=values, minlength=count)
     return Levels(sums / np.maximum(counts, 1), counts, level_variance(values), np.full(count, happened))
-
-
-def _ratio(change: Change, steps: Steps, step: int) -> Interval:
-    # one build has no variance of its own: what its step got from the others is shown
-    variance = change.variance if change.variance is not None else float(steps.variance[step])
-    return interval(change.log_ratio, variance, change.df or float(steps.df[step]))
 
 
 def _steps(found: Sequence[_Found], count: int, machines: list[Levels]) -> Steps:
