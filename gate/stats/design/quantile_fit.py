@@ -288,50 +288,37 @@ def _exact(ordered: Array, fitted: float) -> float:
 
 
 def _programme(cells: Sequence[Ordered], rows: Array, tau: float) -> Array:
-    n = sum(len(cell.ordered) for cell in cells)
-    if n <= SMALL:
-        return _solved([cell.ordered for cell in cells], rows, tau)
-    step = n // SMALL + 1
-    beta = _solved([cell.ordered[(len(cell.ordered) - 1) % step // 2 :: step] for cell in cells], rows, tau)
+    every = [cell.ordered for cell in cells]
+    step = 1 if sum(map(len, every)) <= SMALL else sum(map(len, every)) // SMALL + 1
+    values = [y[(len(y) - 1) % step // 2 :: step] for y in every]
+    beta = quantile_regression(np.concatenate(values), np.repeat(rows, [*map(len, values)], axis=0), tau)
     width = 4 * step
-    while True:
-        bands = [_band(cell.ordered, float(centre), width) for cell, centre in zip(cells, rows @ beta, strict=True)]
+    while step > 1:
+        bands = [_band(y, float(centre), width) for y, centre in zip(every, rows @ beta, strict=True)]
         # minimise with all values outside the bands as one: as far as the fit stays inside, the sum is the same
-        values = [cell.ordered[band.first : band.last] for cell, band in zip(cells, bands, strict=True)]
+        values = [y[first:last] for y, (first, last) in zip(every, bands, strict=True)]
         inside = np.repeat(rows, [len(own) for own in values], axis=0)
         pulls, far = [], 0.0
-        for cell, band in zip(cells, bands, strict=True):
-            pull = len(cell.ordered) - band.last - (1 - tau) / tau * band.first
-            edges = cell.ordered[[max(band.first - 1, 0), min(band.last, len(cell.ordered) - 1)]]
+        for y, (first, last) in zip(every, bands, strict=True):
+            pull = len(y) - last - (1 - tau) / tau * first
             pulls.append(pull)
-            far += float((pull * edges).max())
+            far += float((pull * y[[max(first - 1, 0), min(last, len(y) - 1)]]).max())
         outside = np.array(pulls) @ rows
         beta = quantile_regression(np.append(np.concatenate(values), far), np.vstack((inside, outside)), tau)
-        fitted: list[float] = (rows @ beta).tolist()
-        if all(band.holds(cell.ordered, value) for band, cell, value in zip(bands, cells, fitted, strict=True)):
-            return beta
+        # whether all values outside lie on the side of the fit that they were taken to
+        if all(
+            (last == len(y) or value <= float(y[last])) and (first == 0 or value >= float(y[first - 1]))
+            for (first, last), y, value in zip(bands, every, (rows @ beta).tolist(), strict=True)
+        ):
+            break
         width *= 4
+    return beta
 
 
-def _solved(values: Sequence[Array], rows: Array, tau: float) -> Array:
-    return quantile_regression(np.concatenate(values), np.repeat(rows, [len(y) for y in values], axis=0), tau)
-
-
-class _Band(msgspec.Struct, frozen=True):
-    """Positions first <= k < last of the ascending values that may be crossed by the fit."""
-
-    first: int
-    last: int
-
-    def holds(self, ordered: Array, value: float) -> bool:
-        """Return whether all values outside lie on the side of the fit that they were taken to."""
-        above = self.last == len(ordered) or value <= float(ordered[self.last])
-        return above and (self.first == 0 or value >= float(ordered[self.first - 1]))
-
-
-def _band(ordered: Array, centre: float, width: int) -> _Band:
+def _band(ordered: Array, centre: float, width: int) -> tuple[int, int]:
+    """Return positions first <= k < last of the ascending values that may be crossed by the fit."""
     at = int(np.searchsorted(ordered, centre))
-    return _Band(max(at - width, 0), min(at + width, len(ordered)))
+    return max(at - width, 0), min(at + width, len(ordered))
 
 
 class Clusters(msgspec.Struct, frozen=True, eq=False):
@@ -421,7 +408,12 @@ def limits(estimate: float, weights: Array, of: Joined, confidence: float) -> Li
     below, above = (
         math.sqrt(max(float(_variance(clusters, weights * slope, of.scores).sum()), floor)) for slope in (down, up)
     )
-    df = _df(_variance(clusters, weights * (of.low + of.high) / 2, of.scores), clusters.df)
+    variances = _variance(clusters, weights * (of.low + of.high) / 2, of.scores)
+    largest, df = float(variances.max()), float(clusters.df.min())
+    if largest:
+        # Satterthwaite's degrees of a sum of variances
+        shares = variances / largest
+        df = float(shares.sum() ** 2 / (shares**2 / clusters.df).sum())
     t = float(stdtrit(df, (1 + confidence) / 2))
     facing = below if estimate > 0 else above
     p = float(2 * stdtr(df, -abs(estimate) / facing)) if facing else float(estimate == 0)
@@ -433,15 +425,6 @@ def _variance(clusters: Clusters, weights: Array, added: Array) -> Array:
     sums = np.bincount(clusters.cluster, weights=weights[clusters.cell] * added)
     found: Array = np.bincount(clusters.group, weights=sums**2, minlength=len(clusters.df)).astype(np.float64)
     return found
-
-
-def _df(variances: Array, df: Array) -> float:
-    """Return Satterthwaite's degrees of freedom of a sum of variances."""
-    largest = float(variances.max())
-    if not largest:
-        return float(df.min())
-    shares = variances / largest
-    return float(shares.sum() ** 2 / (shares**2 / df).sum())
 
 
 def independent_covariance(cells: Sequence[Ordered], rows: Array, fitted: Array, tau: float) -> Array | None:

@@ -98,7 +98,8 @@ def quantile_effects(
     cells = by_treatment(y, design.place, values[cluster].to_numpy(dtype=np.int64))
     several = y.min() < y.max() and min(len(cell.clusters) for cell in cells) > 1
     shared = clusters_of(cells) if several else None
-    found = [_at(cells, model, addends(design, model), shared, tau, confidence, iid=iid) for tau in taus]
+    sums = addends(design, model)
+    found = [_at(cells, model, sums, shared, tau, confidence, iid=iid) for tau in taus]
     return QuantileEffects(
         cluster=cluster,
         clusters=clusters,
@@ -140,6 +141,7 @@ def _at(
             for estimate, own in zip(estimates, weights @ leverage, strict=True)
         ]
     alone: list[tuple[Limits | None, float | None]] | None = None
+    plain = [float(own.weights @ fitted.beta) for own in sums]
     if iid:
         covariance = independent_covariance(cells, rows, fitted.fitted, tau)
         df = sum(len(cell.ordered) for cell in cells) - len(fitted.beta)
@@ -149,9 +151,7 @@ def _at(
             t = float(stdtrit(df, (1 + confidence) / 2))
             alone = [
                 (Limits(at - t * error, at + t * error, float(2 * stdtr(df, -abs(at) / error)), df), error)
-                for at, error in (
-                    (float(own.weights @ fitted.beta), error) for own, error in zip(sums, errors, strict=True)
-                )
+                for at, error in zip(plain, errors, strict=True)
             ]
 
     def effects(each: Sequence[Limits | None], at: Sequence[float]) -> list[Effect]:
@@ -163,9 +163,7 @@ def _at(
     told = QuantileModel(
         tau=tau,
         effects=effects(found, estimates),
-        iid=None if alone is None else effects(
-            [limit for limit, _ in alone], [float(own.weights @ fitted.beta) for own in sums]
-        ),
+        iid=None if alone is None else effects([limit for limit, _ in alone], plain),
         iid_errors=None if alone is None else [error for _, error in alone],
         df=min((math.floor(own.df) for own in found if own), default=None),
         enough=min(len(cell.ordered) for cell in cells) >= needed_values(tau),
