@@ -116,14 +116,8 @@ def _orthogonal(x: Array, model: Coded, of: Sequence[Error], layers: Layers) -> 
     for error in dict.fromkeys(of):
         told = [t for t, e in zip(model.terms[1:], of, strict=True) if e == error]
         own = np.concatenate([np.arange(t.start, t.stop) for t in told])
-        above = [
-            *layers.held(error),
-            *(
-                layers.errors[e]
-                for e in NESTED[: NESTED.index(error) if error in NESTED else len(NESTED) - 1]
-                if e in layers.errors
-            ),
-        ]
+        depth = NESTED.index(error) if error in NESTED else len(NESTED) - 1
+        above = [*layers.held(error), *(layers.errors[e] for e in NESTED[:depth] if e in layers.errors)]
         for held in above:
             if len(own) and np.abs(held.means(center[:, own])).max() > DEPENDENT:
                 return False
