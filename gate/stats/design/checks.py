@@ -274,7 +274,7 @@ def dependence(
     codes = [means[name].to_numpy(dtype=np.int64) for name in names]
     treatments = groups(np.zeros(len(means), dtype=np.int64), *codes)
     sessions, builds = groups(session), groups(session, build)
-    y = scaled(means["y"].to_numpy(dtype=np.float64)).values
+    y = scaled(means["y"].to_numpy(dtype=np.float64))[0]
     own = sessions if level == "session" else builds
     if own.count < 2 or own.count == len(y):
         return None
