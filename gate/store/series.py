@@ -14,9 +14,9 @@ from gate.model import Better
 from gate.model.case import CaseId, case_id
 from gate.model.creep import Suspect
 from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine
+from gate.stats.rounding import Array
 from gate.stats.series import (
     EXACT,
-    Array,
     Interval,
     Levels,
     Path,
