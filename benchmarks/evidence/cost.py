@@ -15,11 +15,10 @@ from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Ask, Row, Section, Table, percent, plain
 from gate.commands.simulate.studies import ReportCounts, Reports, Rules
 from gate.stats.cheapest import cheapest
-from gate.stats.futility import FOUND
-from gate.stats.plan_types import Aim, Limits, Plan, PlannedCase, Terms
+from gate.stats.planning import Aim, Costs, Counts, Interval, Limits, Plan, PlannedCase, Terms
 from gate.stats.planning import Components as Variances
-from gate.stats.planning import Costs, Counts, Interval
 from gate.stats.power import minimum_detectable_change
+from gate.stats.sequential import FOUND
 
 FIXED = Counts(5, 10, 10)
 SIZES = (1, 2 * len(TABLE_VII))

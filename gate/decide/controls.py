@@ -10,7 +10,7 @@ from gate.decide.design import Design, Subject
 from gate.decide.estimates import Estimated, estimates
 from gate.model import Finding
 from gate.model.controls import Control, Controls
-from gate.stats.controls import EXPECTED, e_value, halves
+from gate.stats.subsample import EXPECTED, e_value, halves
 
 
 def controls_of(subjects: Sequence[Subject], design: Design) -> list[Control | None]:
@@ -22,7 +22,7 @@ def controls_of(subjects: Sequence[Subject], design: Design) -> list[Control | N
     asked = [
         msgspec.structs.replace(
             subject,
-            case=msgspec.structs.replace(subject.case, base=half.odd, head=half.even, hosts={}),
+            case=msgspec.structs.replace(subject.case, base=half[0], head=half[1], hosts={}),
             threshold=0.0,
             memory=None,
         )

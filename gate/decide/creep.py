@@ -15,7 +15,8 @@ from gate.model import Accepted, DecidedAt, Finding, RatioInterval, Run, Verdict
 from gate.model.case import CaseId, case_id
 from gate.model.creep import CaseSuspects, CreepCase, CreepFacts, CreepRun, CreepVerdict, Night, Suspect
 from gate.model.report import View
-from gate.stats.creep import QUIET, Array, Creeping, Spread, creeping, more_nights, spread_of
+from gate.stats.creep import QUIET, Creeping, Spread, creeping, more_nights, spread_of
+from gate.stats.rounding import Array
 from gate.stats.special import stdtrit
 
 METHOD = "nights"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gate.decide.design import Design
 from gate.decide.estimates import SHARED, Estimated, needed_builds
 from gate.decide.machines import SHARED_METHOD
-from gate.stats.detectable import needed, worse_ratio
+from gate.stats.power import needed, worse_ratio
 
 POWER = 0.8
 

@@ -216,8 +216,7 @@ def _with_variance(found: Estimated, shared: SharedVariance | None) -> Estimated
 def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     if design.machines:
         return _over_machines(subject, design, rounds)
-    shared = of_shared_sessions(*_first_rounds(subject, rounds))
-    base, head = shared.base, shared.head
+    base, head, lacking = of_shared_sessions(*_first_rounds(subject, rounds))
     reduced = reduce(base, head, subject.center, exact=subject.case.exact, sessions=design.sessions > 1)
     method = design.method
     gate = design.policy.config.gate
@@ -243,7 +242,7 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
         moderation=None,
         hold="",
         rounds=pairs,
-        warnings=(*reduced.warnings, *([OneSidedSessions(shared.lacking)] if shared.lacking else [])),
+        warnings=(*reduced.warnings, *([OneSidedSessions(lacking)] if lacking else [])),
     )
     if not reduced.trouble and not reduced.exact and found.ratio.df is None:
         return msgspec.structs.replace(found, reduced=msgspec.structs.replace(reduced, trouble="no-rounds"))

@@ -40,7 +40,7 @@ from gate.model.warnings.estimates import (
     UnlikeSpreads,
 )
 from gate.stats import diagnostics
-from gate.stats.diagnostics.carry_over import carry_over
+from gate.stats.diagnostics.rounds import carry_over
 from gate.stats.diagnostics.screen import suspects
 from gate.stats.estimate import all_level_variances
 from gate.stats.family import Tested
@@ -365,7 +365,7 @@ def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design
             told.append(EarlyStop(design.looks[judged.look], design.looks[-1]))
     spread = None if found.reduced.trouble else wider(found.reduced.base, found.reduced.head)
     if spread is not None:
-        told.append(UnlikeSpreads(spread.side, spread.times, found.unit))
+        told.append(UnlikeSpreads(*spread, found.unit))
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
         told.append(NoisierThanRemembered())
     if judged.subject.role is not None and judged.subject.sharp:

@@ -13,8 +13,7 @@ import math
 from gate.decide.design import Design
 from gate.decide.detectable import at_look, detectable
 from gate.decide.estimates import ONLY_REPORTS, Estimated
-from gate.stats.futility import FEWEST_BUILDS, largest_futile, z_of
-from gate.stats.sequential import FIRST_STAGE
+from gate.stats.sequential import FEWEST_BUILDS, FIRST_STAGE, largest_futile, z_of
 
 _NEARLY = 1.5
 """Times the wanted size that more rounds may yet show to be small enough."""

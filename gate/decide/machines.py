@@ -44,25 +44,25 @@ def machines_of(case: Case, design: Design) -> tuple[int, ...]:
 def over_its_machines(subject: Subject, design: Design, base: Sample, head: Sample) -> OverMachines:
     """Judge a subject by each of its machines; in trouble where one of them is."""
     case, sessions = subject.case, machines_of(subject.case, design)
-    kept = of_complete_rounds(base, head)
+    x, y, lacking = of_complete_rounds(base, head)
     if not measured_together(base, head):
         # no machine has a round; of machines that measured one side each, that is what is wrong
         plain = reduce(base, head, subject.center, exact=case.exact, sessions=True)
         none = tuple(Machine(session, 0, None, None, "few-rounds") for session in sessions)
         trouble = plain if plain.trouble == "apart" else msgspec.structs.replace(plain, trouble="machine", exact=False)
         return OverMachines(base, head, trouble, _nothing(), none, ())
-    found = tuple(machine(session, kept.base, kept.head, subject.center, exact=case.exact) for session in sessions)
+    found = tuple(machine(session, x, y, subject.center, exact=case.exact) for session in sessions)
     left_out = len(set(base.builds) ^ set(head.builds))
-    warnings = (RoundsLeftOut(left_out, kept.lacking),) if kept.lacking else ()
-    same = _the_same_count(kept.base, kept.head, found) if case.exact else None
+    warnings = (RoundsLeftOut(left_out, lacking),) if lacking else ()
+    same = _the_same_count(x, y, found) if case.exact else None
     if same is not None:
         number = MeanPair(same.x, same.y, 0.0, 0.0, 0.0, None)
-        return OverMachines(kept.base, kept.head, same, number, found, (*same.warnings, *warnings))
+        return OverMachines(x, y, same, number, found, (*same.warnings, *warnings))
     reduced = stacked(found)
     told = (*reduced.warnings, *warnings, *_depends(found, case))
     pair = over_machines(found)
     ratio = _nothing() if pair is None else rounded(pair, *reduced.rounding)
-    return OverMachines(kept.base, kept.head, reduced, ratio, found, told)
+    return OverMachines(x, y, reduced, ratio, found, told)
 
 
 def _nothing() -> MeanPair:

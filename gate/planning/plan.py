@@ -18,8 +18,20 @@ from gate.planning.basis import Gathered
 from gate.planning.known import Known
 from gate.planning.text import POWER, Planned, Row
 from gate.stats.cheapest import cheapest
-from gate.stats.plan_types import Aim, Choice, Limits, Plan, PlannedCase, Terms, seconds
-from gate.stats.planning import Counts, build_variance, half_width, optimum, without_shared
+from gate.stats.planning import (
+    Aim,
+    Choice,
+    Counts,
+    Limits,
+    Plan,
+    PlannedCase,
+    Terms,
+    build_variance,
+    half_width,
+    optimum,
+    seconds,
+    without_shared,
+)
 from gate.stats.power import detection, minimum_detectable_change, noncentrality
 from gate.units import Duration, Share, format_duration, format_share
 

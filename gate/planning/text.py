@@ -14,8 +14,7 @@ from gate.model.case import MEAN, pairs, quantile_of
 from gate.planning.basis import Gathered
 from gate.planning.known import Known
 from gate.stats.components import PlannedLevel
-from gate.stats.plan_types import Plan
-from gate.stats.planning import Optimum, optimum
+from gate.stats.planning import Optimum, Plan, optimum
 from gate.stats.special import chdtri
 from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words import views

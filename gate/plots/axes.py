@@ -139,7 +139,8 @@ class Drawn(msgspec.Struct, frozen=True, eq=False):
 def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float], used: Flags) -> Drawn:
     """Mark values of a side: circles of base, triangles of head.
 
-    Extremes beyond an even choice are hollow: filled ones would look like more than they are.
+    Extremes beyond an even choice are hollow: filled ones would look like more than they are. Few values are all drawn,
+    and none for being an extreme.
 
     Args:
         kept: the values.
@@ -149,16 +150,15 @@ def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float]
     numbers = y.numbers[side][kept.indices]
     pixels = y.axis.all(numbers)
     inside = ~y.beyond(side)[kept.indices]
+    shape: Shape = "circle" if side == "base" else "triangle"
+    filled, hollow = ("spot" if y.few else "dot", "ring") if side == "base" else ("tri", "hollow")
     for flags, faint in ((used, ""), (~used, " faint")):
-        for own, mark in ((~kept.extreme, _filled), (kept.extreme, _hollow)):
-            mark(
-                sheet,
-                side,
-                [(xs[k], pixels[k]) for k in np.flatnonzero(inside & flags & own).tolist()],
-                faint,
-                few=y.few,
-            )
-    _edges(sheet, y, f"edge-{side}", xs, numbers)
+        for own, mark, size in ((~kept.extreme, filled, 4 if y.few else 2.3), (kept.extreme, hollow, 2.3)):
+            points = [(xs[k], pixels[k]) for k in np.flatnonzero(inside & flags & own).tolist()]
+            sheet.marks(f"{mark}-{side}{faint}", shape, points, size)
+            if mark == "ring":
+                sheet.marks("hole", shape, points)
+    edges(sheet, y, f"edge-{side}", xs, numbers)
     return Drawn(int(kept.indices.size), bool(kept.extreme.any()))
 
 
@@ -172,22 +172,6 @@ def hover(sheet: Sheet, y: Vertical, side: Side, sample: Sample, kept: Kept, xs:
     told = (f"{x:.0f} {pixel:.0f} {y.say(value)} {builds[b]} {e} {i}" for x, pixel, value, b, e, i in rows)
     sheet.data(side, ";".join(told))
     sheet.data("unit", y.measure.unit)
-
-
-def _filled(sheet: Sheet, side: Side, points: Sequence[Point], faint: str, *, few: bool) -> None:
-    if side == "base":
-        sheet.marks(f"{'spot' if few else 'dot'}-base{faint}", "circle", points)
-    else:
-        sheet.marks(f"tri-head{faint}", "triangle", points, 4 if few else 2.3)
-
-
-def _hollow(sheet: Sheet, side: Side, points: Sequence[Point], faint: str, *, few: bool) -> None:
-    del few  # few values are all drawn, and none for being an extreme
-    if side == "base":
-        sheet.marks(f"ring-base{faint}", "circle", points)
-        sheet.marks("hole", "circle", points)
-    else:
-        sheet.marks(f"hollow-head{faint}", "triangle", points, 2.3)
 
 
 def key(sheet: Sheet, side: Side, x: float, y: float) -> None:
@@ -204,12 +188,8 @@ def own_mark(sheet: Sheet, side: Side, point: Point) -> None:
         sheet.marks("mark-head", "triangle", [point], 5.5)
 
 
-def arrows(sheet: Sheet, y: Vertical, side: Side, x: float, numbers: Sequence[float]) -> None:
-    """Mark at the edge where one of a few numbers lies beyond it."""
-    _edges(sheet, y, f"arrow-{side}", [x] * len(numbers), np.array(numbers))
-
-
-def _edges(sheet: Sheet, y: Vertical, classes: str, at: Sequence[float], numbers: Array) -> None:
+def edges(sheet: Sheet, y: Vertical, classes: str, at: Sequence[float], numbers: Array) -> None:
+    """Mark at the edge where one of some numbers lies beyond it."""
     places = np.array(at)
     out: tuple[tuple[Shape, Flags, float], ...] = (
         ("chevron-up", numbers > y.range.high, y.axis.end + 4),

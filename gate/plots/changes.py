@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import msgspec
 
 from gate.model import Finding, QuantileCurve, QuantileEffect
 from gate.plots.picture import LETTERS, LETTERS_NARROW, SETTINGS, Picture, Shape, Sheet, room
-from gate.plots.scales import Axis, Tick, change_ticks, minus, ticks
+from gate.plots.scales import Axis, change_ticks, minus, ticks
 from gate.units import plural
 from gate.words import numbers
 from gate.writing import amounts
@@ -57,9 +58,9 @@ def changes(rows: Sequence[DrawnRow], columns: Sequence[str], base: str, prefix:
     if all(change.estimate == 1 and change.low is None for row in shown for _, change in _of(row)):
         return None
     legend = _LEGEND if len(columns) > 1 else 0
-    lines = (
-        (1 + max(_places(_short(columns), letters)[-1][1] for letters in (LETTERS, LETTERS_NARROW))) if legend else 0
-    )
+    names, lines = distinct(columns, 24), 0
+    if legend:
+        lines = 1 + max(_places(names, letters)[-1][1] for letters in (LETTERS, LETTERS_NARROW))
     top = legend * lines + 36
     heights = [_LINE * len(_of(row)) + _BETWEEN for row in shown]
     end = top + sum(heights)
@@ -158,9 +159,9 @@ def _line(sheet: Sheet, x: Axis, change: Drawn, place: int, y: float) -> None:
 
 
 def _mark(sheet: Sheet, place: int, x: float, y: float, extra: str = "") -> None:
-    colour, shape = f"s{place % SETTINGS}", _SHAPES[place % len(_SHAPES)]
+    shape = _SHAPES[place % len(_SHAPES)]
     kind = "cross" if shape == "cross" else "mark"
-    sheet.marks(f"{kind}-{colour}{extra}", shape, [(x, y)], 5.5)
+    sheet.marks(f"{kind}-s{place % SETTINGS}{extra}", shape, [(x, y)], 5.5)
 
 
 def _places(columns: Sequence[str], letters: int) -> list[tuple[float, int]]:
@@ -174,12 +175,8 @@ def _places(columns: Sequence[str], letters: int) -> list[tuple[float, int]]:
     return found
 
 
-def _short(columns: Sequence[str]) -> list[str]:
-    return distinct(columns, 24)
-
-
 def _draw_legend(sheet: Sheet, columns: Sequence[str]) -> None:
-    names = _short(columns)
+    names = distinct(columns, 24)
     for layout, letters in (("wide", LETTERS), ("narrow", LETTERS_NARROW)):
         for place, (name, (x, line)) in enumerate(zip(names, _places(names, letters), strict=True)):
             y = 15 + _LEGEND * line
@@ -219,7 +216,8 @@ def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | No
     marks = ticks(y.low * 100, y.high * 100, 6)
     sheet.lines("grid", [[(x.start, y.at(t.at / 100)), (x.end, y.at(t.at / 100))] for t in marks])
     for tick in marks:
-        sheet.text(x.start - 8, y.at(tick.at / 100), _signed(tick), "soft middle", "end")
+        signed = minus(tick.label) if tick.at <= 0 else f"+{tick.label}"
+        sheet.text(x.start - 8, y.at(tick.at / 100), signed, "soft middle", "end")
     sheet.row(_BOTTOM + 22, [(x.at(share / 100), f"{share}") for share in range(0, 101, 10)], "soft")
     sheet.text((x.start + x.end) / 2, _HEIGHT - 8, "quantile of the values, %", "soft", "middle")
     sheet.text(12, 20, "change of head, %", "soft")
@@ -238,13 +236,20 @@ def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | No
     missing = sum(_band(e) is None for e in points)
     several = finding.base.counts.session > 1
     caption = "All sessions are in one curve: a slow machine has the values on the right." if several else ""
-    caption += _few(points)
+    # the curve may be shorter than usual
+    ends = [
+        *([f"below {points[0].tau * 100:.4g}%"] if points[0].tau > _USUAL[0] else []),
+        *([f"above {points[-1].tau * 100:.4g}%"] if points[-1].tau < _USUAL[1] else []),
+    ]
+    caption += f" Quantiles {' or '.join(ends)} need more values." if ends else ""
     if missing:
         caption += f" {missing} of {len(points)} points have no band: too few values or builds there."
-    if any(_outside(y, e) for e in points):
+    if any(band[0] < y.low or band[1] > y.high for band in filter(None, map(_band, points))):
         caption += " Where the band reaches the edge, it continues beyond it."
     title = f"Quantile effects of {finding.benchmark}, {finding.metric}"
-    return sheet.picture(prefix, title, _described(points), caption, list(_reading(finding)))
+    said = [points[0], points[len(points) // 2], points[-1]] if len(points) > 2 else points
+    described = ", ".join(f"{e.tau:.3g}: {numbers.effect(e.ratio)}" for e in said)
+    return sheet.picture(prefix, title, f"Change by quantile: {described}.", caption, list(_reading(finding)))
 
 
 def _reading(finding: Finding) -> Iterator[str]:
@@ -272,15 +277,6 @@ def _vertical(points: list[QuantileEffect], threshold: float) -> Axis:
     return Axis(low - pad, high + pad, _BOTTOM, _TOP)
 
 
-def _few(points: list[QuantileEffect]) -> str:
-    """Say that the curve is shorter than usual, and why."""
-    ends = [
-        *([f"below {points[0].tau * 100:.4g}%"] if points[0].tau > _USUAL[0] else []),
-        *([f"above {points[-1].tau * 100:.4g}%"] if points[-1].tau < _USUAL[1] else []),
-    ]
-    return f" Quantiles {' or '.join(ends)} need more values." if ends else ""
-
-
 def _percent(change: float) -> str:
     return minus(f"{change * 100:+.3g}%")
 
@@ -291,28 +287,19 @@ def _thresholds(finding: Finding) -> tuple[float, float]:
 
 
 def _curve(sheet: Sheet, x: Axis, y: Axis, points: list[QuantileEffect]) -> None:
-    run: list[QuantileEffect] = []
-    for effect in [*points, None]:
-        if effect is not None and _band(effect) is not None:
-            run.append(effect)
-        else:
-            _area(sheet, x, y, run)
-            run = []
+    bands = [(x.at(e.tau), _band(e)) for e in points]
+    for known, run in groupby(bands, key=lambda each: each[1] is not None):
+        edges = [(at, y.at(band[0]), y.at(band[1])) for at, band in run if band is not None]
+        if known and len(edges) == 1:
+            # one point has no width: its interval is a line
+            [(at, low, high)] = edges
+            sheet.lines("wing-head", [[(at, low), (at, high)]])
+        elif known:
+            upper, lower = [(at, high) for at, _, high in edges], [(at, low) for at, low, _ in reversed(edges)]
+            sheet.lines("spread", [[*upper, *lower]], closed=True)
     line = [(x.at(e.tau), y.at(e.ratio - 1)) for e in points]
     sheet.lines("curve", [line])
     sheet.marks("point", "triangle", line, 3.6)
-
-
-def _area(sheet: Sheet, x: Axis, y: Axis, run: list[QuantileEffect]) -> None:
-    edges = [(x.at(e.tau), band) for e in run if (band := _band(e)) is not None]
-    if len(edges) == 1:
-        # one point has no width: its interval is a line
-        at, (low, high) = edges[0]
-        sheet.lines("wing-head", [[(at, y.at(low)), (at, y.at(high))]])
-    elif edges:
-        upper = [(at, y.at(high)) for at, (_, high) in edges]
-        lower = [(at, y.at(low)) for at, (low, _) in reversed(edges)]
-        sheet.lines("spread", [[*upper, *lower]], closed=True)
 
 
 def _band(effect: QuantileEffect) -> tuple[float, float] | None:
@@ -320,17 +307,3 @@ def _band(effect: QuantileEffect) -> tuple[float, float] | None:
         return None
     ends = effect.low - 1, effect.high - 1
     return ends if all(map(math.isfinite, ends)) else None
-
-
-def _outside(y: Axis, effect: QuantileEffect) -> bool:
-    band = _band(effect)
-    return band is not None and (band[0] < y.low or band[1] > y.high)
-
-
-def _signed(tick: Tick) -> str:
-    return minus(tick.label) if tick.at <= 0 else f"+{tick.label}"
-
-
-def _described(points: list[QuantileEffect]) -> str:
-    said = [points[0], points[len(points) // 2], points[-1]] if len(points) > 2 else points
-    return "Change by quantile: " + ", ".join(f"{e.tau:.3g}: {numbers.effect(e.ratio)}" for e in said) + "."

@@ -118,7 +118,13 @@ def limits(numbers: Array, also: Sequence[float]) -> Range:
     ranges, and at most 3% at an end); `also` is held as well unless it is that far out.
     """
     low, high = float(numbers.min()), float(numbers.max())
-    near, far = _fences(numbers) if numbers.size >= _FEWEST_TO_CUT else (low, high)
+    near, far = low, high
+    if numbers.size >= _FEWEST_TO_CUT:
+        rank, quarter = max(1, int(0.03 * numbers.size)), numbers.size // 4
+        ranked = np.partition(numbers, [rank, quarter, 3 * numbers.size // 4, numbers.size - 1 - rank])
+        first, third = float(ranked[quarter]), float(ranked[3 * numbers.size // 4])
+        reach = 3 * (third - first)
+        near, far = min(first - reach, float(ranked[rank])), max(third + reach, float(ranked[-1 - rank]))
     if high - low > _CUT * (far - near) > 0:
         low, high = max(low, near), min(high, far)
     span = high - low
@@ -128,14 +134,6 @@ def limits(numbers: Array, also: Sequence[float]) -> Range:
     beyond = int(np.count_nonzero((numbers < low) | (numbers > high)))
     pad = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
     return Range(low - pad, high + pad, beyond)
-
-
-def _fences(numbers: Array) -> tuple[float, float]:
-    rank = max(1, int(0.03 * numbers.size))
-    ranked = np.partition(numbers, [rank, numbers.size // 4, 3 * numbers.size // 4, numbers.size - 1 - rank])
-    first, third = float(ranked[numbers.size // 4]), float(ranked[3 * numbers.size // 4])
-    reach = 3 * (third - first)
-    return min(first - reach, float(ranked[rank])), max(third + reach, float(ranked[-1 - rank]))
 
 
 def ticks(low: float, high: float, count: int) -> list[Tick]:
@@ -201,20 +199,15 @@ def _spread(axis: Axis, steps: Sequence[float], room_for: Callable[[str], float]
     for change in (change for step in reversed(steps) for change in (step, -step)):
         if change <= -1 or not axis.low <= math.log1p(change) <= axis.high:
             continue
-        tick = Tick(math.log1p(change), _round(change))
+        percent = round(change * 100, 6)
+        label = minus(f"{percent:+g}%") if percent else "0"
+        tick = Tick(math.log1p(change), f"{1 + change:,.0f}×" if change >= _TIMES else label)
         if all(
             2 * abs(axis.at(tick.at) - axis.at(other.at)) >= room_for(tick.label) + room_for(other.label)
             for other in chosen
         ):
             chosen.append(tick)
     return sorted(chosen, key=lambda tick: tick.at)
-
-
-def _round(change: float) -> str:
-    if change >= _TIMES:
-        return f"{1 + change:,.0f}×"
-    percent = round(change * 100, 6)
-    return minus(f"{percent:+g}%") if percent else "0"
 
 
 Indices = npt.NDArray[np.int64]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gate.model import SIDES, Case, Finding, Sample, Side
 from gate.plots.axes import Drawn, Vertical, beyond_words, frame, hover, key, spots, thinned_words, used_words, vertical
 from gate.plots.picture import Picture, Sheet
-from gate.plots.scales import Axis, Indices, places, thinned, ticks, used_builds
+from gate.plots.scales import Axis, places, thinned, ticks, used_builds
 from gate.units import plural
 
 _WIDTH, _HEIGHT = 640, 298
@@ -82,7 +82,18 @@ def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture |
 def _order(samples: dict[Side, Sample]) -> _Order:
     """Place each execution: as the files say, sessions after each other; else by round, base before head."""
     sessions = sorted({session for sample in samples.values() for session, _ in sample.builds})
-    if not _ordered(samples):
+    own = {
+        side: np.repeat(np.array([session for session, _ in sample.builds], dtype=np.int64), sample.counts[1])
+        for side, sample in samples.items()
+    }
+    # the files give each execution of a session its own place
+    given = {
+        place
+        for side, sample in samples.items()
+        if sample.orders is not None
+        for place in zip(own[side].tolist(), sample.orders.tolist(), strict=True)
+    }
+    if len(given) < sum(len(sample.counts[0]) for sample in samples.values()):
         keys = sorted(
             (*key, nth, side == "head", side, index)
             for side, sample in samples.items()
@@ -92,7 +103,6 @@ def _order(samples: dict[Side, Sample]) -> _Order:
         for place, (*_, side, index) in enumerate(keys):
             of[side][index] = place
         return _Order(of, False)
-    own = {side: _session_of(sample) for side, sample in samples.items()}
     of = {side: np.asarray(sample.orders, dtype=np.float64).copy() for side, sample in samples.items()}
     begin = 0.0
     for session in sessions:
@@ -106,23 +116,8 @@ def _order(samples: dict[Side, Sample]) -> _Order:
     return _Order(of, True)
 
 
-def _ordered(samples: dict[Side, Sample]) -> bool:
-    """Return whether the files give each execution of a session its own place."""
-    places = {
-        (session, order)
-        for sample in samples.values()
-        if sample.orders is not None
-        for session, order in zip(_session_of(sample).tolist(), sample.orders.tolist(), strict=True)
-    }
-    return len(places) == sum(len(sample.counts[0]) for sample in samples.values())
-
-
 def _executions(sample: Sample) -> list[tuple[Key, int]]:
     return [(key, n) for key, count in zip(sample.builds, sample.counts[1].tolist(), strict=True) for n in range(count)]
-
-
-def _session_of(sample: Sample) -> Indices:
-    return np.repeat(np.array([session for session, _ in sample.builds], dtype=np.int64), sample.counts[1])
 
 
 def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: _Order) -> bool:

@@ -12,8 +12,8 @@ from gate.model.case import TYPICAL
 from gate.plots.axes import (
     Drawn,
     Vertical,
-    arrows,
     beyond_words,
+    edges,
     frame,
     half_violin,
     hover,
@@ -40,13 +40,8 @@ _FEW = 8
 _SESSION_GAP = 0.8
 
 Key = tuple[int, int]
-
-
-class _Slots(msgspec.Struct, frozen=True):
-    """Where the builds of both sides stand: the middle of each (session, build), and half the width of one."""
-
-    middle: dict[Key, float]
-    half: float
+Slots = tuple[dict[Key, float], float]
+"""Where the builds of both sides stand: the middle of each (session, build), and half the width of one."""
 
 
 class _Sided(msgspec.Struct, frozen=True, eq=False):
@@ -77,7 +72,7 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
         _Sided("base", case.base, finding.base, used_builds(case.base, finding.base.counts.build)),
         _Sided("head", case.head, finding.head, used_builds(case.head, finding.head.counts.build)),
     ]
-    if len(slots.middle) <= _VIOLINS:
+    if len(slots[0]) <= _VIOLINS:
         for side in sides:
             _build_violins(sheet, y, slots, side)
     drawn = [_points(sheet, y, slots, side) for side in sides]
@@ -85,10 +80,13 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
     caption = _caption(case, finding, y, drawn) + beyond_words(y, case)
     title = f"Values of {case.benchmark}, {case.metric}, by build and execution"
     reading = [*_READING, *([_SHAPES] if shapes else [])]
-    return sheet.picture(prefix, title, _described(case, finding, y), caption, reading)
+    both = ", ".join(f"{side} {y.say(s.value)}" for side, s in (("base", finding.base), ("head", finding.head)))
+    builds = f"{plural(len(case.base.builds), 'build')} of base and {len(case.head.builds)} of head"
+    described = f"{builds}; {_own(finding)}: {both} {y.measure.unit}".rstrip()
+    return sheet.picture(prefix, title, f"{described}.", caption, reading)
 
 
-def _slots(case: Case, left: float, right: float) -> _Slots:
+def _slots(case: Case, left: float, right: float) -> Slots:
     keys = sorted({*case.base.builds, *case.head.builds})
     at, place, session = {}, 0.0, keys[0][0]
     for name in keys:
@@ -99,45 +97,45 @@ def _slots(case: Case, left: float, right: float) -> _Slots:
     # few builds do not make broad ones
     width = min((right - left) / place, 170.0)
     start = (left + right - width * place) / 2
-    return _Slots({name: start + (p + 0.5) * width for name, p in at.items()}, width * 0.44)
+    return ({name: start + (p + 0.5) * width for name, p in at.items()}, width * 0.44)
 
 
-def _builds(sheet: Sheet, slots: _Slots) -> None:
-    keys = list(slots.middle)
-    sheet.row(_BOTTOM + 24, [(middle, str(name[1])) for name, middle in slots.middle.items()], "soft")
-    if 2.27 * slots.half > 8:
-        sheet.lines("axis", [[(slots.middle[k], _BOTTOM + 2), (slots.middle[k], _BOTTOM + 6)] for k in keys])
+def _builds(sheet: Sheet, slots: Slots) -> None:
+    keys = list(slots[0])
+    sheet.row(_BOTTOM + 24, [(middle, str(name[1])) for name, middle in slots[0].items()], "soft")
+    if 2.27 * slots[1] > 8:
+        sheet.lines("axis", [[(slots[0][k], _BOTTOM + 2), (slots[0][k], _BOTTOM + 6)] for k in keys])
     sessions = sorted({session for session, _ in keys})
-    middle = (slots.middle[keys[0]] + slots.middle[keys[-1]]) / 2
+    middle = (slots[0][keys[0]] + slots[0][keys[-1]]) / 2
     sheet.text(middle, _HEIGHT - 8, "build: base on the left, head on the right", "soft wide", "middle")
     sheet.text(middle, _HEIGHT - 8, "build (base | head)", "soft narrow", "middle")
     if len(sessions) > 1:
-        own = [[slots.middle[k] for k in keys if k[0] == session] for session in sessions]
+        own = [[slots[0][k] for k in keys if k[0] == session] for session in sessions]
         names = [f"{session}" if index else f"session {session}" for index, session in enumerate(sessions)]
         sheet.row(_TOP - 8, [((o[0] + o[-1]) / 2, name) for o, name in zip(own, names, strict=True)], "soft")
 
 
-def _build_violins(sheet: Sheet, y: Vertical, slots: _Slots, of: _Sided) -> None:
+def _build_violins(sheet: Sheet, y: Vertical, slots: Slots, of: _Sided) -> None:
     sign = -1 if of.side == "base" else 1
     ends = np.cumsum(build_sizes(of.sample))
-    points = 32 if len(slots.middle) <= _FEW else 18
+    points = 32 if len(slots[0]) <= _FEW else 18
     shapes: dict[bool, list[list[Point]]] = {True: [], False: []}
     for name, begin, end, used in zip(of.sample.builds, [0, *ends[:-1]], ends, of.used.tolist(), strict=True):
         found = density(y.numbers[of.side][begin:end], y.range.low, y.range.high, points)
         if found is not None:
-            shapes[used].append(half_violin(y.axis, found, slots.middle[name] + sign, sign * (slots.half - 1)))
+            shapes[used].append(half_violin(y.axis, found, slots[0][name] + sign, sign * (slots[1] - 1)))
     sheet.lines(f"violin-{of.side}", shapes[True], closed=True)
     sheet.lines(f"violin-{of.side} faint", shapes[False], closed=True)
 
 
-def _points(sheet: Sheet, y: Vertical, slots: _Slots, of: _Sided) -> Drawn:
+def _points(sheet: Sheet, y: Vertical, slots: Slots, of: _Sided) -> Drawn:
     kept = thinned(of.sample, _DRAWN)
     where = places(of.sample, kept.indices)
-    middles = np.array([slots.middle[name] for name in of.sample.builds])[where.build]
+    middles = np.array([slots[0][name] for name in of.sample.builds])[where.build]
     # an execution is a thin column within its build, and its iterations go from left to right within it
     share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
     share = share if of.side == "head" else share - 1
-    xs = (middles + (share * 0.9 + (0.05 if of.side == "head" else -0.05)) * slots.half).tolist()
+    xs = (middles + (share * 0.9 + (0.05 if of.side == "head" else -0.05)) * slots[1]).tolist()
     hover(sheet, y, of.side, of.sample, kept, xs, where)
     return spots(sheet, y, of.side, kept, xs, of.used[where.build])
 
@@ -168,16 +166,14 @@ def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided]) -> b
             known = []
         if value is not None and y.holds(value):
             own_mark(sheet, of.side, (middle, y.axis.at(value)))
-        arrows(sheet, y, of.side, middle, [*known, *([] if value is None else [value])])
+        marked = np.array([*known, *([] if value is None else [value])])
+        edges(sheet, y, f"arrow-{of.side}", [middle] * len(marked), marked)
         key(sheet, of.side, middle, _BOTTOM + 24)
-        _write(sheet, middle, y.say(of.own.value), width)
+        said = y.say(of.own.value)
+        small = " small" if room(said, LETTERS + 1) > width else ""
+        narrow = "" if room(said, LETTERS_NARROW) < width else " wide"
+        sheet.text(middle, _BOTTOM + 50, said, f"strong{small}{narrow}", "middle")
     return shapes
-
-
-def _write(sheet: Sheet, x: float, said: str, width: float) -> None:
-    small = " small" if room(said, LETTERS + 1) > width else ""
-    narrow = "" if room(said, LETTERS_NARROW) < width else " wide"
-    sheet.text(x, _BOTTOM + 50, said, f"strong{small}{narrow}", "middle")
 
 
 _READING = (
@@ -193,12 +189,6 @@ def _caption(case: Case, finding: Finding, y: Vertical, drawn: Sequence[Drawn]) 
     words = thinned_words(drawn, case.base.values.size + case.head.values.size) + used_words(case, finding)
     if all(s.low is None or s.high is None for s in (finding.base, finding.head)):
         words += f" The {_own(finding)} of a side has no interval."
-    return words + _missing(finding, y)
-
-
-def _missing(finding: Finding, y: Vertical) -> str:
-    """Say what of a side's own value the axis cannot show."""
-    words = ""
     for name, side in (("base", finding.base), ("head", finding.head)):
         value = y.measure.one(side.value)
         if value is not None and not y.holds(value):
@@ -206,15 +196,6 @@ def _missing(finding: Finding, y: Vertical) -> str:
         if any(end is not None and y.measure.one(end) is None for end in (side.low, side.high)):
             words += f" The interval of {name} is not drawn: it reaches 0 or below, which a log axis does not have."
     return words
-
-
-def _described(case: Case, finding: Finding, y: Vertical) -> str:
-    own = [f"{side} {y.say(s.value)}" for side, s in (("base", finding.base), ("head", finding.head))]
-    return (
-        f"{plural(len(case.base.builds), 'build')} of base and {len(case.head.builds)} of head; "
-        f"{_own(finding)}: {own[0]}, {own[1]} {y.measure.unit}".rstrip()
-        + "."
-    )
 
 
 def _own(finding: Finding) -> str:

@@ -15,16 +15,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gate.stats.rounding import Array, Ints
 from gate.stats.special import ndtr
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.float64]
 
 ENOUGH = 0.95
 """The posterior at which a culprit is named."""
@@ -59,7 +54,7 @@ class Measured:
 class Posterior:
     """What the measurements say of every commit."""
 
-    culprits: Floats
+    culprits: Array
     """Shape (n,): the probability that commit i + 1 brought the largest slowdown; it sums to 1."""
     step: float
     """Posterior mean of the size of one step, as a logarithm."""
@@ -130,21 +125,21 @@ def posterior(prior: Sequence[float], measured: Collection[Measured], same: Coll
 class _Table:
     """Means and weights at the places where something is known, over a grid of the noise: columns are (s, q)."""
 
-    means: Floats
+    means: Array
     """Shape (places,); 0 where nothing was measured."""
-    weights: Floats
+    weights: Array
     """Shape (places, grid): 1 over the variance of a mean; 0 where nothing was measured."""
-    prior: Floats
+    prior: Array
     """Shape (grid,): what the grid's prior and the spread within commits say, as logarithms."""
-    sigmas: Floats
+    sigmas: Array
     """Shape (grid,)."""
-    own: Floats
+    own: Array
     """Shape (grid,): q."""
     scale: float
     """S: of the prior of a step."""
 
     @classmethod
-    def of(cls, measured: Sequence[Measured], places: npt.NDArray[np.int64], same: Collection[int]) -> _Table:
+    def of(cls, measured: Sequence[Measured], places: Ints, same: Collection[int]) -> _Table:
         counts, means = np.zeros(len(places)), np.zeros(len(places))
         for each in measured:
             at = int(np.searchsorted(places, each.commit))
@@ -170,15 +165,15 @@ class _Table:
 class _Steps:
     """Hypotheses of one kind in rows over the grid in columns: their evidence, and the sizes of their steps."""
 
-    first: npt.NDArray[np.int64]
-    second: npt.NDArray[np.int64]
-    evidence: Floats
+    first: Ints
+    second: Ints
+    evidence: Array
     """Logarithm of the marginal likelihood."""
-    size: Floats
-    size_variance: Floats
-    first_larger: Floats
+    size: Array
+    size_variance: Array
+    first_larger: Array
     """Of two: the probability that the first of them is the larger slowdown."""
-    second_size: Floats
+    second_size: Array
 
     @classmethod
     def one(cls, table: _Table) -> _Steps:
@@ -214,14 +209,14 @@ class _Steps:
         return cls(first, second, evidence, size, c / determinant, larger, later)
 
 
-def _tails(table: _Table) -> tuple[Floats, Floats]:
+def _tails(table: _Table) -> tuple[Array, Array]:
     """Return the sums, from each place on, of the weights and of the weighted means."""
     weight = np.cumsum(table.weights[::-1], axis=0)[::-1]
     product = np.cumsum((table.weights * table.means[:, None])[::-1], axis=0)[::-1]
     return weight, product
 
 
-def _other(two: _Steps, shares: Floats, places: npt.NDArray[np.int64]) -> tuple[int, float]:
+def _other(two: _Steps, shares: Array, places: Ints) -> tuple[int, float]:
     """Return the last commit before which the smaller of two changes is, and its size, in the likeliest pair."""
     row = shares.sum(axis=1)
     best = int(row.argmax())
@@ -234,14 +229,14 @@ def _other(two: _Steps, shares: Floats, places: npt.NDArray[np.int64]) -> tuple[
     return int(places[place]), float((at * sizes).sum())
 
 
-def _log(values: Floats) -> Floats:
+def _log(values: Array) -> Array:
     with np.errstate(divide="ignore"):
-        logs: Floats = np.log(values)
+        logs: Array = np.log(values)
     return logs
 
 
-def _normal(logs: Floats) -> Floats:
-    shares: Floats = np.exp(logs - logs.max())
+def _normal(logs: Array) -> Array:
+    shares: Array = np.exp(logs - logs.max())
     shares /= shares.sum()
     return shares
 
@@ -273,7 +268,7 @@ MOST_ROUNDS = 4
 _NODES = np.linspace(-4.5, 4.5, 61)
 
 
-def information(before: Floats, distance: Floats) -> Floats:
+def information(before: Array, distance: Array) -> Array:
     """Return the bits that a value tells about whether a commit has the step.
 
     Args:
@@ -289,12 +284,12 @@ def information(before: Floats, distance: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         gain = np.where(without > 0, (1 - p) * without * np.log2(without / mixed), 0.0)
         gain += np.where(having > 0, p * having * np.log2(having / mixed), 0.0)
-    bits: Floats = np.maximum(gain.sum(axis=0) * spacing * reach, 0.0)
+    bits: Array = np.maximum(gain.sum(axis=0) * spacing * reach, 0.0)
     return bits
 
 
-def _density(z: Floats) -> Floats:
-    density: Floats = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
+def _density(z: Array) -> Array:
+    density: Array = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
     return density
 
 
@@ -325,13 +320,13 @@ def next_visit(
     return best
 
 
-def _precision(rounds: Floats, own: float) -> Floats:
+def _precision(rounds: Array, own: float) -> Array:
     """Return how much so many rounds of one commit tell, in rounds of as many commits."""
-    told: Floats = rounds / (1 + own * rounds)
+    told: Array = rounds / (1 + own * rounds)
     return told
 
 
-def entropy(culprits: Floats) -> float:
+def entropy(culprits: Array) -> float:
     """Return how many bits are missing."""
     kept = culprits[culprits > 0]
     return float(-(kept * np.log2(kept)).sum())

@@ -25,11 +25,10 @@ from gate.model.warnings.estimates import (
     Unit,
 )
 from gate.stats.ratio import WITHHELD, Limits, Tail
-from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
-from gate.stats.resampled_sums import Floats
-from gate.stats.rounding import same
+from gate.stats.resample import CHUNK, Scheme, hierarchy, replicate_means
+from gate.stats.rounding import Array, same
 from gate.stats.special import ndtr, ndtri
-from gate.stats.subsample import measured_together, of_builds
+from gate.stats.subsample import measured_together, of_session
 
 CAP = 50_000
 """Most replicates: the constant number of NIST TN 1855, Fig. 10."""
@@ -54,7 +53,7 @@ class Distribution(msgspec.Struct, frozen=True, eq=False):
     to 2/(R + 1), and p is never below that.
     """
 
-    values: Floats
+    values: Array
     """Float64, sorted."""
     undefined: int
     """Replicates without a value; they count against whatever is claimed."""
@@ -209,8 +208,15 @@ def bootstrap_ratio(
         cap: most replicates; they come in chunks of CHUNK, so at least one chunk.
         sessions: session is a level, the highest.
     """
-    pairs = pairing(base, head, scheme) if sessions else None
-    of = _apart(base, head, scheme, seed, sessions=sessions) if pairs is None else _together(pairs, seed)
+    of = pairing(base, head, scheme, seed) if sessions else None
+    if of is None:
+        sides = [hierarchy(side, scheme, sessions=sessions) for side in (base, head)]
+        tops = [hierarchy(side, "RNN", sessions=sessions).means() for side in (base, head)]
+        x, y = (float(means.mean()) for means in tops)
+        units = [side.values for side in sides] if scheme == "FLAT" else tops
+        of = Resampled(
+            x, y, tops, units, lambda chunks: replicate_means(sides, seed, chunks), _ratio, lambda x, y: y - x
+        )
     unit: Unit = "session" if sessions else "build"
     if min(map(len, of.units)) < 2:
         return BootstrapRatio(of.x, of.y, None, None, 0, None, (OneUnit(unit),))
@@ -221,42 +227,49 @@ def bootstrap_ratio(
     ratio = _distribution(of.ratio, means, of.units, bca=bca)
     difference = _distribution(of.difference, means, of.units, bca=bca)
     error = max((error for alpha in alphas for _, error in ratio.errors(alpha)), default=0.0)
-    warnings = (*_of_design(scheme, of.tops, means, unit), *_of_replicates(ratio, alphas))
-    return BootstrapRatio(of.x, of.y, ratio, difference, len(means[0]), error if error < math.inf else None, warnings)
+    known = error if error < math.inf else None
+    warnings = tuple(_warnings(of.tops, means, ratio, scheme=scheme, unit=unit, alphas=alphas))
+    return BootstrapRatio(of.x, of.y, ratio, difference, len(means[0]), known, warnings)
 
 
-class _Resampled(msgspec.Struct, frozen=True, eq=False):
+def _warnings(
+    tops: list[Array], means: list[Array], ratio: Distribution, *, scheme: Scheme, unit: Unit, alphas: Sequence[float]
+) -> Iterator[AnyWarning]:
+    """Yield what is known to be wrong with intervals by this scheme from data like this, and what is not known."""
+    n = min(map(len, tops))
+    if scheme == "FLAT":
+        yield FlatResampling(unit)
+    elif scheme == "RRR" and sum(side.var() for side in means) > _WIDE * sum(
+        side.var(ddof=1) / len(side) for side in tops
+    ):
+        yield NoiseCountedTwice()
+    elif n < _FEW:
+        yield FewUnits(n, unit)
+    if ratio.undefined:
+        yield UndefinedResamples(ratio.undefined, ratio.replicates)
+    for alpha in dict.fromkeys(alphas):
+        if _worst(ratio, [alpha]) > 1:
+            error = max(error for _, error in ratio.errors(alpha))
+            yield ImpreciseLimits(1 - alpha, 2 * error if error < math.inf else None, ratio.replicates)
+
+
+class Resampled(msgspec.Struct, frozen=True, eq=False):
     """What is resampled: a mean of units for each of both sides, or one of the logarithms of sessions' ratios."""
 
     x: float
     y: float
-    tops: list[Floats]
+    tops: list[Array]
     """The top units of each sample."""
-    units: list[Floats]
+    units: list[Array]
     """Those that BCa leaves out one at a time."""
-    draw: Callable[[range], list[Floats]]
+    draw: Callable[[range], list[Array]]
     """Replicates of each mean, CHUNK for each chunk."""
-    ratio: Callable[..., Floats]
-    difference: Callable[..., Floats]
+    ratio: Callable[..., Array]
+    difference: Callable[..., Array]
     """ratio and difference: of the means."""
 
 
-def _apart(base: Sample, head: Sample, scheme: Scheme, seed: int, *, sessions: bool) -> _Resampled:
-    sides = [hierarchy(side, scheme, sessions=sessions) for side in (base, head)]
-    tops = [hierarchy(side, "RNN", sessions=sessions).means() for side in (base, head)]
-    x, y = (float(means.mean()) for means in tops)
-    units = [side.values for side in sides] if scheme == "FLAT" else tops
-    return _Resampled(x, y, tops, units, lambda chunks: replicate_means(sides, seed, chunks), _ratio, _difference)
-
-
-def _together(pairs: Pairing, seed: int) -> _Resampled:
-    def draw(chunks: range) -> list[Floats]:
-        return [pairs.replicates(seed, chunks)]
-
-    return _Resampled(pairs.x, pairs.y, [pairs.logs], [pairs.logs], draw, np.exp, pairs.difference)
-
-
-def _replicates(of: _Resampled, *, bca: bool, alphas: Sequence[float], most: int) -> list[Floats]:
+def _replicates(of: Resampled, *, bca: bool, alphas: Sequence[float], most: int) -> list[Array]:
     """Return the replicates of all means: chunks are added until the limits are known, or there are most of them."""
     means = [np.empty(0) for _ in of.units]
     done, wanted = 0, math.ceil(2 * _RANK / min(alphas) / CHUNK)
@@ -280,25 +293,19 @@ def _worst(ratio: Distribution, alphas: Sequence[float]) -> float:
     return max((error / (PRECISION if abs(limit - 1) < 1 else 10 * PRECISION) for limit, error in found), default=0.0)
 
 
-def _rounded(means: Floats | float) -> Floats:
+def _rounded(means: Array | float) -> Array:
     """Round to 40 significant bits (Dekker 1971): equal resamples are equal, in whatever order they were summed."""
     scaled = np.asarray(means) * (2.0**13 + 1)
     return scaled - (scaled - means)
 
 
-def _ratio(x: Floats, y: Floats) -> Floats:
+def _ratio(x: Array, y: Array) -> Array:
     """Return y/x, nan where a resample of base has no positive mean."""
-    ratios: Floats = np.divide(y, x, out=np.full(np.broadcast_shapes(x.shape, y.shape), np.nan), where=x > 0)
+    ratios: Array = np.divide(y, x, out=np.full(np.broadcast_shapes(x.shape, y.shape), np.nan), where=x > 0)
     return ratios
 
 
-def _difference(x: Floats, y: Floats) -> Floats:
-    return y - x
-
-
-def _distribution(
-    estimate: Callable[..., Floats], means: list[Floats], units: list[Floats], *, bca: bool
-) -> Distribution:
+def _distribution(estimate: Callable[..., Array], means: list[Array], units: list[Array], *, bca: bool) -> Distribution:
     values = _rounded(estimate(*means))
     values = np.sort(values[~np.isnan(values)])
     undefined = len(means[0]) - len(values)
@@ -309,115 +316,56 @@ def _distribution(
     below, upto = (int(np.searchsorted(values, found, side=side)) for side in ("left", "right"))
     total = len(values)
     share = min(max((below + upto) / 2 / total, 1 / (total + 1)), total / (total + 1))
-    without = [(side.sum() - side) / (len(side) - 1) for side in units]
-    jackknife = [estimate(*center[:k], each, *center[k + 1 :]) for k, each in enumerate(without)]
-    acceleration = _acceleration(jackknife)
-    return Distribution(values, undefined, float(ndtri(share)), acceleration)
-
-
-def _acceleration(jackknife: list[Floats]) -> float:
-    """Return a of BCa from the estimates without each unit of one sample, for each sample.
-
-    A sixth of the skewness of the units' influence, over all samples (Davison and Hinkley 1997, 5.3.2, as scipy has
-    it); 0 where it is not known.
-    """
+    # a of BCa: a sixth of the skewness of the units' influence, over all samples (Davison and Hinkley 1997, 5.3.2, as
+    # scipy has it), from the estimates without each unit of one of them; 0 where it is not known
     cubes, squares = 0.0, 0.0
-    for without in jackknife:
+    for k, side in enumerate(units):
+        without = estimate(*center[:k], (side.sum() - side) / (len(side) - 1), *center[k + 1 :])
         influence = (without.mean() - without) * (len(without) - 1) / len(without)
         cubes += float((influence**3).sum())
         squares += float((influence**2).sum())
-    return cubes / (6 * squares**1.5) if squares > 0 else 0.0
+    acceleration = cubes / (6 * squares**1.5) if squares > 0 else 0.0
+    return Distribution(values, undefined, float(ndtri(share)), acceleration)
 
 
-def _of_design(scheme: Scheme, tops: list[Floats], means: list[Floats], unit: Unit) -> Iterator[AnyWarning]:
-    """Yield what is known to be wrong with intervals by this scheme from data like this."""
-    if scheme == "FLAT":
-        yield FlatResampling(unit)
-        return
-    n = min(map(len, tops))
-    top = sum(side.var(ddof=1) / len(side) for side in tops)
-    if scheme == "RRR" and sum(side.var() for side in means) > _WIDE * top:
-        yield NoiseCountedTwice()
-    elif n < _FEW:
-        yield FewUnits(n, unit)
+def pairing(base: Sample, head: Sample, scheme: Scheme, seed: int) -> Resampled | None:
+    """Pair both sides by session: what is resampled is the mean of ln(head/base), each session's own anew.
 
-
-def _of_replicates(ratio: Distribution, alphas: Sequence[float]) -> Iterator[AnyWarning]:
-    """Yield what the replicates do not tell."""
-    if ratio.undefined:
-        yield UndefinedResamples(ratio.undefined, ratio.replicates)
-    for alpha in dict.fromkeys(alphas):
-        if _worst(ratio, [alpha]) <= 1:
-            continue
-        error = max(error for _, error in ratio.errors(alpha))
-        yield ImpreciseLimits(1 - alpha, 2 * error if error < math.inf else None, ratio.replicates)
-
-
-class Pairing(msgspec.Struct, frozen=True, eq=False):
-    """Both sides of each session."""
-
-    sides: tuple[tuple[Hierarchy, Hierarchy], ...]
-    logs: Floats
-    """Float64, shape (sessions,), ln of each one's head/base."""
-    middle: float
-    """The geometric mean of all sessions and both sides, in the metric's unit."""
-
-    @property
-    def x(self) -> float:
-        """Base's value on a machine in the middle."""
-        return self.middle * math.exp(-float(self.logs.mean()) / 2)
-
-    @property
-    def y(self) -> float:
-        """Head's value there."""
-        return self.middle * math.exp(float(self.logs.mean()) / 2)
-
-    def difference(self, logs: Floats) -> Floats:
-        """Return head - base on a machine in the middle, by ln of the ratio."""
-        found: Floats = 2 * self.middle * np.sinh(logs / 2)
-        return found
-
-    def replicates(self, seed: int, chunks: range) -> Floats:
-        """Return CHUNK replicates of the mean of logs for each chunk; no chunk may be asked for twice.
-
-        Args:
-            seed: not negative.
-        """
-        n = len(self.sides)
-        *own, order = np.random.SeedSequence(seed).spawn(n + 1)
-        draws = [np.random.default_rng((int(order.generate_state(1)[0]), c)) for c in chunks]
-        ids = np.concatenate([draw.integers(n, size=(CHUNK, n)) for draw in draws])
-        logs = np.empty(ids.shape)
-        for session, sides in enumerate(self.sides):
-            drawn = ids == session
-            wanted = int(drawn.sum())
-            # at most n draws of a session each, so that the next chunks begin behind these
-            first = n * chunks.start
-            part = range(first, first + math.ceil(wanted / CHUNK))
-            if wanted:
-                x, y = replicate_means(sides, int(own[session].generate_state(1)[0]), part)
-                logs[drawn] = np.log(y[:wanted]) - np.log(x[:wanted])
-        means: Floats = logs.mean(axis=1)
-        return means
-
-
-def pairing(base: Sample, head: Sample, scheme: Scheme) -> Pairing | None:
-    """Pair both sides by session; None where a value is not above 0, one side lacks a session, or they are of two runs.
-
-    FLAT knows no sessions.
+    None where a value is not above 0, one side lacks a session, or they are of two runs. FLAT knows no sessions. Values
+    and differences are those of a machine in the middle.
 
     Args:
         scheme: what is resampled within a session, as gate.stats.resample.hierarchy has it.
+        seed: not negative.
     """
     names = [tuple(dict.fromkeys(session for session, _ in side.builds)) for side in (base, head)]
     if scheme == "FLAT" or names[0] != names[1] or not measured_together(base, head):
         return None
     if min(base.values.min(), head.values.min()) <= 0:
         return None
-    sides = tuple((_session(base, s, scheme), _session(head, s, scheme)) for s in names[0])
-    x, y = (np.log([float(pair[side].means().mean()) for pair in sides]) for side in (0, 1))
-    return Pairing(sides, y - x, math.exp(float((x + y).mean() / 2)))
+    x, y = ([hierarchy(of_session(side, s), scheme, sessions=False) for s in names[0]] for side in (base, head))
+    of_base, of_head = (np.log([float(own.means().mean()) for own in side]) for side in (x, y))
+    logs, middle, n = of_head - of_base, math.exp(float((of_base + of_head).mean() / 2)), len(x)
 
+    def draw(chunks: range) -> list[Array]:
+        """Return CHUNK replicates of the mean of logs for each chunk; no chunk may be asked for twice."""
+        *own, order = np.random.SeedSequence(seed).spawn(n + 1)
+        draws = [np.random.default_rng((int(order.generate_state(1)[0]), c)) for c in chunks]
+        ids = np.concatenate([draw.integers(n, size=(CHUNK, n)) for draw in draws])
+        found = np.empty(ids.shape)
+        for session, sides in enumerate(zip(x, y, strict=True)):
+            drawn = ids == session
+            wanted = int(drawn.sum())
+            # at most n draws of a session each, so that the next chunks begin behind these
+            first = n * chunks.start
+            part = range(first, first + math.ceil(wanted / CHUNK))
+            if wanted:
+                base, head = replicate_means(sides, int(own[session].generate_state(1)[0]), part)
+                found[drawn] = np.log(head[:wanted]) - np.log(base[:wanted])
+        return [found.mean(axis=1)]
 
-def _session(sample: Sample, session: int, scheme: Scheme) -> Hierarchy:
-    return hierarchy(of_builds(sample, lambda build: build[0] == session), scheme, sessions=False)
+    half = float(logs.mean()) / 2
+    return Resampled(
+        middle * math.exp(-half), middle * math.exp(half), [logs], [logs], draw, np.exp,
+        lambda logs: 2 * middle * np.sinh(logs / 2),
+    )  # fmt: skip

@@ -10,22 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
-from gate.stats.futility import FEWEST_BUILDS, largest_futile
-from gate.stats.plan_types import Limits, Plan, PlannedCase, Terms, execution_costs
-from gate.stats.planning import Interval, largest_variance
+from gate.stats.planning import Interval, Limits, Plan, PlannedCase, Terms, execution_costs, largest_variance
 from gate.stats.power import below, detection, largest_variance_for, needed_noncentrality, noncentrality
-from gate.stats.sequential import look_rounds
+from gate.stats.rounding import Array
+from gate.stats.sequential import FEWEST_BUILDS, largest_futile, look_rounds
 from gate.stats.special import ndtr, stdtrit
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 
 def cheapest(cases: Sequence[PlannedCase], terms: Terms, limits: Limits) -> Plan | None:
@@ -130,16 +123,35 @@ class _Search:
         if np.isnan(iterations).all():
             return None
         most = 2 * builds * self._per_build(iterations)
-        excess = self._excess(allowed, iterations)
+        # the largest ratio of a variance to what its aim allows
+        excess = np.zeros_like(iterations)
+        for case, most_of in zip(self.cases, allowed, strict=True):
+            ratio = self._variance(case, iterations) / most_of if most_of > 0 else np.full_like(iterations, np.inf)
+            ratio = np.where(self.executions * iterations < case.values, np.inf, ratio)
+            excess = np.maximum(excess, np.where(np.isnan(iterations), np.nan, ratio))
         stages = self._open(looks, intervals, iterations)
-        average = np.mean([self._seconds(looks, stage, iterations) for stage in stages], axis=0)
+
+        def seconds(stages: Sequence[Sequence[Array]]) -> Array:
+            """Return the expected time: builds go on while any case is open, executions while one of theirs is."""
+            total = 2 * looks[0] * self._per_build(iterations)
+            for before, after, still in zip(looks, looks[1:], stages, strict=False):
+                part = self.build * (1 - np.prod([1 - p for p in still], axis=0))
+                for own, costs in zip(self.of_benchmark, self.costs_of_benchmark, strict=True):
+                    one = sum(c.start + c.warmup for c in costs) + iterations * sum(c.iteration for c in costs)
+                    # the probability that one of its cases is open
+                    some = still[own[0]] if len(own) == 1 else 1 - np.prod([1 - still[i] for i in own], axis=0)
+                    part = part + some * self.executions * one
+                total = total + 2 * (after - before) * part
+            return total
+
+        average = np.mean([seconds(stage) for stage in stages], axis=0)
         met = excess <= 1 + 1e-9
         reached = bool(met.any())
         if not reached:
             met = excess <= 1.02 * np.nanmin(excess)
         rank = np.where(met, average, np.inf)
         at = np.unravel_index(int(np.argmin(rank)), rank.shape)
-        unchanged = self._seconds(looks, stages[0], iterations)
+        unchanged = seconds(stages[0])
         plan = Plan(
             looks=looks,
             executions=int(self.executions[at[0], 0]),
@@ -205,14 +217,6 @@ class _Search:
         total: Array = max(part.build, 0.0) + within / self.executions
         return total
 
-    def _excess(self, allowed: Sequence[float], iterations: Array) -> Array:
-        worst = np.zeros_like(iterations)
-        for case, variance in zip(self.cases, allowed, strict=True):
-            ratio = self._variance(case, iterations) / variance if variance > 0 else np.full_like(iterations, np.inf)
-            ratio = np.where(self.executions * iterations < case.values, np.inf, ratio)
-            worst = np.maximum(worst, np.where(np.isnan(iterations), np.nan, ratio))
-        return worst
-
     # --- stopping early ---------------------------------------------------------------------------------------------
 
     def _open(
@@ -235,20 +239,6 @@ class _Search:
                 stages.append([1 - s for s in settled])
             found.append(stages)
         return found
-
-    def _seconds(self, looks: tuple[int, ...], stages: Sequence[Sequence[Array]], iterations: Array) -> Array:
-        """Return the expected time: builds go on while any case is open, executions while one of the benchmark is."""
-        total = 2 * looks[0] * self._per_build(iterations)
-        for before, after, still in zip(looks, looks[1:], stages, strict=False):
-            all_settled = np.prod([1 - p for p in still], axis=0)
-            part = self.build * (1 - all_settled)
-            for own, costs in zip(self.of_benchmark, self.costs_of_benchmark, strict=True):
-                one = sum(c.start + c.warmup for c in costs) + iterations * sum(c.iteration for c in costs)
-                # the probability that one of its cases is open
-                some = still[own[0]] if len(own) == 1 else 1 - np.prod([1 - still[i] for i in own], axis=0)
-                part = part + some * self.executions * one
-            total = total + 2 * (after - before) * part
-        return total
 
 
 @lru_cache(maxsize=4096)

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from gate.stats.rounding import Array, Flags, Ints
 
 NIGHTS = 365
 """Of a year, which the error is shared over."""
@@ -92,7 +91,7 @@ def noise(ratios: Array, variances: Array, before: Spread) -> Noise:
 class Creeping(NamedTuple):
     """For each night: the window whose average is furthest beyond the threshold, and what it shows."""
 
-    window: npt.NDArray[np.int64]
+    window: Ints
     """Nights; 0: there are too few for any."""
     mean: Array
     """Log ratio averaged over the window."""
@@ -100,7 +99,7 @@ class Creeping(NamedTuple):
     """What it is at least, at the error that is shared over a year."""
     p: Array
     """Corrected for the nights of a year, the windows and the cases."""
-    alarm: npt.NDArray[np.bool_]
+    alarm: Flags
 
 
 def creeping(ratios: Array, variances: Array, threshold: float, alpha: float, cases: int, before: Spread) -> Creeping:

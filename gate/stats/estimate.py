@@ -14,7 +14,7 @@ from gate.model.case import TYPICAL, Center
 from gate.model.digits import COARSE
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions, NotExact
-from gate.stats.levels import LevelVariance, Tops, sessions_of, summarize, tops_of, variances_of_all
+from gate.stats.levels import LevelVariance, Tops, sessions_of, tops_of, variances_of_all
 from gate.stats.quantile import needed_values, quantile_pair, type8
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, rounded, unpaired
 from gate.stats.round_ratio import Rounds, rounds_of
@@ -114,7 +114,7 @@ def _differing(base: Sample, head: Sample, x: Tops, y: Tops) -> Literal["values"
     """Name what differs and should not; None where each session has one value a side, all the same ratio."""
     if x.gap > 0 or y.gap > 0:
         return "values"
-    if not _of_sessions(x) or not (_spread(x) or _spread(y)):
+    if not _of_sessions(x) or _flat(x, y):
         return None
     if not measured_together(base, head):
         return "values"
@@ -125,10 +125,13 @@ def _of_sessions(tops: Tops) -> bool:
     return not isinstance(tops.units[0], tuple)
 
 
+def _flat(x: Tops, y: Tops) -> bool:
+    return same(x.values, log=x.log) and same(y.values, log=y.log)
+
+
 def _one_ratio(x: Tops, y: Tops) -> bool:
     """Return whether all units have the same ratio, to rounding; what is 0 on both sides contradicts none."""
-    both = matched(x, y)
-    x_values, y_values = both.base.values, both.head.values
+    x_values, y_values = (side.values for side in matched(x, y))
     if x.log:
         return not len(x_values) or float(np.ptp(y_values - x_values)) <= ROUNDING
     across, back = y_values * x_values.sum(), x_values * y_values.sum()
@@ -154,77 +157,67 @@ def _too_little(base: Sample, head: Sample, x: Tops, y: Tops) -> Trouble:
         return ""
     # of machines that differ only the ratio is compared, and it may be the same on all
     pairs = _of_sessions(x) and measured_together(base, head)
-    return "no-spread" if not (_spread(x) or _spread(y)) or (pairs and _one_ratio(x, y)) else ""
+    return "no-spread" if _flat(x, y) or (pairs and _one_ratio(x, y)) else ""
 
 
 def _share_a_session(base: Sample, head: Sample) -> bool:
     return bool({session for session, _ in base.builds} & {session for session, _ in head.builds})
 
 
-def _spread(tops: Tops) -> bool:
-    return not same(tops.values, log=tops.log)
-
-
 def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning, ...], *, sessions: bool) -> Reduced:
     pair = quantile_pair(base, head, tau, sessions=sessions)
+    negative = min(base.values.min(), head.values.min()) < 0
     if pair is None:
-        trouble: Trouble = "negative" if min(base.values.min(), head.values.min()) < 0 else "zero-quantile"
         x, y = (tops_of(side, sessions=sessions) for side in (base, head))
         values = [type8(side.values, tau) for side in (base, head)]
-        return Reduced(x, y, values[0], values[1], False, trouble, None, warnings)
-    has, needs = min(pair.base.fewest, pair.head.fewest), needed_values(tau)
-    trouble = "negative" if min(base.values.min(), head.values.min()) < 0 else ""
-    tops = _stepped(pair.base.tops, base), _stepped(pair.head.tops, head)
-    trouble = trouble or ("few-values" if has < needs else _too_little(base, head, *tops))
-    if pair.cut:
-        warnings = (*warnings, BuildsCut())
-    if pair.unlike:
-        warnings = (*warnings, BuildsUnlike())
-    executions = min(pair.base.fewest_executions, pair.head.fewest_executions)
-    if executions < _FEWEST_EXECUTIONS and not trouble:
-        warnings = (*warnings, FewExecutions(executions))
+        return Reduced(x, y, *values, False, "negative" if negative else "zero-quantile", None, warnings)
+    has, needs = pair.fewest, needed_values(tau)
+    tops = _stepped(pair.base, base), _stepped(pair.head, head)
+    trouble = "negative" if negative else "few-values" if has < needs else _too_little(base, head, *tops)
+    few = pair.fewest_executions < _FEWEST_EXECUTIONS
+    warnings += (
+        *((BuildsCut(),) if pair.cut else ()), *((BuildsUnlike(),) if pair.unlike else ()),
+        *((FewExecutions(pair.fewest_executions),) if few and not trouble else ()),
+    )  # fmt: skip
     x_value, y_value = (math.exp(side.mean) for side in tops)
     # of values that are alike quantiles are too, however many values there are beside them
-    rounding = [unknown_rounding(np.exp(own.values), side.step) for own, side in zip(tops, (base, head), strict=True)]
-    shortage = Shortage(has, needs)
-    return Reduced(*tops, x_value, y_value, False, trouble, shortage, warnings, (rounding[0], rounding[1]))
+    one, other = (unknown_rounding(np.exp(own.values), side.step) for own, side in zip(tops, (base, head), strict=True))
+    return Reduced(*tops, x_value, y_value, False, trouble, Shortage(has, needs), warnings, (one, other))
 
 
 def _typical(base: Sample, head: Sample, warnings: tuple[AnyWarning, ...], *, sessions: bool) -> Reduced:
     pair = typical_pair(base, head, sessions=sessions)
-    negative = min(base.values.min(), head.values.min()) < 0
-    if pair is None or negative:
-        x, y = (tops_of(side, sessions=sessions) for side in (base, head))
-        trouble: Trouble = "negative" if negative else "zero-quantile"
-        if not negative and not measured_together(base, head):
-            trouble = "no-rounds" if _share_a_session(base, head) else "apart"
-        return Reduced(x, y, x.mean, y.mean, False, trouble, None, warnings)
-    x, y = _stepped(pair.base, base), _stepped(pair.head, head)
-    rounding = _unknown(base), _unknown(head)
-    trouble = _too_little(base, head, x, y)
-    return Reduced(x, y, math.exp(x.mean), math.exp(y.mean), False, trouble, None, warnings, rounding)
-
-
-def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
-    """Return the variance of one side by level: of a mean at each, of logarithms at the top level only."""
-    sessions = _of_sessions(tops)
-    if not tops.log:
-        return summarize(sample, sessions=sessions).variances
-    if tops.n < 2:
-        return ()
-    # of ln q, taken back to the metric's unit; what the levels below add to a quantile has no formula
-    s2 = float(tops.values.var(ddof=1)) * math.exp(tops.mean) ** 2
-    return (LevelVariance("session" if sessions else "build", s2, math.nan),)
+    trouble: Trouble
+    if base.values.min() < 0 or head.values.min() < 0:
+        trouble = "negative"
+    elif pair is not None:
+        x, y = _stepped(pair[0], base), _stepped(pair[1], head)
+        values, rounding = (math.exp(x.mean), math.exp(y.mean)), (_unknown(base), _unknown(head))
+        return Reduced(x, y, *values, False, _too_little(base, head, x, y), None, warnings, rounding)
+    elif measured_together(base, head):
+        trouble = "zero-quantile"
+    else:
+        trouble = "no-rounds" if _share_a_session(base, head) else "apart"
+    x, y = (tops_of(side, sessions=sessions) for side in (base, head))
+    return Reduced(x, y, x.mean, y.mean, False, trouble, None, warnings)
 
 
 def all_level_variances(samples: Sequence[Sample], tops: Sequence[Tops]) -> list[tuple[LevelVariance, ...]]:
-    """Return level_variances of each sample, those of means in as few arrays as there are shapes."""
+    """Return the variances of each side by level: of a mean at each, of logarithms at the top level only.
+
+    Those of means are taken in as few arrays as there are shapes.
+    """
     of_means = [i for i, each in enumerate(tops) if not each.log]
     many = variances_of_all([samples[i] for i in of_means], [_of_sessions(tops[i]) for i in of_means])
     known = dict(zip(of_means, many, strict=True))
-    return [
-        known[i] if i in known else level_variances(*both) for i, both in enumerate(zip(samples, tops, strict=True))
-    ]
+    for i, each in enumerate(tops):
+        if each.log and each.n < 2:
+            known[i] = ()
+        elif each.log:
+            # of ln q, taken back to the metric's unit; what the levels below add to a quantile has no formula
+            s2 = float(each.values.var(ddof=1)) * math.exp(each.mean) ** 2
+            known[i] = (LevelVariance("session" if _of_sessions(each) else "build", s2, math.nan),)
+    return [known[i] for i in range(len(tops))]
 
 
 def ratio_of(reduced: Reduced, method: Method, rounds: Rounds | None = None) -> Ratio:
@@ -236,9 +229,7 @@ def ratio_of(reduced: Reduced, method: Method, rounds: Rounds | None = None) -> 
         rounds: what its complete rounds tell, where that is known already.
     """
     base, head = reduced.base, reduced.head
-    if reduced.trouble in ("negative", "zero-quantile"):
-        return MeanPair(reduced.x, reduced.y, 0.0, 0.0, 0.0, None)
-    if reduced.exact:
+    if reduced.exact or reduced.trouble in ("negative", "zero-quantile"):
         return MeanPair(reduced.x, reduced.y, 0.0, 0.0, 0.0, None)
     if method == "paired" or (method == "fieller-paired" and _of_sessions(base)):
         # of machines that differ by any factor Fieller's set would count that as variance of base's mean

@@ -23,7 +23,7 @@ from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, matched, paire
 from gate.stats.round_ratio import logs_of, rounds_of
 from gate.stats.shared_variance import share_variance
 from gate.stats.special import fdtrc
-from gate.stats.subsample import of_builds
+from gate.stats.subsample import of_session
 
 FEWEST_ROUNDS = 3
 """Complete rounds below which a machine has no interval."""
@@ -77,27 +77,15 @@ def machine(session: int, base: Sample, head: Sample, center: Center, *, exact: 
     rounds = sum(own == session for own, _ in base.builds)
     if not rounds:
         return Machine(session, 0, None, None, "few-rounds")
-    x, y = (of_builds(side, lambda build: build[0] == session) for side in (base, head))
-    reduced = reduce(x, y, center, exact=exact)
-    logs = [logs_of(side) for side in (reduced.base, reduced.head)]
-    pair = None if logs[0] is None or logs[1] is None else LogPair(_paired(logs[0], logs[1], exact=reduced.exact))
-    return Machine(session, rounds, reduced, pair, _trouble(reduced, pair, rounds))
-
-
-def _paired(base: Tops, head: Tops, *, exact: bool) -> MeanPair:
-    return MeanPair(base.mean, head.mean, 0.0, 0.0, 0.0, None) if exact else paired(base, head)
-
-
-def _trouble(reduced: Reduced, pair: LogPair | None, rounds: int) -> MachineTrouble:
-    if reduced.trouble in _SAME:
-        return _SAME[reduced.trouble]
-    if pair is None:
-        return "zero-value"
-    if reduced.exact:
-        return ""
-    if rounds < FEWEST_ROUNDS:
-        return "few-rounds"
-    return "no-spread" if pair.df is None else ""
+    reduced = reduce(*(of_session(side, session) for side in (base, head)), center, exact=exact)
+    x, y = logs_of(reduced.base), logs_of(reduced.head)
+    if x is None or y is None:
+        return Machine(session, rounds, reduced, None, _SAME.get(reduced.trouble, "zero-value"))
+    pair = MeanPair(x.mean, y.mean, 0.0, 0.0, 0.0, None) if reduced.exact else paired(x, y)
+    trouble: MachineTrouble = "few-rounds" if rounds < FEWEST_ROUNDS else "no-spread" if pair.df is None else ""
+    return Machine(
+        session, rounds, reduced, LogPair(pair), _SAME.get(reduced.trouble, "" if reduced.exact else trouble)
+    )
 
 
 def over_machines(machines: Sequence[Machine]) -> LogPair | None:
@@ -155,14 +143,14 @@ def of_pairs(pairs: Sequence[MeanPair]) -> MeanPair:
 
 def by_machine(base: Tops, head: Tops) -> LogPair | None:
     """Return the same ratio of logarithms by build; None where a machine has fewer than FEWEST_ROUNDS, or no spread."""
-    both = matched(base, head)
+    base, head = matched(base, head)
     places: dict[int, list[int]] = {}
-    for i, unit in enumerate(both.base.units):
+    for i, unit in enumerate(base.units):
         places.setdefault(unit[0] if isinstance(unit, tuple) else unit, []).append(i)
     pairs = []
     for own in places.values():
-        units = tuple(both.base.units[i] for i in own)
-        pair = paired(*(Tops(side.values[own], units, side.gap, log=True) for side in (both.base, both.head)))
+        units = tuple(base.units[i] for i in own)
+        pair = paired(*(Tops(side.values[own], units, side.gap, log=True) for side in (base, head)))
         if len(own) < FEWEST_ROUNDS or pair.df is None:
             return None
         pairs.append(pair)
@@ -209,32 +197,35 @@ def stacked(machines: Sequence[Machine]) -> Reduced:
     Args:
         machines: at least one of them with rounds.
     """
-    found = [(each.session, each.reduced) for each in machines if each.reduced is not None]
-    sessions, reduced = tuple(session for session, _ in found), [each for _, each in found]
+    sessions = tuple(each.session for each in machines if each.reduced is not None)
+    reduced = [each.reduced for each in machines if each.reduced is not None]
     log = all(each.base.log for each in reduced)
-    base = _stack([each.base for each in reduced], [each.x for each in reduced], sessions, log=log)
-    head = _stack([each.head for each in reduced], [each.y for each in reduced], sessions, log=log)
+
+    def stack(sides: Sequence[Tops], values: Sequence[float]) -> Tops:
+        return Tops(np.array([side.mean for side in sides] if log else values), sessions, _gap(sides), log=log)
+
+    base = stack([each.base for each in reduced], [each.x for each in reduced])
+    head = stack([each.head for each in reduced], [each.y for each in reduced])
     x, y = (math.exp(side.mean) if log else side.mean for side in (base, head))
     warnings = tuple(dict.fromkeys(warning for each in reduced for warning in each.warnings))
     trouble: Trouble = "machine" if any(each.trouble for each in machines) else ""
-    exact = all(each.exact for each in reduced)
     # machines count alike, each by its share
     shares = [(own.rounding[0] / own.x, own.rounding[1] / own.y) for own in reduced if own.x > 0 and own.y > 0]
     unknown = [sum(own) / len(shares) for own in zip(*shares, strict=True)] or [0.0, 0.0]
+    exact = all(each.exact for each in reduced)
     return Reduced(base, head, x, y, exact, trouble, None, warnings, (x * unknown[0], y * unknown[1]))
 
 
-def _stack(sides: Sequence[Tops], values: Sequence[float], sessions: tuple[int, ...], *, log: bool) -> Tops:
-    gap = min((side.gap for side in sides if side.gap > 0), default=0.0)
-    return Tops(np.array([side.mean for side in sides] if log else values), sessions, gap, log=log)
+def _gap(sides: Sequence[Tops]) -> float:
+    return min((side.gap for side in sides if side.gap > 0), default=0.0)
 
 
 def together(machines: Sequence[Machine], side: Side) -> Tops:
     """Return one side's builds of all machines, as far as they have any."""
     tops = sides_of(machines, side)
-    gap = min((each.gap for each in tops if each.gap > 0), default=0.0)
     values = np.concatenate([each.values for each in tops]) if tops else np.array([])
-    return Tops(values, tuple(unit for each in tops for unit in each.units), gap, log=all(each.log for each in tops))
+    units = tuple(unit for each in tops for unit in each.units)
+    return Tops(values, units, _gap(tops), log=all(each.log for each in tops))
 
 
 def sides_of(machines: Sequence[Machine], side: Side) -> list[Tops]:

@@ -8,17 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from gate.model import LEVELS, Level, Sample
-from gate.stats.rounding import smallest_step
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
+from gate.stats.rounding import Array, Ints, smallest_step
 
 Unit = tuple[int, int] | int
 """A unit of the top level: (session, build), or the session alone where session is a level."""
@@ -36,7 +31,7 @@ class LevelVariance(msgspec.Struct, frozen=True):
 class Tops:
     """One number for each unit of the top level, which is what every interval rests on."""
 
-    values: npt.NDArray[np.float64]
+    values: Array
     """Float64, shape (n,): means of builds (or of sessions), or logarithms."""
     units: tuple[Unit, ...]
     """Which build or session each is of."""
@@ -60,7 +55,7 @@ class Tops:
         return len(self.values)
 
 
-def variance(values: npt.NDArray[np.float64]) -> float:
+def variance(values: Array) -> float:
     """Return the sample variance, as numpy's var with ddof=1 to the last bit, in a third of its time on few values."""
     apart = values - np.add.reduce(values) / len(values)
     return float(np.add.reduce(apart * apart) / (len(values) - 1))
@@ -113,7 +108,7 @@ def gap_of(sample: Sample) -> float:
     return max(gap, sample.step) if gap else 0.0
 
 
-def sessions_of(sample: Sample) -> list[npt.NDArray[np.float64]]:
+def sessions_of(sample: Sample) -> list[Array]:
     """Return the values of each session."""
     if len(sample.counts[2]) == 1:
         return [sample.values]
@@ -163,7 +158,7 @@ class _Levels(msgspec.Struct, frozen=True):
     of_each: list[tuple[LevelVariance, ...]]
 
 
-def _by_level(values: npt.NDArray[np.float64], counts: tuple[npt.NDArray[np.int64], ...], *, sessions: bool) -> _Levels:
+def _by_level(values: Array, counts: tuple[Ints, ...], *, sessions: bool) -> _Levels:
     """Return the variances of samples of the same counts.
 
     Args:
@@ -194,15 +189,13 @@ def _by_level(values: npt.NDArray[np.float64], counts: tuple[npt.NDArray[np.int6
     return _Levels(names[-1], of_each)
 
 
-def _by_parent(values: npt.NDArray[np.float64], children: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _by_parent(values: Array, children: Ints) -> Array:
     return np.add.reduceat(values, children.cumsum() - children, axis=-1)
 
 
-def _drop_single(
-    counts: list[npt.NDArray[np.int64]], levels: list[Level]
-) -> tuple[list[npt.NDArray[np.int64]], list[Level]]:
+def _drop_single(counts: list[Ints], levels: list[Level]) -> tuple[list[Ints], list[Level]]:
     """Merge each level below the top at which every unit has one child with the level under it."""
-    kept_counts: list[npt.NDArray[np.int64]] = []
+    kept_counts: list[Ints] = []
     kept_levels: list[Level] = []
     for level, children in zip(levels[:-1], counts[:-1], strict=True):
         if (children > 1).any():

@@ -121,15 +121,15 @@ def _for_plan(session: Remembered, kind: Kind, executions: float, iterations: fl
 
 def _comparable(session: Remembered, executions: float, iterations: float) -> bool:
     """Return whether every count that has no level of its own in the session is about the same in the plan."""
+
+    def alike(one: float, other: float) -> bool:
+        return max(one, other) <= _ALIKE * min(one, other)
+
     if session.iteration is None and session.execution is None:
-        return _alike(executions * iterations, session.executions * session.iterations)
+        return alike(executions * iterations, session.executions * session.iterations)
     if session.iteration is None:
-        return _alike(iterations, session.iterations)
-    return session.execution is not None or _alike(executions, session.executions)
-
-
-def _alike(one: float, other: float) -> bool:
-    return max(one, other) <= _ALIKE * min(one, other)
+        return alike(iterations, session.iterations)
+    return session.execution is not None or alike(executions, session.executions)
 
 
 # --- how much it is worth ---------------------------------------------------------------------------------------------
@@ -147,7 +147,12 @@ def nu_of(memories: Sequence[FindingMemory], kind: Kind) -> float | None:
             2004). Contrasts of common and of independent layouts are two variances, each about its own.
     """
     weight, excess = 0, 0.0
-    for sessions in (group for memory in memories for group in _of_one_kind(memory, kind)):
+    groups = [
+        own
+        for memory in memories
+        for own in ([memory.sessions] if kind == "build" else [with_layouts(memory, of) for of in get_args(Layouts)])
+    ]
+    for sessions in groups:
         squares = [s for s in _of_one_plan(sessions, kind) if s.df >= _FEWEST_DF_FOR_NU]
         if len(squares) < 2:
             continue
@@ -161,10 +166,6 @@ def nu_of(memories: Sequence[FindingMemory], kind: Kind) -> float | None:
     if weight < 40:
         nu = min(nu, 30.0)
     return nu if math.isfinite(nu) else None
-
-
-def _of_one_kind(memory: FindingMemory, kind: Kind) -> list[Sequence[Remembered]]:
-    return [memory.sessions] if kind == "build" else [with_layouts(memory, of) for of in get_args(Layouts)]
 
 
 def _of_one_plan(sessions: Sequence[Remembered], kind: Kind) -> list[MeanSquare]:
@@ -232,12 +233,12 @@ def prior_of(
         return None
     weights = [_weight(dated[:count], nu, now) for count in range(1, len(dated) + 1)]
     # of equal ones the longest
-    best = max(range(len(weights)), key=lambda i: (weights[i].degrees * weights[i].kept, i))
-    kept, weight = dated[: best + 1], weights[best]
+    best = max(range(len(weights)), key=lambda i: (math.prod(weights[i]), i))
+    kept, (fresh, share) = dated[: best + 1], weights[best]
     degrees = sum(square.df for _, square in kept)
     return Prior(
         variance=sum(square.df * square.value for _, square in kept) / degrees,
-        df=min(weight.degrees, MOST_DF) * weight.kept,
+        df=min(fresh, MOST_DF) * share,
         sessions=len(kept),
         first=f"{kept[-1][0]:%Y-%m-%d}",
         last=f"{kept[0][0]:%Y-%m-%d}",
@@ -271,20 +272,14 @@ def remembered_correlation(memories: Sequence[FindingMemory], layouts: Layouts) 
     return least_correlation(math.tanh(float(np.mean(scores))), round(float(np.mean(weights))) + 3)
 
 
-class _Weight(msgspec.Struct, frozen=True):
-    """Degrees that sessions are worth while fresh, and the share of them that their age leaves."""
-
-    degrees: float
-    kept: float
-
-
-def _weight(sessions: Sequence[tuple[datetime, MeanSquare]], nu: float | None, now: datetime) -> _Weight:
+def _weight(sessions: Sequence[tuple[datetime, MeanSquare]], nu: float | None, now: datetime) -> tuple[float, float]:
+    """Return the degrees that sessions are worth while fresh, and the share of them that their age leaves."""
     total = sum(square.df for _, square in sessions)
     # sessions of unlike weight average less than as many equal ones
     alike = total**2 / sum(square.df**2 for _, square in sessions)
     degrees = 1 / (1 / total + (0.0 if nu is None else (1 + 1 / alike) / nu))
     seconds = sum(square.df * max((now - when).total_seconds(), 0.0) for when, square in sessions)
-    return _Weight(degrees, float(0.5 ** (seconds / total / 86_400 / HALF_LIFE)))
+    return (degrees, float(0.5 ** (seconds / total / 86_400 / HALF_LIFE)))
 
 
 def _when(created: str) -> datetime | None:
@@ -304,8 +299,7 @@ def contrast_variance(base: Tops, head: Tops) -> float:
     n - 1 degrees for n >= 2 matched rounds. Not below what the timers' gaps leave; infinite where a mean is 0, so that
     no memory matches it.
     """
-    both = matched(base, head)
-    base, head = both.base, both.head
+    base, head = matched(base, head)
     x, y = _scales(base, head)
     if x == 0 or y == 0:
         return math.inf
@@ -408,8 +402,7 @@ def moderated_pair(base: Tops, head: Tops, contrast: float, df: float) -> MeanPa
     Args:
         contrast: relative variance of head_r/y - base_r/x, df: its degrees.
     """
-    both = matched(base, head)
-    base, head = both.base, both.head
+    base, head = matched(base, head)
     x, y = _scales(base, head)
     u = sides_variance(base, head)
     n = base.n

@@ -16,16 +16,12 @@ import numpy as np
 
 from gate.model import QuantileEffect, Sample
 from gate.stats.levels import Tops, Unit, gap_of
-from gate.stats.rounding import ROUNDING, smallest_step
+from gate.stats.rounding import ROUNDING, Array, Ints, smallest_step
 from gate.stats.special import stdtrit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
-    Counts = npt.NDArray[np.int64]
 
 DEFAULT_TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 UNEQUAL = 1.5
@@ -60,21 +56,15 @@ def needed_values(tau: float) -> int:
     return math.ceil(10 / min(exact, 1 - exact))
 
 
-class QuantileSide(msgspec.Struct, frozen=True, eq=False):
-    """One side's quantile: ln q of each build (or its mean over the builds of each session), and what it rests on."""
+class QuantilePair(msgspec.Struct, frozen=True, eq=False):
+    """The same quantile of both sides: ln q of each build, or its mean over the builds of each session."""
 
-    tops: Tops
+    base: Tops
+    head: Tops
     fewest: int
     """The smallest count of values a build has."""
     fewest_executions: int
     """The smallest count of executions."""
-
-
-class QuantilePair(msgspec.Struct, frozen=True, eq=False):
-    """The same quantile of both sides."""
-
-    base: QuantileSide
-    head: QuantileSide
     cut: bool
     """Whether executions were left out to make the counts alike."""
     unlike: bool
@@ -101,15 +91,16 @@ def quantile_pair(base: Sample, head: Sample, tau: float, *, sessions: bool) -> 
     if x is None or y is None:
         return None
     left = np.concatenate((_values_per_build(base), _values_per_build(head)))
-    unlike = bool(left.max() > UNEQUAL * left.min())
-    return QuantilePair(x, y, len(base.values) + len(head.values) < sizes, unlike)
+    executions = min(int(side.counts[1].min()) for side in (base, head))
+    cut, unlike = len(base.values) + len(head.values) < sizes, bool(left.max() > UNEQUAL * left.min())
+    return QuantilePair(x, y, int(left.min()), executions, cut, unlike)
 
 
-def _values_per_build(sample: Sample) -> Counts:
+def _values_per_build(sample: Sample) -> Ints:
     return np.add.reduceat(sample.counts[0], _starts(sample.counts[1]))
 
 
-def _starts(counts: Counts) -> Counts:
+def _starts(counts: Ints) -> Ints:
     return np.cumsum(counts) - counts
 
 
@@ -128,7 +119,7 @@ def _cut(sample: Sample, enough: int) -> Sample:
     )
 
 
-def _side(sample: Sample, tau: float, *, sessions: bool) -> QuantileSide | None:
+def _side(sample: Sample, tau: float, *, sessions: bool) -> Tops | None:
     counts = _values_per_build(sample)
     quantiles = np.array([type8(part, tau) for part in np.split(sample.values, np.cumsum(counts)[:-1])])
     if quantiles.min() <= 0:
@@ -138,8 +129,7 @@ def _side(sample: Sample, tau: float, *, sessions: bool) -> QuantileSide | None:
     if sessions:
         logs = np.add.reduceat(logs, _starts(sample.counts[2])) / sample.counts[2]
         units = tuple(dict.fromkeys(session for session, _ in sample.builds))
-    gap = gap_of(sample) / math.exp(float(logs.mean()))
-    return QuantileSide(Tops(logs, units, gap, log=True), int(counts.min()), int(sample.counts[1].min()))
+    return Tops(logs, units, gap_of(sample) / math.exp(float(logs.mean())), log=True)
 
 
 def quantile_curve(
@@ -254,8 +244,8 @@ def _pooled(sample: Sample, taus: Array, *, sessions: bool) -> _Pooled:
 class _Place(msgspec.Struct, frozen=True, eq=False):
     """Where quantiles stand among ascending values: between two positions from 0, at this share of the way."""
 
-    first: Counts
-    second: Counts
+    first: Ints
+    second: Ints
     share: Array
 
 
@@ -271,7 +261,7 @@ def _quantiles(ordered: Array, at: _Place) -> Array:
     return low + at.share * (high - low)
 
 
-def _quantiles_without(ordered: Array, own: Counts, taus: Array) -> Array:
+def _quantiles_without(ordered: Array, own: Ints, taus: Array) -> Array:
     """Return the quantiles of ascending values without those at the positions `own`, themselves ascending."""
     at = _place(len(ordered) - len(own), taus)
     # others[j]: how many of the remaining values stand before own[j]

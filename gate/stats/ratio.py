@@ -36,38 +36,35 @@ WITHHELD = Limits("withheld", None, None)
 
 
 class Ratio(Protocol):
-    """What is known of a ratio head/base. Every alpha is two-sided; p is min(1, 2 P) of the one tail asked for."""
+    """What is known of a ratio head/base, each in the metric's unit.
+
+    Every alpha is two-sided; p is min(1, 2 P) of the one tail asked for, and below alpha exactly when the limits at
+    that alpha lie beyond. df is None, limits are withheld and p is None when nothing is known of the variance.
+    """
 
     @property
     def x(self) -> float:
-        """Base's value, in the metric's unit."""
-        ...
+        """Base's value."""
 
     @property
     def y(self) -> float:
-        """Head's value, in the metric's unit."""
-        ...
+        """Head's value."""
 
     @property
     def df(self) -> float | None:
-        """Degrees of freedom; None when nothing is known of the variance, or the method has none."""
-        ...
+        """Degrees of freedom; None also where the method has none."""
 
     def limits(self, alpha: float) -> Limits:
-        """Return the set of the ratio at confidence 1 - alpha; withheld when nothing is known of the variance."""
-        ...
+        """Return the set of the ratio at confidence 1 - alpha."""
 
     def p(self, theta: float, tail: Tail) -> float | None:
-        """Return the p of "the ratio is above (below) theta": below alpha exactly when limits(alpha) lie beyond."""
-        ...
+        """Return the p of "the ratio is above (below) theta"."""
 
     def difference_limits(self, alpha: float) -> Limits:
-        """Return the interval of the difference head - base, in the metric's unit."""
-        ...
+        """Return the interval of the difference head - base."""
 
     def p_difference(self, floor: float, tail: Tail) -> float | None:
         """Return the p of "head - base is above (below) floor"."""
-        ...
 
 
 class MeanPair(msgspec.Struct, frozen=True):
@@ -253,27 +250,24 @@ class Rounded(msgspec.Struct, frozen=True):
     def logs(self) -> MeanPair:
         """The logarithms; what rounding hides counts as the variance of an even spread between its bounds."""
         logs = self.middle.logs
-        hidden = [(own - other) ** 2 / 12 for own, other in zip(_sides(self.least), _sides(self.most), strict=True)]
-        return msgspec.structs.replace(logs, v_xx=logs.v_xx + hidden[0], v_yy=logs.v_yy + hidden[1])
+        low, high = self.least.logs, self.most.logs
+        v_xx, v_yy = (low.x - high.x) ** 2 / 12, (low.y - high.y) ** 2 / 12
+        return msgspec.structs.replace(logs, v_xx=logs.v_xx + v_xx, v_yy=logs.v_yy + v_yy)
 
 
 def rounded(pair: MeanPair | LogPair, base: float, head: float) -> MeanPair | LogPair | Rounded:
     """Return a ratio whose sides may be so far from their values before these were written; itself where none is."""
     if not base and not head:
         return pair
-    return Rounded(pair, _moved(pair, base, -head), _moved(pair, -base, head))
 
+    def moved(base: float, head: float) -> MeanPair | LogPair:
+        # of digits that differ much from value to value half a step may be more than the mean, which stays above 0
+        x, y = (max(value + by, _HAIR * value) for value, by in ((pair.x, base), (pair.y, head)))
+        if isinstance(pair, MeanPair):
+            return msgspec.structs.replace(pair, x=x, y=y)
+        return LogPair(msgspec.structs.replace(pair.logs, x=math.log(x), y=math.log(y)))
 
-def _moved(pair: MeanPair | LogPair, base: float, head: float) -> MeanPair | LogPair:
-    # of digits that differ much from value to value half a step may be more than the mean, which stays above 0
-    x, y = (max(value + by, _HAIR * value) for value, by in ((pair.x, base), (pair.y, head)))
-    if isinstance(pair, MeanPair):
-        return msgspec.structs.replace(pair, x=x, y=y)
-    return LogPair(msgspec.structs.replace(pair.logs, x=math.log(x), y=math.log(y)))
-
-
-def _sides(pair: MeanPair | LogPair) -> tuple[float, float]:
-    return pair.logs.x, pair.logs.y
+    return Rounded(pair, moved(base, -head), moved(-base, head))
 
 
 def _around(least: Limits, most: Limits) -> Limits:
@@ -296,16 +290,20 @@ def unpaired(base: Tops, head: Tops, *, kalibera_jones: bool = False) -> MeanPai
         kalibera_jones: n - 1 of the smaller side (K&J eq. 12 has equal counts).
     """
     x, y = base.mean, head.mean
-    if base.n < 2 or head.n < 2:
-        return MeanPair(x, y, 0.0, 0.0, 0.0, None)
-    v_xx, v_yy = variance_of_mean(base), variance_of_mean(head)
-    if v_xx == 0 and v_yy == 0:
+    known = min(base.n, head.n) > 1
+    v_xx, v_yy = (variance_of_mean(base), variance_of_mean(head)) if known else (0.0, 0.0)
+    if v_xx == v_yy == 0:
         return MeanPair(x, y, 0.0, 0.0, 0.0, None)
     if kalibera_jones:
-        df = float(min(base.n, head.n) - 1)
-    else:
-        scale = 1.0 if base.log or x == 0 else (y / x) ** 2
-        df = _satterthwaite(v_xx * scale, base.n - 1, v_yy, head.n - 1)
+        return MeanPair(x, y, v_xx, v_yy, 0.0, float(min(base.n, head.n) - 1))
+    v1 = v_xx * (1.0 if base.log or x == 0 else (y / x) ** 2)
+    # scaled by the larger, so that squares of tiny variances do not vanish
+    top = max(v1, v_yy)
+    if top == 0:
+        # head is all 0 without spread: at a ratio of 0 nothing of base's variance is left, its degrees are
+        return MeanPair(x, y, v_xx, v_yy, 0.0, base.n - 1)
+    v1, v2 = v1 / top, v_yy / top
+    df = (v1 + v2) ** 2 / (v1**2 / (base.n - 1) + v2**2 / (head.n - 1))
     return MeanPair(x, y, v_xx, v_yy, 0.0, df)
 
 
@@ -315,14 +313,13 @@ def paired(base: Tops, head: Tops) -> MeanPair:
     Only rounds that both sides have count. Where the rounds leave no variance of their contrast at all, the rounding
     of a coarse timer is what remains of it.
     """
-    both = matched(base, head)
-    if both.base.n < 2:
+    x, y = matched(base, head)
+    if x.n > 1:
+        base, head = x, y
+    n = x.n
+    v_xx, v_yy = (variance_of_mean(base), variance_of_mean(head)) if n > 1 else (0.0, 0.0)
+    if v_xx == v_yy == 0:
         return MeanPair(base.mean, head.mean, 0.0, 0.0, 0.0, None)
-    base, head = both.base, both.head
-    v_xx, v_yy = variance_of_mean(base), variance_of_mean(head)
-    if v_xx == 0 and v_yy == 0:
-        return MeanPair(base.mean, head.mean, 0.0, 0.0, 0.0, None)
-    n = base.n
     covariance = float((base.values - base.mean) @ (head.values - head.mean)) / (n - 1) / n
     ratio = 1.0 if base.log or base.mean == 0 else head.mean / base.mean
     if v_yy + ratio**2 * v_xx - 2 * ratio * covariance > _HAIR * (v_yy + ratio**2 * v_xx):
@@ -331,21 +328,14 @@ def paired(base: Tops, head: Tops) -> MeanPair:
     return MeanPair(base.mean, head.mean, v_xx, v_yy, min(max(covariance, -most), most), float(n - 1))
 
 
-class Matched(msgspec.Struct, frozen=True):
-    """The top units of both sides, those that both have."""
-
-    base: Tops
-    head: Tops
-
-
-def matched(base: Tops, head: Tops) -> Matched:
+def matched(base: Tops, head: Tops) -> tuple[Tops, Tops]:
     """Keep the units that both sides have, in the same order."""
     if paired_units(base, head):
-        return Matched(base, head)
+        return base, head
     of_base = {unit: i for i, unit in enumerate(base.units)}
     of_head = {unit: i for i, unit in enumerate(head.units)}
     both = tuple(unit for unit in base.units if unit in of_head)
-    return Matched(
+    return (
         Tops(base.values[[of_base[u] for u in both]], both, base.gap, base.log),
         Tops(head.values[[of_head[u] for u in both]], both, head.gap, head.log),
     )
@@ -358,16 +348,6 @@ def variance_of_mean(side: Tops) -> float:
 
 def _floor(side: Tops) -> float:
     return side.gap * side.gap / (12 * side.n)
-
-
-def _satterthwaite(v1: float, d1: float, v2: float, d2: float) -> float:
-    # scaled by the larger, so that squares of tiny variances do not vanish
-    top = max(v1, v2)
-    if top == 0:
-        # head is all 0 without spread: at a ratio of 0 nothing of base's variance is left, its degrees are
-        return d1
-    v1, v2 = v1 / top, v2 / top
-    return (v1 + v2) ** 2 / (v1**2 / d1 + v2**2 / d2)
 
 
 @lru_cache(maxsize=1024)

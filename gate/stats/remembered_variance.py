@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
-import msgspec
 import numpy as np
 
 from gate.model import Layouts, Level, MeanSquare, Remembered, Sample
@@ -15,27 +13,23 @@ from gate.stats.prior import contrast_variance, sides_variance
 from gate.stats.quantile import quantile_pair
 from gate.stats.ratio import matched, variance_of_mean
 from gate.stats.round_ratio import rounds_of
-from gate.stats.rounding import same
+from gate.stats.rounding import Ints, same
 from gate.stats.typical import noise_of_starts, typical_pair
 
 FEWEST_FOR_CORRELATION = 4
 """Rounds below which Fisher's z has no error."""
 
 
-class Repetitions(msgspec.Struct, frozen=True):
-    """Executions per build and iterations per execution; harmonic means where they differ, as variances ask for."""
+def repetitions(samples: Sequence[Sample]) -> tuple[float, float]:
+    """Return executions per build and iterations per execution, of one or both sides of a case.
 
-    executions: float
-    iterations: float
-
-
-def repetitions(samples: Sequence[Sample]) -> Repetitions:
-    """Count the repetitions of one or both sides of a case."""
-    executions, iterations = (np.concatenate([side.counts[level] for side in samples]) for level in (1, 0))
-    return Repetitions(_harmonic(executions), _harmonic(iterations))
+    Harmonic means where they differ, as variances ask for.
+    """
+    executions, iterations = (_harmonic(np.concatenate([side.counts[level] for side in samples])) for level in (1, 0))
+    return executions, iterations
 
 
-def _harmonic(counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
+def _harmonic(counts: Ints) -> float:
     if counts.min() == counts.max():
         return float(counts[0])
     return float(len(counts) / (1 / counts).sum())
@@ -74,52 +68,40 @@ def remember(
     if all(same(side.values) for side in sides):
         return None
     means = [summarize(side) for side in sides] if center is None else []
-    every_top = [tops_of(side) for side in every] if center is None else _logarithms(every, center)
+    every_top: Sequence[Tops] = ()
+    if center is None:
+        every_top = [tops_of(side) for side in every]
+    elif center != TYPICAL:
+        pair = quantile_pair(base, every[-1], center, sessions=False)
+        every_top = () if pair is None else (pair.base, pair.head)[: len(every)]
+    elif head is not None:
+        # of one side alone there is none
+        every_top = typical_pair(base, head, sessions=False) or ()
     tops = every_top[: len(sides)]
     if not tops or any(not side.log and side.mean <= 0 for side in every_top):
         return None
-    counts = repetitions(sides)
+    if len(tops) == 2:
+        build = sides_variance(*tops)
+    else:
+        build = variance_of_mean(tops[0]) * tops[0].n / (1.0 if tops[0].log else tops[0].mean ** 2)
+    shared = matched(every_top[0], every_top[-1])[0].n
+    rounds = None if head is None else rounds_of(*every_top)
+    executions, iterations = repetitions(sides)
     starts = noise_of_starts(base, head) if center == TYPICAL and head is not None else None
     return Remembered(
         session=session,
         created=created,
         rounds=len(base.builds) if head is None else len(set(base.builds) & set(head.builds)),
-        executions=counts.executions,
-        iterations=counts.iterations,
+        executions=executions,
+        iterations=iterations,
         iteration=_level(sides, means, "iteration"),
         execution=_level(sides, means, "execution") if starts is None else starts,
-        build=_positive(_build(tops), sum(side.n - 1 for side in tops)),
-        contrast=None if head is None else _contrast(*every_top),
+        build=_positive(build, sum(side.n - 1 for side in tops)),
+        contrast=None if head is None or shared < 2 else _positive(contrast_variance(*every_top), shared - 1),
         layouts=layouts,
-        correlation=None if head is None else _correlation(*every_top),
+        correlation=None if rounds is None or rounds.count < FEWEST_FOR_CORRELATION else rounds.correlation,
         view_of=view_of,
     )
-
-
-def _logarithms(sides: Sequence[Sample], center: float | Literal["typical"]) -> list[Tops]:
-    if center == TYPICAL:
-        # of one side alone there is none
-        typical = typical_pair(*sides, sessions=False) if len(sides) == 2 else None
-        return [] if typical is None else [typical.base, typical.head]
-    pair = quantile_pair(sides[0], sides[-1], center, sessions=False)
-    return [] if pair is None else [pair.base.tops, pair.head.tops][: len(sides)]
-
-
-def _build(tops: Sequence[Tops]) -> float:
-    if len(tops) == 2:
-        return sides_variance(*tops)
-    (side,) = tops
-    return variance_of_mean(side) * side.n / (1.0 if side.log else side.mean**2)
-
-
-def _contrast(base: Tops, head: Tops) -> MeanSquare | None:
-    rounds = matched(base, head).base.n
-    return _positive(contrast_variance(base, head), rounds - 1) if rounds > 1 else None
-
-
-def _correlation(base: Tops, head: Tops) -> float | None:
-    rounds = rounds_of(base, head)
-    return None if rounds is None or rounds.count < FEWEST_FOR_CORRELATION else rounds.correlation
 
 
 def _positive(value: float, df: float) -> MeanSquare | None:

@@ -20,9 +20,7 @@ from gate.model import Sample
 from gate.stats.resampled_sums import (
     LARGEST,
     TABLE,
-    Floats,
     Groups,
-    Ints,
     Picks,
     Stream,
     at,
@@ -32,6 +30,7 @@ from gate.stats.resampled_sums import (
     totals,
     tuple_length,
 )
+from gate.stats.rounding import Array, Ints
 
 Scheme = Literal["RRR", "RRN", "RNN", "FLAT"]
 
@@ -49,14 +48,14 @@ _FREED = 31 << 20
 class Hierarchy(msgspec.Struct, frozen=True, eq=False):
     """One side as a scheme resamples it."""
 
-    values: Floats
+    values: Array
     """Float64, shape (N,), the units of level 0: values, or means of units whose inside is left as it is."""
     first: tuple[Ints, ...]
     """For each level above, int64, shape (units + 1,): where the children of each unit begin in the level below; they
     end where those of the next begin.
     """
 
-    def means(self) -> Floats:
+    def means(self) -> Array:
         """Return the mean of each unit of the highest level, unweighted at every level."""
         means = self.values
         for first in self.first:
@@ -83,12 +82,12 @@ def hierarchy(sample: Sample, scheme: Scheme, *, sessions: bool) -> Hierarchy:
     return Hierarchy(values, tuple(f for f in first if len(f) - 1 < f[-1]))
 
 
-def _by_unit(values: Floats, first: Ints) -> Floats:
-    means: Floats = np.add.reduceat(values, first[:-1]) / np.diff(first)
+def _by_unit(values: Array, first: Ints) -> Array:
+    means: Array = np.add.reduceat(values, first[:-1]) / np.diff(first)
     return means
 
 
-def replicate_means(sides: Sequence[Hierarchy], seed: int, chunks: range) -> list[Floats]:
+def replicate_means(sides: Sequence[Hierarchy], seed: int, chunks: range) -> list[Array]:
     """Return for each side the means of CHUNK replicates for each chunk, in the order of chunks.
 
     A replicate draws as many units of the highest level as there are, with replacement, of each as many children as it
@@ -129,7 +128,7 @@ class _Task(msgspec.Struct, frozen=True, eq=False):
     draws: Ints
     seed: np.random.SeedSequence
 
-    def run(self) -> Floats:
+    def run(self) -> Array:
         return self.part.sums(self.draws, Stream(self.seed))
 
 
@@ -154,7 +153,7 @@ class _Part(Protocol):
         """How many."""
         ...
 
-    def sums(self, draws: Ints, stream: Stream) -> Floats:
+    def sums(self, draws: Ints, stream: Stream) -> Array:
         """Return for each replicate r the sum of the resampled means of draws[r] units, drawn with replacement."""
         ...
 
@@ -211,7 +210,7 @@ class _Split(msgspec.Struct, frozen=True, eq=False):
         """Draw how many of a replicate's draws fall to each part; shape (parts, replicates)."""
         return stream.shares(draws, np.array([part.units for part in self.parts]))
 
-    def sums(self, draws: Ints, stream: Stream) -> Floats:
+    def sums(self, draws: Ints, stream: Stream) -> Array:
         total = np.zeros(len(draws))
         for part, share in zip(self.parts, self.shares(draws, stream), strict=True):
             total += part.sums(share, stream)
@@ -224,21 +223,21 @@ class _Unit(msgspec.Struct, frozen=True, eq=False):
     children: _Part
     units: int = 1
 
-    def sums(self, draws: Ints, stream: Stream) -> Floats:
+    def sums(self, draws: Ints, stream: Stream) -> Array:
         return self.children.sums(draws * self.children.units, stream) / self.children.units
 
 
 class _Values(msgspec.Struct, frozen=True, eq=False):
     """At most LARGEST units of level 0."""
 
-    values: Floats
+    values: Array
     """Shape (units,)."""
 
     @property
     def units(self) -> int:
         return len(self.values)
 
-    def sums(self, draws: Ints, stream: Stream) -> Floats:
+    def sums(self, draws: Ints, stream: Stream) -> Array:
         return drawn(self.values, draws, stream)
 
 
@@ -264,7 +263,7 @@ class _Units(msgspec.Struct, frozen=True, eq=False):
         groups = Groups.of(self.of.values, self.of.first[0][lo : hi + 1])
         return _Ready(self.units, hi - lo, down, groups)
 
-    def sums(self, draws: Ints, stream: Stream) -> Floats:
+    def sums(self, draws: Ints, stream: Stream) -> Array:
         return self.ready().sums(draws, stream)
 
 
@@ -278,7 +277,7 @@ class _Ready(msgspec.Struct, frozen=True, eq=False):
     """How children are picked, from the highest level."""
     groups: Groups
 
-    def sums(self, draws: Ints, stream: Stream) -> Floats:
+    def sums(self, draws: Ints, stream: Stream) -> Array:
         out = np.empty(len(draws))
         for rows in passes(len(draws), draws.mean() * self.lowest / self.units):
             many = draws[rows]
@@ -286,7 +285,7 @@ class _Ready(msgspec.Struct, frozen=True, eq=False):
             out[rows] = totals(self._means(ids, self.down, stream), common(many))
         return out
 
-    def _means(self, ids: Ints, down: list[Picks], stream: Stream) -> Floats:
+    def _means(self, ids: Ints, down: list[Picks], stream: Stream) -> Array:
         """Return the resampled mean of each unit of ids."""
         if not down:
             return self.groups.means(ids, stream)

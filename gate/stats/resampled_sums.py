@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from gate.stats.rounding import Array, Ints
+
 Counts = Ints | int
 """One number for each of several groups, or the one that all of them have."""
 _Bits = TypeVar("_Bits", np.uint16, np.uint32)
@@ -118,9 +118,9 @@ class _Sums(msgspec.Struct, frozen=True, eq=False):
     """Picks of tuples from tables, each group from its own."""
 
     picks: Picks
-    table: Floats
+    table: Array
 
-    def draw(self, ids: Ints, stream: Stream) -> Floats:
+    def draw(self, ids: Ints, stream: Stream) -> Array:
         """Return for each group of ids the sum of what it picks."""
         total = np.zeros(len(ids))
         if len(self.table) == len(self.picks.start):
@@ -142,7 +142,7 @@ class Groups(msgspec.Struct, frozen=True, eq=False):
     """One of what k leaves of n."""
 
     @staticmethod
-    def of(values: Floats, first: Ints) -> Groups:
+    def of(values: Array, first: Ints) -> Groups:
         """Make the tables; group g holds values[first[g]:first[g + 1]]."""
         n = np.diff(first)
         many = np.empty_like(n)
@@ -156,7 +156,7 @@ class Groups(msgspec.Struct, frozen=True, eq=False):
             rest.add(which, sums[over])
         return Groups(common(n), full.sums(many), rest.sums(np.ones_like(n)))
 
-    def means(self, ids: Ints, stream: Stream) -> Floats:
+    def means(self, ids: Ints, stream: Stream) -> Array:
         """Return a resampled mean for each group of ids: of as many values as the group has."""
         total = self.full.draw(ids, stream)
         total += self.rest.draw(ids, stream)
@@ -170,13 +170,13 @@ class _Tables(msgspec.Struct, frozen=True, eq=False):
     start: Ints
     size: Ints
     """start and size: where a group's own begins, its entries."""
-    tables: list[Floats]
+    tables: list[Array]
 
     @staticmethod
     def of(n: Ints) -> _Tables:
         return _Tables(np.empty_like(n), np.empty_like(n), [])
 
-    def add(self, groups: Ints, tables: Floats) -> None:
+    def add(self, groups: Ints, tables: Array) -> None:
         self.start[groups] = sum(map(len, self.tables)) + np.arange(len(groups)) * tables.shape[1]
         self.size[groups] = tables.shape[1]
         self.tables.append(tables.ravel())
@@ -185,7 +185,7 @@ class _Tables(msgspec.Struct, frozen=True, eq=False):
         return _Sums(Picks.of(self.start, self.size, many), np.concatenate(self.tables))
 
 
-def drawn(values: Floats, draws: Ints, stream: Stream) -> Floats:
+def drawn(values: Array, draws: Ints, stream: Stream) -> Array:
     """Return for each replicate r the sum of draws[r] of at most LARGEST values."""
     n, k = len(values), tuple_length(len(values))
     sums = [table[0] for table in _tuples(values[None, :], k)]
@@ -206,7 +206,7 @@ def tuple_length(n: int) -> int:
     return min(work, key=work.__getitem__)
 
 
-def _tuples(values: Floats, k: int) -> list[Floats]:
+def _tuples(values: Array, k: int) -> list[Array]:
     """Return the sums of all tuples of 0, 1, .. k values of each group.
 
     Args:
@@ -228,14 +228,14 @@ def at(counts: Counts, groups: Ints) -> Counts:
     return counts if isinstance(counts, int) else counts.take(groups)
 
 
-def totals(entries: Floats, many: Counts) -> Floats:
+def totals(entries: Array, many: Counts) -> Array:
     """Return the sum of each group's entries.
 
     Args:
         many: how many it has, possibly none.
     """
     if isinstance(many, int):
-        total: Floats = entries.reshape(many, -1).sum(axis=0)
+        total: Array = entries.reshape(many, -1).sum(axis=0)
         return total
     total = np.zeros(len(many))
     some = many > 0

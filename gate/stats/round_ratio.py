@@ -7,16 +7,13 @@ ratio of rounds, and the rule that says beforehand whether rounds are paired.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from gate.stats.levels import Tops, variance
 from gate.stats.ratio import LogPair, MeanPair, matched, t_quantile
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
+from gate.stats.rounding import Array
 
 ALWAYS_PAIRED = 6
 """Rounds from which on pairing costs less than layouts and drift that both sides share can save."""
@@ -73,8 +70,7 @@ def rounds_of(base: Tops, head: Tops) -> Rounds | None:
 
     A single round has no variance (0).
     """
-    both = matched(base, head)
-    x, y = logs_of(both.base), logs_of(both.head)
+    x, y = map(logs_of, matched(base, head))
     if x is None or y is None:
         return None
     n, center, ratio = x.n, (x.mean + y.mean) / 2, y.mean - x.mean
@@ -90,7 +86,7 @@ def logs_of(side: Tops) -> Tops | None:
     """Return the logarithms of top units, with the gap that they have in the middle; None where one is not above 0."""
     if not side.n or (not side.log and side.values.min() <= 0):
         return None
-    logs: npt.NDArray[np.float64] = side.values if side.log else np.log(side.values)
+    logs: Array = side.values if side.log else np.log(side.values)
     # an instrument's step is the same in its unit, whatever the machine's speed: sessions add the squares of its shares
     step = side.gap * math.exp(side.mean) if side.log else side.gap
     gap = float(np.sqrt(np.mean((step / np.exp(logs)) ** 2)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import numpy.typing as npt
 
 from gate.model.digits import COARSE
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 ROUNDING = 2.0**-40
 """Values whose difference is at most this share of the larger one are the same: 40 bits of the 53 that a float has.
@@ -19,7 +19,7 @@ between them, for one value in 4,096.
 """
 
 
-def smallest_step(ordered: npt.NDArray[np.float64], *, log: bool = False) -> float:
+def smallest_step(ordered: Array, *, log: bool = False) -> float:
     """Return the smallest distance between two distinct ones of ascending values, 0 when all are the same.
 
     Args:
@@ -31,7 +31,7 @@ def smallest_step(ordered: npt.NDArray[np.float64], *, log: bool = False) -> flo
     return float(steps.min()) if len(steps) else 0.0
 
 
-def unknown_rounding(values: npt.NDArray[np.float64], step: float) -> float:
+def unknown_rounding(values: Array, step: float) -> float:
     """Return how far the mean may be from that of the values before they were written in steps; 0: it averages out.
 
     Steps that are not coarse hide nothing that counts.
@@ -46,7 +46,7 @@ def unknown_rounding(values: npt.NDArray[np.float64], step: float) -> float:
     return abs(low + step / 2 - float(values.mean()))
 
 
-def same(values: npt.NDArray[np.float64], *, log: bool = False) -> bool:
+def same(values: Array, *, log: bool = False) -> bool:
     """Return whether values (logarithms), one at least, are the same but for rounding."""
     low, high = float(values.min()), float(values.max())
     return high - low <= ROUNDING * (1.0 if log else max(abs(low), abs(high)))

@@ -12,15 +12,44 @@ from __future__ import annotations
 import math
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
+from gate.stats.rounding import Array
 from gate.stats.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+FEWEST_BUILDS = 3
+"""Builds a side without which nothing is given up, and nothing said of what would have shown."""
+FUTILE = 0.15
+"""The conditional probability below which a case is given up."""
+FOUND = 0.8
+"""How often the whole plan finds the change that is meant."""
+_Z_FOUND = float(ndtri(FOUND))
+
+
+def z_of(upper_tail: float) -> float:
+    """Return the z-score of a one-sided p; finite also where p is 0 or 1 as a float."""
+    if upper_tail > 0.5:
+        return -z_of(1 - upper_tail) if upper_tail < 1 else -40.0
+    return -float(ndtri(upper_tail)) if upper_tail > 0 else 40.0
+
+
+def largest_futile(time: float, last_level: float) -> float:
+    """Return the z, of the present test of the threshold, below which a look gives a case up.
+
+    There the last look rejects with the probability FUTILE, given what the present one shows and the change that is
+    meant: 1 - Phi((c - z sqrt(t) - theta (1 - t))/sqrt(1 - t)) with c the z-score of the last look's level and theta =
+    c + z(FOUND), the drift of a change that the whole plan finds in FOUND of the runs.
+
+    Args:
+        time: the present look's share of the planned rounds, 0 < t < 1.
+        last_level: one-sided level of the last look.
+    """
+    critical = z_of(last_level)
+    theta = critical + _Z_FOUND
+    return (critical - theta * (1 - time) + float(ndtri(FUTILE)) * math.sqrt(1 - time)) / math.sqrt(time)
+
 
 FIRST_STAGE = 12
 """Rounds by which a longer design has spent most of alpha."""
@@ -57,7 +86,7 @@ class Spending(msgspec.Struct, frozen=True, eq=False):
 
     looks: tuple[int, ...]
     """Rounds at each look, ascending."""
-    coefficients: tuple[npt.NDArray[np.float64], ...]
+    coefficients: tuple[Array, ...]
     """Per look the Chebyshev series of z(p_k) over z(a), where a is the one-sided alpha that all looks spend together
     and p_k the nominal one-sided level at look k.
     """
@@ -147,7 +176,7 @@ def spending(looks: tuple[int, ...]) -> Spending:
     return Spending(looks, tuple(found))
 
 
-def log_spent_by(alpha: npt.NDArray[np.float64], rounds: int, last: int) -> npt.NDArray[np.float64]:
+def log_spent_by(alpha: Array, rounds: int, last: int) -> Array:
     """Return the logarithm of what of a one-sided alpha is spent by some of the rounds of a design.
 
     A(t) = 2 (1 - Phi(z_{alpha/2}/sqrt(t))) (Lan-DeMets, O'Brien-Fleming type) with t the share of the rounds of the
@@ -162,7 +191,7 @@ def log_spent_by(alpha: npt.NDArray[np.float64], rounds: int, last: int) -> npt.
     return np.asarray(math.log(2) + log_ndtr(ndtri(share * alpha / 2) / math.sqrt(time)))
 
 
-def _boundaries(alpha: npt.NDArray[np.float64], looks: tuple[int, ...]) -> list[npt.NDArray[np.float64]]:
+def _boundaries(alpha: Array, looks: tuple[int, ...]) -> list[Array]:
     """Return per look the z of p_k for each one-sided alpha.
 
     The density of paths that have not crossed is carried from look to look on Gauss-Legendre nodes below the boundary.
@@ -192,15 +221,13 @@ def _boundaries(alpha: npt.NDArray[np.float64], looks: tuple[int, ...]) -> list[
 
 
 @cache
-def _legendre() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _legendre() -> tuple[Array, Array]:
     # they take longer than all that is done on them
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     return nodes, weights
 
 
-def _grid(
-    nodes: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], boundary: npt.NDArray[np.float64], sd: float
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _grid(nodes: Array, weights: Array, boundary: Array, sd: float) -> tuple[Array, Array]:
     # shape (alphas, nodes): from far below up to the boundary of each alpha, or to where no path gets
     low = -_REACH * sd
     half = (np.minimum(boundary, (_REACH + 1) * sd) - low)[:, None] / 2
@@ -208,12 +235,12 @@ def _grid(
 
 
 def _solve(
-    x: npt.NDArray[np.float64],
-    mass: npt.NDArray[np.float64],
+    x: Array,
+    mass: Array,
     sd: float,
-    increment: npt.NDArray[np.float64],
+    increment: Array,
     scale: float,
-) -> npt.NDArray[np.float64]:
+) -> Array:
     """Find the boundary that an increment of alpha crosses: by bisection, and from close by with Newton's steps.
 
     Args:

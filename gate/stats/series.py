@@ -11,13 +11,10 @@ import math
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from gate.stats.prior import trigamma_inverse
+from gate.stats.rounding import Array, Flags, Ints
 from gate.stats.special import ndtri, polygamma, psi, stdtrit
-
-Array = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 EXACT = 1e-12
 """Variance that stands for none: a ratio that is known exactly still has a rounding."""
@@ -243,7 +240,7 @@ class Path(msgspec.Struct, frozen=True, eq=False):
     low: Array
     high: Array
     """low and high: at 95%, for this commit alone; nan where nothing is known."""
-    piece: npt.NDArray[np.int64]
+    piece: Ints
     """Commits of different pieces are linked by nothing: no ratio, and no level of one machine on both sides."""
 
 
@@ -255,7 +252,10 @@ def path(steps: Steps) -> Path:
     alone are a random walk, whose error grows with each commit; with levels it does not.
     """
     # number the stretches of commits that ratios, or levels of one machine, link
-    cut = np.flatnonzero(~np.isfinite(steps.variance) & ~_measured(steps))
+    usable = [own.count > 0 for own in steps.machines if math.isfinite(own.variance)]
+    cut = np.flatnonzero(
+        ~np.isfinite(steps.variance) & ~np.logical_or.reduce([np.zeros(steps.count, np.bool_), *usable])
+    )
     for own in steps.machines:
         used = np.flatnonzero(own.count) if math.isfinite(own.variance) else np.zeros(0, dtype=np.int64)
         if used.size:
@@ -269,11 +269,6 @@ def path(steps: Steps) -> Path:
             _solve(steps, int(at[0]), int(at[-1]), level, sd)
     half = -float(ndtri(_ALPHA / 2)) * np.where(sd < 1, sd, np.nan)
     return Path(level, level - half, level + half, pieces)
-
-
-def _measured(steps: Steps) -> npt.NDArray[np.bool_]:
-    usable = [own.count > 0 for own in steps.machines if math.isfinite(own.variance)]
-    return np.logical_or.reduce(usable) if usable else np.zeros(steps.count, dtype=np.bool_)
 
 
 def _solve(steps: Steps, first: int, last: int, level: Array, sd: Array) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from gate.stats.prior import trigamma_inverse
 from gate.stats.round_ratio import Rounds
+from gate.stats.rounding import Array
 from gate.stats.special import fdtrc, polygamma, psi
 
 FEWEST_CASES = 5
@@ -83,9 +84,7 @@ def share_variance(cases: Sequence[Rounds]) -> list[Shared] | None:
     return found
 
 
-def _prior(
-    e: np.ndarray[tuple[int], np.dtype[np.float64]], noise: np.ndarray[tuple[int], np.dtype[np.float64]]
-) -> _Prior:
+def _prior(e: Array, noise: Array) -> _Prior:
     """Fit limma's prior to log variances, freed of what their degrees add; infinite where they do not differ."""
     excess = float(e.var(ddof=1) - noise.mean())
     mean = float(e.mean())

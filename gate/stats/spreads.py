@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
 from gate.model import Side
 from gate.stats.levels import Tops
 from gate.stats.ratio import variance_of_mean
-from gate.stats.rounding import ROUNDING
+from gate.stats.rounding import ROUNDING, Array
 from gate.stats.special import fdtr, fdtrc
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 FEWEST = 5
 """Units a side below which the tests warn too often or never."""
@@ -25,47 +18,32 @@ F_LEVEL, DISTANCE_LEVEL = 0.01, 0.02
 """Both tests must agree: F alone takes a rare layout for a spread, distances from the median alone see too little."""
 
 
-class Wider(msgspec.Struct, frozen=True):
-    """The side whose units spread more, and how many times as much; None: the other's do not spread."""
-
-    side: Side
-    times: float | None
-
-
-def wider(base: Tops, head: Tops) -> Wider | None:
-    """Return the side that spreads more, as a share of its mean; None where that is not shown.
+def wider(base: Tops, head: Tops) -> tuple[Side, float | None] | None:
+    """Return the side that spreads more, as a share of its mean, and how many times as much; None: not shown.
 
     F of the variances and Brown and Forsythe's (1974) test of the distances from the median, both two-sided
-    (docs/method.md has their false and true warnings).
+    (docs/method.md has their false and true warnings). No times: the other side's units do not spread.
     """
     if min(base.n, head.n) < FEWEST or not (base.log or min(base.mean, head.mean) > 0):
         return None
     x, y = (1.0, 1.0) if base.log else (base.mean, head.mean)
     own, other = (variance_of_mean(side) * side.n / scale**2 for side, scale in ((base, x), (head, y)))
-    if max(own, other) <= ROUNDING**2 or _p_variances(own, other, base.n - 1, head.n - 1) >= F_LEVEL:
+    if max(own, other) <= ROUNDING**2:
         return None
-    if _p_distances(deviations(np.sort(base.values / x)), deviations(np.sort(head.values / y))) >= DISTANCE_LEVEL:
+    if min(own, other) > 0:
+        degrees = base.n - 1, head.n - 1, own / other
+        if 2 * min(fdtr(*degrees), fdtrc(*degrees)) >= F_LEVEL:
+            return None
+    # analysis of variance of two groups of distances
+    away = deviations(np.sort(base.values / x)), deviations(np.sort(head.values / y))
+    means, (n, m) = [each.mean() for each in away], map(len, away)
+    within = sum(float(((each - mean) ** 2).sum()) for each, mean in zip(away, means, strict=True))
+    between = float((means[0] - means[1]) ** 2 * n * m / (n + m))
+    alike = between <= 0 if within <= 0 else fdtrc(1, n + m - 2, between / (within / (n + m - 2))) >= DISTANCE_LEVEL
+    if alike:
         return None
     small, large = sorted((own, other))
-    return Wider("head" if other > own else "base", math.sqrt(large / small) if small > ROUNDING**2 else None)
-
-
-def _p_variances(one: float, other: float, d_one: int, d_other: int) -> float:
-    if min(one, other) <= 0:
-        return 0.0
-    f = one / other
-    return 2 * float(min(fdtr(d_one, d_other, f), fdtrc(d_one, d_other, f)))
-
-
-def _p_distances(one: Array, other: Array) -> float:
-    """Return the p of equal means, by analysis of variance of two groups."""
-    means = one.mean(), other.mean()
-    within = float(((one - means[0]) ** 2).sum() + ((other - means[1]) ** 2).sum())
-    between = float((means[0] - means[1]) ** 2 * len(one) * len(other) / (len(one) + len(other)))
-    df = len(one) + len(other) - 2
-    if within <= 0:
-        return 0.0 if between > 0 else 1.0
-    return float(fdtrc(1, df, between / (within / df)))
+    return "head" if other > own else "base", math.sqrt(large / small) if small > ROUNDING**2 else None
 
 
 def deviations(group: Array) -> Array:

@@ -10,31 +10,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
 from gate.model import MeanSquare, Sample
 from gate.model.case import TYPICAL, Center
 from gate.stats.levels import Tops, Unit, gap_of
+from gate.stats.rounding import Array, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 TRIMMED = 0.2
 """The share of a round's pairs that is left out at each end."""
 FEWEST_PAIRS = 4
 """Pairs of a round below which nothing is said of its noise."""
-
-
-class TypicalPair(msgspec.Struct, frozen=True, eq=False):
-    """Both sides of the rounds that both have: their logarithms are the center of all pairs, less or plus half of D."""
-
-    base: Tops
-    head: Tops
 
 
 def trimmed_mean(values: Array) -> float:
@@ -53,8 +43,10 @@ def squared_error(values: Array) -> float:
     return float(winsorized.var(ddof=1)) * (n - 1) / (kept * (kept - 1))
 
 
-def typical_pair(base: Sample, head: Sample, *, sessions: bool) -> TypicalPair | None:
+def typical_pair(base: Sample, head: Sample, *, sessions: bool) -> tuple[Tops, Tops] | None:
     """Reduce both sides together; None where a value is not above 0, or no round has both sides.
+
+    Logarithms of each side are the center of all pairs, less or plus half of D.
 
     Args:
         sessions: whether session is a level; then there is one number a session, the mean over its rounds.
@@ -70,11 +62,11 @@ def typical_pair(base: Sample, head: Sample, *, sessions: bool) -> TypicalPair |
         own = np.array([session for session, _ in rounds])
         units = tuple(dict.fromkeys(own.tolist()))
         ratios, middles = (np.array([each[own == unit].mean() for unit in units]) for each in (ratios, middles))
-    return TypicalPair(_tops(base, middles - ratios / 2, units), _tops(head, middles + ratios / 2, units))
 
+    def tops(sample: Sample, logs: Array) -> Tops:
+        return Tops(logs, units, gap_of(sample) / math.exp(float(logs.mean())), log=True)
 
-def _tops(sample: Sample, logs: Array, units: tuple[Unit, ...]) -> Tops:
-    return Tops(logs, units, gap_of(sample) / math.exp(float(logs.mean())), log=True)
+    return tops(base, middles - ratios / 2), tops(head, middles + ratios / 2)
 
 
 def first_round_noise(base: Sample, head: Sample, center: Center) -> float | None:
@@ -117,43 +109,38 @@ def noise_of_starts(base: Sample, head: Sample) -> MeanSquare | None:
     found = [
         np.log(y / x) for x, y in _rounds(base, head).values() if len(x) >= FEWEST_PAIRS and min(x.min(), y.min()) > 0
     ]
-    degrees = [len(each) - 2 * int(TRIMMED * len(each)) - 1 for each in found]
     if not found:
         return None
-    value = sum(df * len(each) * squared_error(each) / 2 for df, each in zip(degrees, found, strict=True)) / sum(
-        degrees
-    )
-    return MeanSquare(value=value, df=float(sum(degrees))) if value > 0 else None
+    degrees = [len(each) - 2 * int(TRIMMED * len(each)) - 1 for each in found]
+    total = sum(degrees)
+    value = sum(df * len(each) * squared_error(each) / 2 for df, each in zip(degrees, found, strict=True)) / total
+    return MeanSquare(value=value, df=float(total)) if value > 0 else None
 
 
 def _rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Array]]:
     """Pair the executions of each build that both sides have: the means of base's and of head's, in the same order."""
-    of_base, of_head = _by_build(base), _by_build(head)
-    found = {}
-    for build, (x, x_orders) in of_base.items():
-        if build not in of_head:
-            continue
-        y, y_orders = of_head[build]
-        first, second = _neighbours(x_orders, y_orders, len(x), len(y))
-        found[build] = (x[first], y[second])
+    of_head, found = _by_build(head), {}
+    for build, (x, x_orders) in _by_build(base).items():
+        if build in of_head:
+            y, y_orders = of_head[build]
+            first, second = _neighbours(x_orders, y_orders, len(x), len(y))
+            found[build] = (x[first], y[second])
     return found
 
 
-def _by_build(sample: Sample) -> dict[tuple[int, int], tuple[Array, npt.NDArray[np.int64] | None]]:
+def _by_build(sample: Sample) -> dict[tuple[int, int], tuple[Array, Ints | None]]:
     """Split the means of executions, and their positions in the run, by builds."""
     iterations, executions = sample.counts[:2]
     means = np.add.reduceat(sample.values, np.cumsum(iterations) - iterations) / iterations
     ends = np.cumsum(executions).tolist()
-    starts = [0, *ends]
+    parts = map(slice, [0, *ends], ends)
     return {
-        build: (means[start:end], None if sample.orders is None else sample.orders[start:end])
-        for build, start, end in zip(sample.builds, starts, ends, strict=False)
+        build: (means[part], None if sample.orders is None else sample.orders[part])
+        for build, part in zip(sample.builds, parts, strict=True)
     }
 
 
-def _neighbours(
-    base: npt.NDArray[np.int64] | None, head: npt.NDArray[np.int64] | None, x: int, y: int
-) -> tuple[Sequence[int], Sequence[int]]:
+def _neighbours(base: Ints | None, head: Ints | None, x: int, y: int) -> tuple[Sequence[int], Sequence[int]]:
     """Pair the executions of a build, x of base and y of head: those of one number, as long as none is missing.
 
     Otherwise those that follow each other in the run, where it is known and most have such a partner.

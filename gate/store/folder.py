@@ -78,8 +78,13 @@ class FolderStore:
             same = next((each for each in self._names() if each.key == name.key), None)
             known = same is not None
             if same is not None or not write_new(self._folder / name.path, data):
-                known = True
-                self._require_same(same or name, record)
+                known, place = True, self._folder / (same or name).path
+                try:
+                    there = decode(place.read_bytes())
+                except RecordError as error:
+                    raise UserError(f"{place}: {error}: remove it, and add the run again") from None
+                if there.raw != record.raw:
+                    raise other_measurements(str(place), record)
             names = self._names()
             dropped = drop_oldest([self._folder / each.path for each in names], keep)
         return added_of(name, known=known, dropped=dropped, kept=names[dropped:], pushed=None)
@@ -91,28 +96,23 @@ class FolderStore:
         # a pipe would be read for ever; one that is gone meanwhile is skipped by who reads it
         return sorted(name for file, name in found if name is not None and not file.is_fifo())
 
-    def _require_same(self, name: Name, record: HistoryRecord) -> None:
-        place = self._folder / name.path
-        try:
-            there = decode(place.read_bytes())
-        except RecordError as error:
-            raise UserError(f"{place}: {error}: remove it, and add the run again") from None
-        if there.raw != record.raw:
-            raise other_measurements(str(place), record)
-
 
 def write_new(place: Path, data: bytes) -> bool:
     """Write a file that appears whole or not at all; False: there is one of that name."""
     refuse_tracked(place.parent, "--history")
     place.parent.mkdir(parents=True, exist_ok=True)
-    _clear(place.parent)
+    oldest = time.time() - _ABANDONED
+    for file in place.parent.glob(f"{_UNFINISHED}*"):
+        with suppress(OSError):
+            if file.stat().st_mtime < oldest:
+                file.unlink()
     # with a random name: two writers may be two machines with one number of process
     unfinished = place.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
     try:
-        with unfinished.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        with unfinished.open("xb") as opened:
+            opened.write(data)
+            opened.flush()
+            os.fsync(opened.fileno())
         try:
             os.link(unfinished, place)
         except FileExistsError:
@@ -138,14 +138,6 @@ def drop_oldest(files: Sequence[Path], keep: int) -> int:
         with suppress(FileNotFoundError):
             file.unlink()
     return len(dropped)
-
-
-def _clear(folder: Path) -> None:
-    oldest = time.time() - _ABANDONED
-    for file in folder.glob(f"{_UNFINISHED}*"):
-        with suppress(OSError):
-            if file.stat().st_mtime < oldest:
-                file.unlink()
 
 
 @contextmanager

@@ -136,8 +136,11 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
     for record in made:
         executions[key(record)].append(record)
     benchmarks = {record.benchmark for record in made}
+    # where there was no later one yet, what is to be expected
+    later = mean_of(build.seconds for build in builds if build.build > 0)
+    later = mean_of(build.following for build in builds) if later is None else later
     known = Costs(
-        build=later_build(builds),
+        build=later,
         start=None,
         iteration=None,
         warmup=None,
@@ -146,8 +149,9 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
         first=mean_of(map(first_build, (build for build in alone if build.build == 0 and not build.cached))),
         probe=cost.before / len(benchmarks) if cost.before and benchmarks else None,
     )
-    plans = {_iterations(record) for record in records if isinstance(record, Run)}
-    planned = plans.pop() if len(plans) == 1 else None
+    asked = [(record.config or {}).get("plan") for record in records if isinstance(record, Run)]
+    counts = [plan.get("iterations") if isinstance(plan, dict) else None for plan in asked]
+    planned = counts[0] if counts and isinstance(counts[0], int) and all(each == counts[0] for each in counts) else None
     short = {record.benchmark: record.iterations for record in records if isinstance(record, Turn)}
     return {
         name: _costs(known, own, short.get(own[0].suite or own[0].benchmark, planned))
@@ -155,21 +159,9 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
     }
 
 
-def _iterations(run: Run) -> int | None:
-    plan = (run.config or {}).get("plan")
-    found = plan.get("iterations") if isinstance(plan, Mapping) else None
-    return found if isinstance(found, int) else None
-
-
 def first_build(build: Build) -> float | None:
     """Return what the first build of a side took, with the check of its links."""
     return None if build.seconds is None else build.seconds + (build.checked or 0.0)
-
-
-def later_build(builds: Sequence[Build]) -> float | None:
-    """Return what a build takes after the first of its side; where there was none yet, what is to be expected."""
-    later = mean_of(build.seconds for build in builds if build.build > 0)
-    return mean_of(build.following for build in builds) if later is None else later
 
 
 def mean_of(seconds: Iterable[float | None]) -> float | None:
@@ -197,12 +189,13 @@ def _costs(known: Costs, executions: Sequence[Execution], planned: int | None) -
 
 
 def _parts(execution: Execution) -> Costs:
-    nothing = Costs(build=None, start=None, iteration=None, warmup=None)
     seconds = execution.seconds
     measured = max(execution.metrics.values(), key=lambda m: len(m.values), default=None)
     if seconds is None or measured is None or not measured.values:
-        return nothing
-    count = len(measured.values)
+        return Costs(build=None, start=None, iteration=None, warmup=None)
+    count, start = len(measured.values), None
+    each = seconds / (count + len(measured.dropped))
+    warmup = each * len(measured.dropped)
     time = execution.metrics.get("time")
     if time is not None and time.values and to_base(time.unit)[0] == "s":
         scale = to_base(time.unit)[1]
@@ -210,7 +203,5 @@ def _parts(execution: Execution) -> Costs:
         # the values of many suites are means over batches of calls, and take far longer than they say
         batches = execution.suite is not None and own + dropped < _OF_BATCHES * seconds
         if own > 0 and own + dropped <= seconds and not batches:
-            start, each = seconds - own - dropped, own / len(time.values)
-            return Costs(build=None, start=start, iteration=each, warmup=dropped, values=count)
-    each = seconds / (len(measured.values) + len(measured.dropped))
-    return Costs(build=None, start=None, iteration=each, warmup=each * len(measured.dropped), values=count)
+            start, each, warmup = seconds - own - dropped, own / len(time.values), dropped
+    return Costs(build=None, start=start, iteration=each, warmup=warmup, values=count)

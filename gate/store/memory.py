@@ -191,15 +191,19 @@ class Sessions:
         Raises:
             HistoryError: a file cannot be read.
         """
-        return self._entries(f"*/{_short(project)}")
+        return self.of_host("*", project)
 
     def of_host(self, fingerprint: str, project: str | None = None) -> list[Entry]:
-        """Return what is remembered on machines of one make, of one project or of all; the newest session first.
+        """Return what is remembered on machines of one make ("*": of all), of one project or of all; the newest first.
 
         Raises:
             HistoryError: a file cannot be read.
         """
-        return self._entries(f"{_short(fingerprint)}/{'*' if project is None else _short(project)}")
+        machine = fingerprint if fingerprint == "*" else _short(fingerprint)
+        where = f"{machine}/{'*' if project is None else _short(project)}"
+        found = [file for kind in ("calibration", "check") for file in self._read(f"{where}/{kind}")]
+        found.sort(key=lambda file: (file.session.created, file.session.id), reverse=True)
+        return [Entry(session=file.session, learned=learned) for file in found for learned in file.learned]
 
     def nights(self, project: str, fingerprint: str) -> list[CaseNights]:
         """Return the nights of a project on a machine, by case, the oldest first.
@@ -214,11 +218,6 @@ class Sessions:
                 before = cases[key].nights if key in cases else []
                 cases[key] = msgspec.structs.replace(case, nights=[*before, *case.nights])
         return list(cases.values())
-
-    def _entries(self, where: str) -> list[Entry]:
-        found = [file for kind in ("calibration", "check") for file in self._read(f"{where}/{kind}")]
-        found.sort(key=lambda file: (file.session.created, file.session.id), reverse=True)
-        return [Entry(session=file.session, learned=learned) for file in found for learned in file.learned]
 
     def _read(self, where: str) -> Iterator[_File]:
         """Read the files of folders, the oldest of each first."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,11 +16,11 @@ from gate.decide.findings import variances
 from gate.decide.measurements import Decided
 from gate.decide.sides import side_summary
 from gate.evidence.records import Located
-from gate.model import Commit, Finding, HostState, Identical, Run, Side, SideSummary, UserError, Variance
+from gate.model import Commit, HostState, Identical, Run, Side, SideSummary, UserError, Variance
 from gate.model.case import case_id
 from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine, Measured, Spread
 from gate.stats.fixed_sessions import effect
-from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded
+from gate.stats.ratio import LogPair, MeanPair, Rounded
 from gate.store.records import is_sha
 from gate.store.ref import Git
 from gate.units import nominal_gib
@@ -35,60 +34,39 @@ _DIGITS = 12
 
 def machine_of(records: Collection[Located], config: Config) -> Machine:
     """Return the class of the machine that measured, of several with every one's facts."""
-    hosts = [each.record.host for each in records if isinstance(each.record, Run) and each.record.host]
-    states = [r for each in records if isinstance(r := each.record, HostState) and r.when == "begin"]
     tools = sorted({benchmark.instrument for benchmark in config.benchmark})
-    every = [
-        *(_known(host, (*_FACTS, *tools)) | _memory(host) for host in hosts),
-        *(_known(state.state, _SETTINGS) for state in states),
-    ]
-    names = dict.fromkeys(name for facts in every for name in facts)
-    facts = {name: _one([each[name] for each in every if name in each]) for name in names}
+    every: list[dict[str, Any]] = []
+    # those of hosts come first
+    for record in sorted((each.record for each in records), key=lambda each: isinstance(each, HostState)):
+        own: Mapping[str, Any] = {}
+        if isinstance(record, Run) and record.host:
+            own = {name: record.host.get(name) for name in (*_FACTS, *tools)}
+            memory = record.host.get("memory")
+            if isinstance(memory, int) and memory > 0:
+                own |= {"memory": int(nominal_gib(memory) * 2**30)}
+        elif isinstance(record, HostState) and record.when == "begin":
+            own = {name: record.state.get(name) for name in _SETTINGS}
+        every.append({n: v for n, v in own.items() if isinstance(v, (str, int, float)) and v not in ("", "unknown")})
+    facts = {}
+    for name in dict.fromkeys(name for own in every for name in own):
+        # a fact that all machines share, otherwise each one's
+        values = list(dict.fromkeys(own[name] for own in every if name in own))
+        facts[name] = values[0] if len(values) == 1 else " and ".join(sorted(map(str, values)))
     text = msgspec.json.encode(facts, order="sorted")
     return Machine(id=hashlib.sha256(text).hexdigest()[:_DIGITS], facts=facts)
 
 
-def _known(facts: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    return {
-        name: facts[name]
-        for name in names
-        if isinstance(facts.get(name), (str, int, float)) and facts[name] not in ("", "unknown")
-    }
-
-
-def _memory(host: Mapping[str, Any]) -> dict[str, Any]:
-    memory = host.get("memory")
-    return {"memory": int(nominal_gib(memory) * 2**30)} if isinstance(memory, int) and memory > 0 else {}
-
-
-def _one(values: list[Any]) -> Any:
-    """Return a fact that all machines share, otherwise each one's."""
-    every = list(dict.fromkeys(values))
-    return every[0] if len(every) == 1 else " and ".join(sorted(map(str, every)))
-
-
-class Described(msgspec.Struct, frozen=True):
-    """A commit as git shows it."""
-
-    committed: str | None
-    """ISO 8601 in UTC; None: not known."""
-    subject: str
-
-
-UNKNOWN = Described(None, "")
-
-
-def describe(git: Git, commit: str) -> Described:
-    """Describe a commit; UNKNOWN where this repository has it not, or there is none."""
+def describe(git: Git, commit: str) -> tuple[str | None, str]:
+    """Return when a commit was made, ISO 8601 in UTC, and its subject; None, "" where this repository has it not."""
     answer = git.attempt("show", "--no-patch", "--no-show-signature", "--format=%ct%n%s", f"{commit}^{{commit}}")
     seconds, _, subject = answer.stdout.decode(errors="replace").partition("\n")
     if answer.status or not seconds.strip().isdigit():
-        return UNKNOWN
+        return None, ""
     try:
         when = datetime.fromtimestamp(int(seconds), UTC)
     except (ValueError, OverflowError, OSError):
-        return Described(None, subject.strip())
-    return Described(when.isoformat(timespec="seconds").replace("+00:00", "Z"), subject.strip())
+        return None, subject.strip()
+    return when.isoformat(timespec="seconds").replace("+00:00", "Z"), subject.strip()
 
 
 def descends(git: Git, commit: str, parent: str) -> bool:
@@ -99,24 +77,14 @@ def descends(git: Git, commit: str, parent: str) -> bool:
     return git.attempt("merge-base", "--is-ancestor", parent, commit).status != 1
 
 
-_BLOCK = 1 << 20
-
-
-class Commits(msgspec.Struct, frozen=True):
-    """The commits that a run compared."""
-
-    base: str
-    head: str
-
-
-def commits_of(decided: Decided) -> Commits:
-    """Return the commits that a run compared.
+def commits_of(decided: Decided) -> tuple[str, str]:
+    """Return the commits that a run compared, base and head.
 
     Raises:
         UserError: it cannot be recorded: it knows none, measured uncommitted changes, or was interrupted.
     """
     run, report = decided.evidence.run or Run(), decided.report
-    found = Commits(_sha(decided, "base", run.base), _sha(decided, "head", run.head))
+    found = _sha(decided, "base", run.base), _sha(decided, "head", run.head)
     last = {state.session: state for state in report.run.states}.values()
     if any(state.when == "begin" for state in last):
         raise _unfit(decided, "was interrupted: `perfgate check --resume` measures the rest")
@@ -138,22 +106,27 @@ def _unfit(decided: Decided, why: str) -> UserError:
     return UserError(f"{where}: {why}")
 
 
-class Made(msgspec.Struct, frozen=True):
-    """A record, and what of the run is not in it."""
+def record_of(decided: Decided, committed: str | None, subject: str) -> tuple[HistoryRecord, list[str]]:
+    """Make the record of a run whose commits are fit, see commits_of.
 
-    record: HistoryRecord
-    left_out: list[str]
-    """Benchmarks without a ratio: a value is 0 or negative, or base and head share no session."""
+    Args:
+        committed: when its head was made.
+        subject: of its head.
 
-
-def record_of(decided: Decided, described: Described) -> Made:
-    """Make the record of a run whose commits are fit, see commits_of; described: its head.
+    Returns:
+        The record, and the benchmarks without a ratio: a value is 0 or negative, or base and head share no session.
 
     Raises:
         UserError: nothing of it can be recorded, or its measurements cannot be read again.
     """
-    commits = commits_of(decided)
-    report, raw = decided.report, [_hash(file) for file in decided.inputs.files]
+    base, head = commits_of(decided)
+    report, raw = decided.report, []
+    for file in decided.inputs.files:
+        try:
+            with file.open("rb") as opened:
+                raw.append(f"sha256:{hashlib.file_digest(opened, 'sha256').hexdigest()}")
+        except OSError as error:
+            raise UserError(f"{file}: cannot be read: {error.strerror}") from None
     if not raw:
         raise UserError("standard input: a record names its measurements by their hash: give their file")
     # estimate what was decided, over all of its rounds
@@ -162,16 +135,20 @@ def record_of(decided: Decided, described: Described) -> Made:
     design = design_of(evidence, policy, subjects)
     plain = msgspec.structs.replace(design, interval="fieller", moderate=False)
     found = estimates(subjects, plain, None).found
-    usable = [each for each in found if _has_logarithm(each)]
+    usable = [
+        each
+        for each in found
+        if each.reduced.trouble not in ("negative", "apart") and each.reduced.x > 0 and each.reduced.y > 0
+    ]
     changes = [*_changes(usable, decided), *map(_identical, report.identical)]
     if not changes:
         raise _unfit(decided, "has nothing to record: no benchmark gave a ratio")
     left_out = {each.subject.case.benchmark for each in found} - {each.subject.case.benchmark for each in usable}
     record = HistoryRecord(
-        commit=commits.head,
-        parent=commits.base,
-        subject=described.subject,
-        committed=described.committed,
+        commit=head,
+        parent=base,
+        subject=subject,
+        committed=committed,
         measured=report.run.created,
         # values from elsewhere may have no id of their own
         run=report.run.id or raw[0].removeprefix("sha256:")[:16],
@@ -181,22 +158,7 @@ def record_of(decided: Decided, described: Described) -> Made:
         raw=raw,
         changes=sorted(changes, key=lambda change: case_id(change, change.statistic)),
     )
-    return Made(record, sorted(left_out))
-
-
-def _hash(file: Path) -> str:
-    found = hashlib.sha256()
-    try:
-        with file.open("rb") as opened:
-            while block := opened.read(_BLOCK):
-                found.update(block)
-    except OSError as error:
-        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
-    return f"sha256:{found.hexdigest()}"
-
-
-def _has_logarithm(found: Estimated) -> bool:
-    return found.reduced.trouble not in ("negative", "apart") and found.reduced.x > 0 and found.reduced.y > 0
+    return record, sorted(left_out)
 
 
 def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
@@ -205,9 +167,12 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
     for each, spreads in zip(found, variances(found), strict=True):
         case, statistic = each.subject.case, each.subject.statistic
         finding, decisive = findings[case_id(case, statistic)]
-        change = effect(_logs(each.ratio))
+        if not isinstance(each.ratio, (MeanPair, LogPair, Rounded)):
+            raise TypeError(type(each.ratio).__name__)
+        change = effect(each.ratio.logs)
         known = change.df is not None and not each.reduced.trouble
         base, head = (side_summary(each, side, 0.05) for side in ("base", "head"))
+        entry = finding.accepted
         yield Change(
             benchmark=case.benchmark,
             metric=case.metric,
@@ -222,20 +187,9 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
             base=_measured(base, spreads.base),
             head=_measured(head, spreads.head),
             verdict=finding.verdict,
-            accepted=_accepted(finding),
+            accepted=entry and AcceptedChange(up_to=entry.up_to, until=entry.until, reason=entry.reason),
             decided_by=None if finding is decisive else (decisive.metric, decisive.statistic),
         )
-
-
-def _logs(ratio: Ratio) -> MeanPair:
-    if isinstance(ratio, (MeanPair, LogPair, Rounded)):
-        return ratio.logs
-    raise TypeError(type(ratio).__name__)
-
-
-def _accepted(finding: Finding) -> AcceptedChange | None:
-    known = finding.accepted
-    return None if known is None else AcceptedChange(up_to=known.up_to, until=known.until, reason=known.reason)
 
 
 def _measured(side: SideSummary, levels: Sequence[Variance]) -> Measured:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby, islice
 from typing import Protocol
-
-import msgspec
 
 from gate.model import UserError
 from gate.model.history import HistoryRecord
@@ -77,17 +75,8 @@ class Git(Protocol):
 
 Records = dict[Name, str]
 """The blob of each record."""
-
-
-class Tip(msgspec.Struct, frozen=True, eq=False):
-    """The ref at one instant."""
-
-    commit: str | None
-    """None: there is no such ref."""
-    records: Records
-
-
-_NOTHING = Tip(None, {})
+_Tip = tuple[str | None, Records]
+"""The ref at one instant: its commit, None where there is none, and what it holds."""
 
 
 class RefStore:
@@ -117,17 +106,17 @@ class RefStore:
         Raises:
             UserError: there is no such ref, or it holds something else.
         """
-        tip = self._local()
-        if tip.commit is None:
+        commit, held = self._local()
+        if commit is None:
             raise UserError(
                 f"{self._ref}: no such ref: `perfgate history add RUN` makes it, and "
                 f"`git fetch origin +{self._ref}:{self._ref}` fetches it"
             )
         records, problems, size = [], [], 0
-        for name, data in self._blobs(tip.records):
+        for name, data in self._blobs(held):
             size += len(data or b"")
             try:
-                records.append(decode(data if data is not None else b""))
+                records.append(decode(data or b""))
             except RecordError as error:
                 problems.append(f"{self._ref}:{name.path}: {error}")
         return Reading(records, problems, size)
@@ -142,16 +131,16 @@ class RefStore:
             UserError: it holds other measurements of the same run, or cannot be written.
         """
         name, blob = name_of(record), self._run("hash-object", "-w", "--stdin", stdin=encode(record)).decode().strip()
-        known = self._known(self._local().records, name, record)
-        kept = self._settle({} if known else {name: blob}, keep)
+        known = self._known(self._local()[1], name, record)
+        kept, dropped = self._settle({} if known else {name: blob}, keep)
         if self._remote is not None:
-            pushed = self._push(self._remote, keep)
+            kept, there = self._push(self._remote, keep)
             # what was dropped here may have been dropped there once more
-            kept = Kept(pushed.records, max(kept.dropped, pushed.dropped))
-        if not known and kept.records.get(name) != blob:
+            dropped = max(dropped, there)
+        if not known and kept.get(name) != blob:
             # somebody else was first to add the same run
-            known = self._known(kept.records, name, record)
-        return added_of(name, known=known, dropped=kept.dropped, kept=kept.records, pushed=self._remote)
+            known = self._known(kept, name, record)
+        return added_of(name, known=known, dropped=dropped, kept=kept, pushed=self._remote)
 
     def _known(self, records: Records, name: Name, record: HistoryRecord) -> bool:
         """Return whether a record is among others already.
@@ -173,64 +162,64 @@ class RefStore:
 
     # --- here ---------------------------------------------------------------------------------------------------------
 
-    def _settle(self, added: Records, keep: int, commit: str | None = None) -> Kept:
-        """Make the ref hold these too, however many others write to it.
+    def _settle(self, added: Records, keep: int, commit: str | None = None) -> tuple[Records, int]:
+        """Make the ref hold these too, however many others write to it; return what it holds, and how many it dropped.
 
         commit: that holds them on a remote, where they were first; it is taken where nothing else is here.
         """
         for refused in self._tries():
-            tip = self._local()
-            both = {**added, **tip.records} if commit is None else {**tip.records, **added}
-            kept = _kept(both, keep)
-            if kept.records == tip.records and commit in (None, tip.commit):
-                return kept
-            taken = commit if commit is not None and kept.records == added else self._commit(tip, kept.records)
-            if self._replace(taken, tip.commit, refused=refused):
-                return kept
+            tip, held = self._local()
+            kept, dropped = _kept({**added, **held} if commit is None else {**held, **added}, keep)
+            if kept == held and commit in (None, tip):
+                return kept, dropped
+            taken = commit if commit is not None and kept == added else self._commit(tip, kept)
+            # move the ref if it is still what it was: it is not, or is locked, where git refuses
+            answer = self._git.attempt("update-ref", self._ref, taken, tip or "0" * len(taken))
+            if not answer.status:
+                return kept, dropped
+            if refused and self._tip() == tip:
+                raise UserError(f"{self._ref}: cannot be written: {answer.reason}")
         raise _conflict(self._ref)
-
-    def _replace(self, commit: str, old: str | None, *, refused: bool) -> bool:
-        """Move the ref if it is still what it was; False: it is not, or is locked."""
-        answer = self._git.attempt("update-ref", self._ref, commit, old or "0" * len(commit))
-        if answer.status and refused and self._tip() == old:
-            raise UserError(f"{self._ref}: cannot be written: {answer.reason}")
-        return answer.status == 0
 
     def _tip(self) -> str | None:
         answer = self._git.attempt("rev-parse", "--quiet", "--verify", f"{self._ref}^{{commit}}")
         return answer.stdout.decode().strip() if answer.status == 0 else None
 
-    def _local(self) -> Tip:
+    def _local(self) -> _Tip:
         commit = self._tip()
-        return _NOTHING if commit is None else Tip(commit, self._records(commit))
+        return commit, {} if commit is None else self._records(commit)
 
     # --- on the remote ------------------------------------------------------------------------------------------------
 
-    def _push(self, remote: str, keep: int) -> Kept:
+    def _push(self, remote: str, keep: int) -> tuple[Records, int]:
         """Make ref and remote hold what either holds."""
         chained = False
         for refused in self._tries():
-            here, there = self._local(), self._there(remote)
-            if there is None:
+            (_, here), tip = self._local(), self._there(remote)
+            if tip is None:
                 # it moved between asking and fetching
                 continue
+            old, there = tip
             # a record that both have under one name is the remote's: it was first
-            kept = _kept({**here.records, **there.records}, keep)
-            commit = there.commit
-            if commit is None or kept.records != there.records:
-                commit = self._commit(there, kept.records, chained=chained)
+            kept, dropped = _kept({**here, **there}, keep)
+            commit = old
+            if commit is None or kept != there:
+                commit = self._commit(old, kept, chained=chained)
                 # a "+" before the commit would push whatever the lease says
-                lease = f"--force-with-lease={self._ref}:{there.commit or ''}"
+                lease = f"--force-with-lease={self._ref}:{old or ''}"
                 answer = self._git.attempt(*_PUSH, lease, "--", remote, f"{commit}:{self._ref}")
                 if answer.status:
-                    still = self._asked(remote) == there.commit
+                    still = self._asked(remote) == old
                     if refused and still:
-                        raise self._unsent(remote, f"does not take {self._ref}: {_rejected(answer) or answer.reason}")
+                        # "[remote rejected] (hook declined)", of what --porcelain writes
+                        lines = answer.stdout.decode(errors="replace").splitlines()
+                        why = next((line.rpartition("\t")[2] for line in lines if line.startswith("!\t")), "")
+                        raise self._unsent(remote, f"does not take {self._ref}: {why or answer.reason}")
                     # a server may refuse commits that do not follow its own
                     chained = chained or still
                     continue
-            self._settle(kept.records, keep, commit)
-            return kept
+            self._settle(kept, keep, commit)
+            return kept, dropped
         raise _conflict(f"{self._ref} of {remote}")
 
     def _unsent(self, remote: str, why: str) -> UserError:
@@ -247,18 +236,18 @@ class RefStore:
         found = (line.partition("\t") for line in answer.stdout.decode().splitlines())
         return next((commit for commit, _, ref in found if ref == self._ref), None)
 
-    def _there(self, remote: str) -> Tip | None:
+    def _there(self, remote: str) -> _Tip | None:
         """Fetch a remote's ref; None: it changed meanwhile."""
         commit = self._asked(remote)
         if commit is None:
-            return _NOTHING
+            return None, {}
         if self._git.attempt("cat-file", "-e", f"{commit}^{{tree}}").status:
             answer = self._git.attempt(*_FETCH, "--", remote, self._ref)
             if self._git.attempt("cat-file", "-e", f"{commit}^{{tree}}").status:
                 if answer.status and self._asked(remote) == commit:
                     raise self._unsent(remote, f"{self._ref} cannot be fetched: {answer.reason}")
                 return None
-        return Tip(commit, self._records(commit))
+        return commit, self._records(commit)
 
     # --- commits ------------------------------------------------------------------------------------------------------
 
@@ -282,7 +271,7 @@ class RefStore:
             found[name] = about.split()[2].decode()
         return found
 
-    def _commit(self, onto: Tip, records: Mapping[Name, str], *, chained: bool = False) -> str:
+    def _commit(self, onto: str | None, records: Mapping[Name, str], *, chained: bool = False) -> str:
         """Make a commit that holds records; chained: it follows the commit before in any case."""
         lines, months = [], []
         for month, names in groupby(sorted(records), key=lambda name: name.month):
@@ -291,10 +280,9 @@ class RefStore:
         trees = self._run("mktree", "--batch", stdin="\n".join(lines).encode()).decode().split()
         root = "".join(f"040000 tree {tree}\t{month}\n" for month, tree in zip(months, trees, strict=True))
         tree = self._run("mktree", stdin=root.encode()).decode().strip()
-        follows = onto.commit is not None and (
-            chained or int(self._run("rev-list", "--count", f"--max-count={CHAIN}", onto.commit)) < CHAIN
-        )
-        parent = ["-p", onto.commit] if follows and onto.commit is not None else []
+        parent: list[str] = []
+        if onto and (chained or int(self._run("rev-list", "--count", f"--max-count={CHAIN}", onto)) < CHAIN):
+            parent = ["-p", onto]
         made = self._git.seeing(**_AUTHOR).attempt("commit-tree", tree, *parent, stdin=b"perfgate history\n")
         if made.status:
             raise UserError(f"{self._ref}: cannot be written: {made.reason}")
@@ -309,7 +297,12 @@ class RefStore:
             fits = [size.isdigit() and int(size) <= LARGEST for size in sizes[: len(some)]]
             readable = [name for name, fit in zip(some, fits, strict=True) if fit]
             asked = "".join(f"{records[name]}\n" for name in readable)
-            found = dict(zip(readable, _contents(self._run("cat-file", "--batch", stdin=asked.encode())), strict=True))
+            batch, at, found = self._run("cat-file", "--batch", stdin=asked.encode()), 0, {}
+            # for each object a line with its size, its bytes and a newline
+            for name in readable:
+                end = batch.index(b"\n", at)
+                at = end + 2 + int(batch[at:end].split()[2])
+                found[name] = batch[end + 1 : at - 1]
             yield from ((name, found.get(name)) for name in some)
 
     def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
@@ -331,36 +324,13 @@ _PUSH = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed"
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--refmap=")
 
 
-def _rejected(answer: Answer) -> str:
-    """Return why a server takes no push, "[remote rejected] (hook declined)", of what --porcelain writes."""
-    lines = answer.stdout.decode(errors="replace").splitlines()
-    return next((line.rpartition("\t")[2] for line in lines if line.startswith("!\t")), "")
-
-
-def _contents(batch: bytes) -> Iterable[bytes]:
-    """Take apart what `cat-file --batch` writes: for each object a line with its size, its bytes and a newline."""
-    at = 0
-    while at < len(batch):
-        end = batch.index(b"\n", at)
-        size = int(batch[at:end].split()[2])
-        yield batch[end + 1 : end + 1 + size]
-        at = end + size + 2
-
-
-class Kept(msgspec.Struct, frozen=True, eq=False):
-    """What stays of some records."""
-
-    records: Records
-    dropped: int
-
-
-def _kept(records: Records, keep: int) -> Kept:
-    """Leave the newest, and one of each run, whose date may not have been known to all who added it."""
+def _kept(records: Records, keep: int) -> tuple[Records, int]:
+    """Leave the newest, and one of each run, whose date may not have been known to all who added it; count the rest."""
     once: dict[str, Name] = {}
     for name in sorted(records, reverse=True):
         once.setdefault(name.key, name)
     newest = {name: records[name] for name in list(once.values())[:keep]}
-    return Kept(newest, len(once) - len(newest))
+    return newest, len(once) - len(newest)
 
 
 def _conflict(place: str) -> ConflictError:

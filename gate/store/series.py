@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -12,19 +13,125 @@ import numpy as np
 from gate.model import Better
 from gate.model.case import CaseId, case_id
 from gate.model.creep import Suspect
-from gate.model.history import Change, HistoryRecord
+from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine
+from gate.stats.rounding import Array
 from gate.stats.series import (
-    Array,
+    EXACT,
     Interval,
     Levels,
+    Path,
     Steps,
     contributions,
     interval,
     level_variance,
     moderated,
     outlying,
+    path,
+    summed,
 )
 from gate.store.chain import Chain, chained
+
+_NAMES = ("cpu", "processor", "model", "machine")
+"""Facts that name a machine, the first that is there."""
+
+
+class Segment(msgspec.Struct, frozen=True, kw_only=True):
+    """Steps that one class of machine measured in a row; the first one of another begins a segment."""
+
+    first: int
+    last: int
+    machine: str
+    name: str
+    """What its facts say first: the processor, or the id."""
+    changed: list[tuple[str, Any, Any]]
+    """The facts that differ from the segment before: name, what it was, what it is; empty of the first."""
+
+
+class CaseTrend(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """One case, from the commit before its first run to its last."""
+
+    series: Series
+    path: Path
+    """The level of each commit of the chain."""
+    chain: Interval
+    """Sum of its log ratios, at 95%; without bounds where some were not measured."""
+    unmeasured: int
+    """Steps between its first and its last run without a ratio."""
+    level: Interval | None
+    """Of its last commit against its first, in log at 95%, by ratios and levels; None: nothing links them."""
+    build_sd: float | None
+    """Typical relative sd of a ratio of one run."""
+    day_sd: float | None
+    """Relative sd of the level of a run, of the machine that measured most; None: too few runs."""
+    accepted: dict[int, AcceptedChange]
+    """By step."""
+
+
+class Trend(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A history, looked at."""
+
+    chain: Chain
+    segments: list[Segment]
+    machines: int
+    """Classes of machine."""
+    cases: list[CaseTrend]
+    problems: list[str]
+    """Records that cannot be read."""
+    views: int
+    """Other views of the same benchmarks, which are not shown."""
+
+
+def trend(chain: Chain, found: Sequence[Series], problems: list[str], views: int = 0) -> Trend:
+    """Show cases over a chain.
+
+    Args:
+        chain: of the history.
+        found: its cases (`series(chain)`), or some of them.
+        problems: records that cannot be read.
+        views: how many other views of the same benchmarks are left out.
+    """
+    return Trend(
+        chain=chain, segments=_segments(chain), machines=len({record.machine.id for record in chain.records}),
+        cases=[_case(of) for of in found], problems=problems, views=views,
+    )  # fmt: skip
+
+
+def _segments(chain: Chain) -> list[Segment]:
+    """Return the stretches of steps that one class of machine measured."""
+    steps = [(step, link.records[-1].machine) for step, link in enumerate(chain.links) if link.records]
+    groups = [list(own) for _, own in groupby(steps, key=lambda each: each[1].id)]
+    found: list[Segment] = []
+    before: Machine | None = None
+    for number, own in enumerate(groups):
+        first, machine = own[0]
+        # a gap belongs to the machine before it
+        last = groups[number + 1][0][0] - 1 if number + 1 < len(groups) else own[-1][0]
+        facts, old = machine.facts, machine.facts if before is None else before.facts
+        name = next((str(facts[name]) for name in _NAMES if facts.get(name)), machine.id[:12])
+        both = [(name, old.get(name), facts.get(name)) for name in dict.fromkeys((*old, *facts))]
+        changed = [each for each in both if each[1] != each[2]]
+        found.append(Segment(first=first, last=last, machine=machine.id, name=name, changed=changed))
+        before = machine
+    return found
+
+
+def _case(of: Series) -> CaseTrend:
+    steps, first, last = of.steps, of.runs[0].step, of.runs[-1].step
+    noisy = np.isfinite(steps.variance) & (steps.variance > EXACT)
+    usual = max(steps.machines, key=lambda own: float(own.count.sum()))
+    found = path(steps)
+    linked = bool(found.piece[first] == found.piece[last + 1] and np.isfinite(found.level[last + 1]))
+    level = Interval(*(float(each[last + 1]) for each in (found.level, found.low, found.high)))
+    return CaseTrend(
+        series=of,
+        path=found,
+        chain=summed(steps, first, last),
+        unmeasured=int((~np.isfinite(steps.variance[first : last + 1])).sum()),
+        level=level if linked else None,
+        build_sd=math.sqrt(float(np.median(steps.variance[noisy]))) if noisy.any() else None,
+        day_sd=math.sqrt(usual.variance) if math.isfinite(usual.variance) else None,
+        accepted={run.step: run.change.accepted for run in of.runs if run.change.accepted is not None},
+    )
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,34 +258,25 @@ def _series(key: CaseId, found: Sequence[_Found], views: frozenset[CaseId], coun
         at_steps = np.array([found[i].step for i in at], dtype=np.int64)
         own.append(_levels(values[~far], at_steps[~far], count, 1.0 if alone else 0.5))
     steps = _steps(found, count, own)
-    runs = [
-        Run(
-            step=each.step, record=each.record, change=each.change if each.own else _standing_in(each.change),
-            ratio=_ratio(each.change, steps, each.step), outlier=outlier,
-        )
-        for each, outlier in zip(found, outliers, strict=True)
-    ]  # fmt: skip
+    runs = []
+    for each, outlier in zip(found, outliers, strict=True):
+        change, step = each.change, each.step
+        # one build has no variance of its own: what its step got from the others is shown
+        variance = change.variance if change.variance is not None else float(steps.variance[step])
+        ratio = interval(change.log_ratio, variance, change.df or float(steps.df[step]))
+        # of another view only the ratio counts
+        change = change if each.own else msgspec.structs.replace(change, base=None, head=None)
+        runs.append(Run(step=step, record=each.record, change=change, ratio=ratio, outlier=outlier))
     last = next(each.change for each in reversed(found) if each.own)
     return Series(
         id=key, unit=last.unit, better=last.better, factors=last.factors, runs=runs, steps=steps, views=views
     )  # fmt: skip
 
 
-def _standing_in(change: Change) -> Change:
-    """Leave what one view says for another: its ratio."""
-    return msgspec.structs.replace(change, base=None, head=None)
-
-
 def _levels(values: Array, steps: np.ndarray[tuple[int], np.dtype[np.int64]], count: int, happened: float) -> Levels:
     counts = np.bincount(steps, minlength=count).astype(np.float64)
     sums = np.bincount(steps, weights=values, minlength=count)
     return Levels(sums / np.maximum(counts, 1), counts, level_variance(values), np.full(count, happened))
-
-
-def _ratio(change: Change, steps: Steps, step: int) -> Interval:
-    # one build has no variance of its own: what its step got from the others is shown
-    variance = change.variance if change.variance is not None else float(steps.variance[step])
-    return interval(change.log_ratio, variance, change.df or float(steps.df[step]))
 
 
 def _steps(found: Sequence[_Found], count: int, machines: list[Levels]) -> Steps:

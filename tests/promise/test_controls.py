@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gate.stats.controls import BEYOND, EXPECTED, e_value
 from gate.stats.ratio import t_quantile
+from gate.stats.subsample import BEYOND, EXPECTED, e_value
 
 Array = npt.NDArray[np.float64]
 RUNS, CASES, BUILDS, STARTS = 80, 8, 6, 4

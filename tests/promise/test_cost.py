@@ -15,7 +15,7 @@ import pytest
 from benchmarks.evidence.cost import Design, design
 from gate.commands.simulate.components import TABLE_VII
 from gate.commands.simulate.pool import Results
-from gate.stats.futility import FOUND
+from gate.stats.sequential import FOUND
 
 BUILDS = (1200.0, 60.0, 10.0)
 """Seconds of one build."""

@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pytest
 
-from gate.stats.creep import NIGHTS, Array, creeping, spread_of
+from gate.stats.creep import NIGHTS, creeping, spread_of
+from gate.stats.rounding import Array
 from tests.promise.test_fieller import standard_error
 
 ALPHA = 0.05

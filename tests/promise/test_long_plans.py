@@ -18,8 +18,7 @@ from scipy import stats
 from gate.config.rules import MOST_BUILDS
 from gate.evidence.looks import with_end
 from gate.model import HostState
-from gate.stats.futility import largest_futile
-from gate.stats.sequential import FIRST_STAGE, look_rounds, spending
+from gate.stats.sequential import FIRST_STAGE, largest_futile, look_rounds, spending
 from tests.promise.test_fieller import standard_error
 
 Array = npt.NDArray[np.float64]

@@ -17,7 +17,7 @@ from gate.stats.bisection import (
     next_visit,
     posterior,
 )
-from gate.stats.detectable import needed
+from gate.stats.power import needed
 from gate.stats.sequential import spending
 
 Floats = npt.NDArray[np.float64]

@@ -89,8 +89,7 @@ def ratios_of(case: Case, statistic: str) -> tuple[float, ...]:
     reduced = reduce(case.base, case.head, center_of(statistic), exact=case.exact)
     if reduced.shortage is not None or not reduced.base.n or not reduced.head.n:
         return ()
-    both = matched(reduced.base, reduced.head)
-    base, head = logs_of(both.base), logs_of(both.head)
+    base, head = map(logs_of, matched(reduced.base, reduced.head))
     if base is None or head is None:
         return ()
     sign = 1 if case.better == "lower" else -1

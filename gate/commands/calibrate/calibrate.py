@@ -13,7 +13,7 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.calibrate import result
-from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
+from gate.commands.calibrate.command import MeasuringOptions, OutputOptions
 from gate.commands.calibrate.result import Calibration, Session, news, session_of
 from gate.config.rules import most_builds
 from gate.config.types import Config
@@ -69,35 +69,23 @@ def run(options: MeasuringOptions, outputs: OutputOptions, rules: RulesOptions, 
         if options.dry_run:
             write_preview(job, out)
             return 0
-        path = _history(options, project, err)
+        path = None
+        if (reason := barred(os.environ)) is not None:
+            err.write(f"perfgate: warning: this calibration will not be remembered: {reason}\n")
+        else:
+            path = history_path(options.history, project)
+            remember_outputs(project.repository, [path])
+            # found out now whether it can be written, not after an hour of measuring
+            Sessions(path).require()
         plan = job.project.settings.rules.plan
-        counts = " x ".join(
-            plural(count, noun)
-            for count, noun in (
-                (len(job.project.settings.benchmarks["head"]), "benchmark"),
-                (len(job.rounds), "build"),
-                (plan.executions, "start"),
-                (plan.iterations, "value"),
-            )
-            if count
-        )
+        benchmarks = len(job.project.settings.benchmarks["head"])
+        numbers = (benchmarks, len(job.rounds), plan.executions, plan.iterations)
+        nouns = ("benchmark", "build", "start", "value")
+        counts = " x ".join(plural(count, noun) for count, noun in zip(numbers, nouns, strict=True) if count)
         what = f"{commit(job.run.head)} against itself: {counts} of each, {expected(job)}"
         run.begin(job, [what, *(f"warning: {each.sentence()}" for each in news(typed(job.run.warnings)))])
         job = run.measure(job).job
         return _conclude(job, project.settings.rules, path, outputs, out, err)
-
-
-def _history(options: MeasuringOptions, project: Project, err: TextIO) -> Path | None:
-    """Return where the calibration will be remembered, once that is known to be writable; None: it may not be."""
-    reason = barred(os.environ)
-    if reason is not None:
-        err.write(f"perfgate: warning: this calibration will not be remembered: {reason}\n")
-        return None
-    path = history_path(options.history, project)
-    remember_outputs(project.repository, [path])
-    # found out now, not after an hour of measuring
-    Sessions(path).require()
-    return path
 
 
 def _planned(project: Project, options: MeasuringOptions) -> Project:

@@ -24,6 +24,7 @@ from gate.model.warnings.setup import limits
 from gate.report.outputs import write
 from gate.run.interruption import orderly
 from gate.stats.levels import summarize
+from gate.stats.rounding import Array
 from gate.units import Duration, format_duration, format_number, format_share, format_value, plural
 from gate.writing.plain import clip, visible, wrap
 from harness.instruments.declaration import Found as Usable
@@ -316,11 +317,11 @@ def _spread(measured: Measured, mean: float) -> tuple[float | None, float | None
     return between, within, math.hypot(within, between or 0.0)
 
 
-def _ranks(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _ranks(values: Sequence[float]) -> Array:
     """Rank values from 0, equal ones by the mean of their ranks."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
-    ranks: np.ndarray[tuple[int], np.dtype[np.float64]] = (last - (count + 1) / 2.0)[place]
+    ranks: Array = (last - (count + 1) / 2.0)[place]
     return ranks
 
 

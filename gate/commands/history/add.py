@@ -8,7 +8,7 @@ from typing import TextIO
 
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
-from gate.commands.history.options import AddOptions, ListOptions
+from gate.commands.history.command import AddOptions, ListOptions
 from gate.decide.measurements import decide_inputs
 from gate.decide.nothing_to_compare import nothing_to_compare
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
@@ -16,9 +16,8 @@ from gate.model import UserError
 from gate.model.controls import UNTESTED
 from gate.model.history import HistoryRecord
 from gate.run.place import here, opened
-from gate.store.controls import proof_of
-from gate.store.recording import UNKNOWN, commits_of, descends, describe, record_of
-from gate.store.records import Added, Reading, encode
+from gate.store.recording import commits_of, descends, describe, record_of
+from gate.store.records import Added, Reading, encode, proof_of
 from gate.units import agree, plural
 from gate.writing.plain import visible
 
@@ -51,14 +50,6 @@ def left_out(benchmarks: Sequence[str]) -> str:
     return f"perfgate: not recorded, without a ratio (values of 0 or below, or other sessions): {named}{more}\n"
 
 
-def no_ancestor(commit: str, parent: str) -> str:
-    """Say what it means that base is not an ancestor."""
-    return (
-        f"perfgate: base {parent[:_SHORT]} is no ancestor of {commit[:_SHORT]}: it is recorded as its parent, "
-        "and the trend only follows it from there\n"
-    )
-
-
 def listed(reading: Reading, store: str, limit: int) -> str:
     """List the newest records."""
     records = reading.records
@@ -70,19 +61,14 @@ def listed(reading: Reading, store: str, limit: int) -> str:
     size = f"{reading.size / 1e6:.1f} MB" if reading.size >= 1e5 else f"{reading.size / 1e3:.1f} kB"
     classes = f"{machines} {agree(machines, 'class', 'classes')} of machine"
     first = f"{store}: {plural(len(records), 'record')}, {plural(cases, 'case')}, {classes}, {size}"
-    lines = [first, *_proved(records), "", *(_line(record) for record in reversed(shown))]
+    lines, proof = [first], proof_of(records)
+    if proof is not None:
+        lines.append(f"{proof.sentence()}. {UNTESTED}")
+        lines += [visible(f"Warning: {warning}")] if (warning := proof.warning()) else []
+    lines += ["", *(_line(record) for record in reversed(shown))]
     if len(shown) < len(records):
         lines.append(f"and {len(records) - len(shown)} older; --limit {len(records)} lists all")
     return "\n".join(lines) + "\n"
-
-
-def _proved(records: Sequence[HistoryRecord]) -> list[str]:
-    """Say what the controls of all runs prove; nothing where there are none."""
-    proof = proof_of(records)
-    if proof is None:
-        return []
-    warning = proof.warning()
-    return [f"{proof.sentence()}. {UNTESTED}", *([visible(f"Warning: {warning}")] if warning else [])]
 
 
 def _line(record: HistoryRecord) -> str:
@@ -108,41 +94,37 @@ def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
         ConflictError: other writers were faster, time and again.
     """
     store = opened(options.store.history, options.push)
-    decided = decide_inputs(read_inputs([_measured(run) for run in options.runs or (DEFAULT_FOLDER,)]), RulesOptions())
+    inputs = []
+    for name in options.runs or (DEFAULT_FOLDER,):
+        file = Path(name)
+        beside = file.with_name(MEASUREMENTS)
+        is_report = file.name == REPORT and file.is_file()
+        if is_report and not beside.is_file():
+            raise UserError(f"{file}: there is no {MEASUREMENTS} beside it, which a record is made of: give that file")
+        inputs.append(str(beside) if is_report else name)
+    decided = decide_inputs(read_inputs(inputs), RulesOptions())
     if nothing_to_compare(decided.evidence) is not None:
         out.write(NOTHING_TO_COMPARE)
         return 0
-    commits, git = commits_of(decided), here()
-    made = record_of(decided, UNKNOWN if git is None else describe(git, commits.head))
-    if made.left_out:
-        err.write(left_out(made.left_out))
-    if git is not None and not descends(git, commits.head, commits.base):
-        err.write(no_ancestor(commits.head, commits.base))
+    (base, head), git = commits_of(decided), here()
+    record, without = record_of(decided, *((None, "") if git is None else describe(git, head)))
+    if without:
+        err.write(left_out(without))
+    if git is not None and not descends(git, head, base):
+        err.write(
+            f"perfgate: base {base[:_SHORT]} is no ancestor of {head[:_SHORT]}: it is recorded as its parent, and the "
+            "trend only follows it from there\n"
+        )
     if options.dry_run:
-        out.write(encode(made.record).decode())
+        out.write(encode(record).decode())
         return 0
-    out.write(added(store.add(made.record, options.keep), made.record, str(store)))
-    if made.record.controls is not None and made.record.controls.alarmed:
+    out.write(added(store.add(record, options.keep), record, str(store)))
+    if record.controls is not None and record.controls.alarmed:
         # without an alarm evidence only falls: then the whole store need not be read
         proof = proof_of(store.read().records)
         if proof is not None and proof.warning():
             err.write(visible(f"perfgate: {proof.sentence()}, {proof.warning()}") + "\n")
     return 0
-
-
-def _measured(run: str) -> str:
-    """Return the measurements that stand beside a report, otherwise what was named.
-
-    Raises:
-        UserError: a report without its measurements, whose hash a record needs.
-    """
-    file = Path(run)
-    if file.name != REPORT or not file.is_file():
-        return run
-    beside = file.with_name(MEASUREMENTS)
-    if not beside.is_file():
-        raise UserError(f"{file}: there is no {MEASUREMENTS} beside it, which a record is made of: give that file")
-    return str(beside)
 
 
 def run_list(options: ListOptions, out: TextIO, err: TextIO) -> int:

@@ -194,9 +194,6 @@ def alarms(setting: Setting) -> Section:
         both = tuple(report(cases, shape, gate, threshold) for threshold in THRESHOLDS)
         return Ask(both, lambda of: " / ".join(f"{of.of(each).failing * 100:.2f}" for each in both) + "%")
 
-    def wrongly(study: Reports) -> Ask:
-        return told(study, lambda c: percent(c.wrongly_not_worse, 2))
-
     single = tuple(
         row(plain(d), f"`{interval}`", *(different(comparisons(setting, n, 1.0, interval), at) for n in setting.builds))
         for at, d in enumerate(setting.thresholds)
@@ -207,9 +204,11 @@ def alarms(setting: Setting) -> Section:
         row(name, shape.name, *(failing(cases, shape, gate) for gate in GATES)) for name, cases, shape in every
     )
     missed = tuple(
-        row(name, shape.name, *(wrongly(not_worse(cases, shape, gate)) for gate in GATES[:3]))
+        row(name, shape.name, *(
+            told(not_worse(cases, shape, gate), lambda c: percent(c.wrongly_not_worse, 2)) for gate in GATES[:3]
+        ))
         for name, cases, shape in every
-    )
+    )  # fmt: skip
     titles = ("cases", "build effects", *(gate.words for gate in GATES))
     return Section("False alarms", (
         (

@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TextIO
 
 import numpy as np
-
-from gate.model import Sample
-from gate.stats.levels import summarize
-from gate.stats.planning import Components as Variances
-from gate.stats.planning import build_variance, without_shared
-from gate.stats.round_ratio import rounds_of
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
-import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
 
 from gate.cli.groups import RulesOptions
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.inputs import read_inputs
 from gate.evidence.runs import config_of, run_of
-from gate.model import SIDES, FindingMemory, UserError
+from gate.model import SIDES, Case, FindingMemory, Sample, UserError
 from gate.model.case import MEAN
 from gate.stats.components import estimate, squares_of
+from gate.stats.levels import summarize
+from gate.stats.planning import Components as Variances
+from gate.stats.planning import build_variance, without_shared
+from gate.stats.round_ratio import rounds_of
+from gate.stats.rounding import Array
 from gate.writing.plain import visible
 
 if TYPE_CHECKING:
@@ -131,60 +124,36 @@ def components_of(name: str, base: Sample, head: Sample) -> Components | None:
     """Take the components of a case from its samples, the mean over both sides of T2 over the squared mean.
 
     What base and head of a round share, as a layout or the host's speed, is its drift and not in the levels. A negative
-    T2 counts as 0: that level adds nothing that can be seen. It is measured as often as in the samples, on
-    the average. None when a side has a mean of 0 or a single
-    build, so that nothing is known of the builds. Builds of all sessions count alike: what sessions add is in them.
+    T2 counts as 0: that level adds nothing that can be seen. It is measured as often as in the samples, on the average.
+    None when a side has a mean of 0 or a single build, so that nothing is known of the builds. Builds of all sessions
+    count alike: what sessions add is in them.
     """
-    sides = [_relative(sample) for sample in (base, head)]
-    known = [side for side in sides if side is not None]
-    if len(known) < len(sides):
-        return None
-    build, execution, iteration = (sum(side[i] for side in known) / len(known) for i in range(3))
-    executions, iterations = _mean_count(base, head, 1), _mean_count(base, head, 0)
-    whole = Variances(iteration, execution, build)
-    shared = _shared(base, head) * build_variance(whole, executions, iterations)
-    apart = without_shared(whole, shared, executions)
-    found = of_variances(
-        name,
-        build=apart.build,
-        execution=apart.execution,
-        iteration=iteration,
-        executions=executions,
-        iterations=iterations,
+    sums = dict.fromkeys(("build", "execution", "iteration"), 0.0)
+    summaries = [summarize(sample) for sample in (base, head)]
+    for sample, summary in zip((base, head), summaries, strict=True):
+        t2 = {level.level: max(level.t2, 0.0) / (summary.tops.mean or math.nan) ** 2 for level in summary.variances}
+        if len(sample.builds) < 2 or not summary.tops.mean or not all(map(math.isfinite, t2.values())):
+            return None
+        sums = {level: total + t2.get(level, 0.0) for level, total in sums.items()}  # type: ignore[call-overload]
+    whole = Variances(**{level: total / 2 for level, total in sums.items()})
+    executions, iterations = (
+        float(np.concatenate([base.counts[level], head.counts[level]]).mean()) for level in (1, 0)
     )
-    left = build_variance(whole, executions, iterations) - build_variance(apart, executions, iterations)
-    return dataclasses.replace(found, drift=math.sqrt(max(left, 0.0)))
+    # less a standard error: chance is not to pass for what is shared
+    rounds, share = rounds_of(*(summary.tops for summary in summaries)), 0.0
+    if rounds is not None and rounds.df >= _FEWEST_DF and rounds.correlation is not None:
+        r = min(rounds.correlation, 0.99)
+        share = max(r - (1 - r * r) / math.sqrt(rounds.df), 0.0)
+    variance = build_variance(whole, executions, iterations)
+    apart = without_shared(whole, share * variance, executions)
+    left = variance - build_variance(apart, executions, iterations)
+    return dataclasses.replace(of_variances(name, apart, executions, iterations), drift=math.sqrt(max(left, 0.0)))
 
 
-def _shared(base: Sample, head: Sample) -> float:
-    """Return the correlation of base and head over rounds, less a standard error: chance is not to pass for it."""
-    rounds = rounds_of(summarize(base).tops, summarize(head).tops)
-    if rounds is None or rounds.df < _FEWEST_DF or rounds.correlation is None:
-        return 0.0
-    r = min(rounds.correlation, 0.99)
-    return max(r - (1 - r * r) / math.sqrt(rounds.df), 0.0)
-
-
-def of_variances(
-    name: str, *, build: float, execution: float, iteration: float, executions: float, iterations: float
-) -> Components:
+def of_variances(name: str, t2: Variances, executions: float, iterations: float) -> Components:
     """Make components of T2 of each level over the squared mean; a negative one counts as 0."""
-    of_build, of_execution, of_iteration = (math.sqrt(max(t2, 0.0)) for t2 in (build, execution, iteration))
-    counts = (max(1, round(executions)), max(1, round(iterations)))
-    return Components(name, of_build, of_execution, of_iteration, *counts)
-
-
-def _mean_count(base: Sample, head: Sample, level: int) -> float:
-    return float(np.concatenate([base.counts[level], head.counts[level]]).mean())
-
-
-def _relative(sample: Sample) -> list[float] | None:
-    summary = summarize(sample)
-    if len(sample.builds) < 2 or not summary.tops.mean:
-        return None
-    t2 = {level.level: max(level.t2, 0.0) / summary.tops.mean**2 for level in summary.variances}
-    found = [t2.get(level, 0.0) for level in ("build", "execution", "iteration")]
-    return found if all(math.isfinite(value) for value in found) else None
+    levels = (math.sqrt(max(own, 0.0)) for own in (t2.build, t2.execution, t2.iteration))
+    return Components(name, *levels, max(1, round(executions)), max(1, round(iterations)))
 
 
 def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
@@ -202,7 +171,7 @@ def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:
     for case in gather(inputs.records, measured or Config(), measured=measured).cases:
         if not case.decided:
             continue
-        name = _name(case.benchmark, case.metric, case.factors)
+        name = _name(case)
         components = components_of(name, case.base, case.head)
         if components is None or not components.of_build_mean:
             why = "it shows no spread" if components else "it needs two builds of each and a mean that is not 0"
@@ -232,20 +201,12 @@ def of_memory(remembered: FindingMemory) -> Components | None:
     squares = squares_of(remembered.sessions)
     if remembered.statistic != MEAN or not squares:
         return None
-    t2 = estimate(squares).components
     newest = remembered.sessions[0]
-    return of_variances(
-        _name(remembered.benchmark, remembered.metric, remembered.factors),
-        build=t2.build,
-        execution=t2.execution,
-        iteration=t2.iteration,
-        executions=newest.executions,
-        iterations=newest.iterations,
-    )
+    return of_variances(_name(remembered), estimate(squares).components, newest.executions, newest.iterations)
 
 
-def _name(benchmark: str, metric: str, factors: Mapping[str, Any]) -> str:
-    return visible(" ".join([benchmark, metric, *(f"{key}={value}" for key, value in sorted(factors.items()))]))
+def _name(of: Case | FindingMemory) -> str:
+    return visible(" ".join([of.benchmark, of.metric, *(f"{key}={own}" for key, own in sorted(of.factors.items()))]))
 
 
 def _recalled(history: Path | None, rules: RulesOptions) -> Memory | None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -14,11 +14,7 @@ from gate.commands.simulate.components import NORMAL, Components, Shape
 from gate.model import Case, Evidence, FindingMemory, MeanSquare, Memory, Remembered, Round, Run, Sample
 from gate.model.case import MEAN
 from gate.stats.prior import MOST_DF
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
+from gate.stats.rounding import Array, Ints
 
 CREATED = "2026-11-20T09:00:00Z"
 COMMON = {"build": {"layouts": "common"}}
@@ -128,22 +124,16 @@ def case(name: str, base: Sample, head: Sample) -> Case:
 
 def of_builds(means: Array) -> Sample:
     """Make a sample of one value a build."""
-    return _sample(means, len(means), 1, 1)
+    return of_values(means[:, None, None])
 
 
 def of_values(values: Array) -> Sample:
     """Make a sample of values of shape (builds, executions, iterations)."""
-    return _sample(values.ravel(), *values.shape)
-
-
-def _sample(values: Array, builds: int, executions: int, iterations: int) -> Sample:
-    return Sample(values, *_nested(builds, executions, iterations))
+    return Sample(values.ravel(), *_nested(*values.shape))
 
 
 @cache
-def _nested(
-    builds: int, executions: int, iterations: int
-) -> tuple[tuple[npt.NDArray[np.int64], ...], tuple[tuple[int, int], ...]]:
+def _nested(builds: int, executions: int, iterations: int) -> tuple[tuple[Ints, ...], tuple[tuple[int, int], ...]]:
     counts = (np.full(builds * executions, iterations), np.full(builds, executions), np.array([builds]))
     return counts, tuple((0, k) for k in range(builds))
 

@@ -26,6 +26,8 @@ _CALM = 10.0
 
 
 AnyStudy = Study[Counts]
+_Chunk = tuple[AnyStudy, int, int]
+"""Part of a study: its number, and of how many draws."""
 C = TypeVar("C", bound=Counts)
 
 
@@ -38,15 +40,6 @@ class Results:
     def of(self, study: Study[C]) -> C:
         """Return the counts of one study."""
         return cast("C", self.counts[study])
-
-
-@dataclass(frozen=True, slots=True)
-class _Chunk:
-    """One part of a study: number `index`, of n draws."""
-
-    study: AnyStudy
-    index: int
-    n: int
 
 
 def run_all(studies: Iterable[AnyStudy], reports: int, *, seed: int, cores: int | None, progress: TextIO) -> Results:
@@ -62,9 +55,9 @@ def run_all(studies: Iterable[AnyStudy], reports: int, *, seed: int, cores: int 
     found: dict[AnyStudy, Counts] = {}
     # more processes than cores make nothing faster
     workers = min(cores or usable_cores(), usable_cores(), len(chunks))
-    for chunk, counts in zip(chunks, _run(chunks, seed, workers), strict=True):
+    for (study, *_), counts in zip(chunks, _run(chunks, seed, workers), strict=True):
         # in the order of the chunks, so that sums of floats do not depend on who was first
-        found[chunk.study] = found[chunk.study] + counts if chunk.study in found else counts
+        found[study] = found[study] + counts if study in found else counts
         told.one_done()
     told.close()
     return Results(found)
@@ -82,7 +75,7 @@ def _chunks(study: AnyStudy, reports: int) -> Iterator[_Chunk]:
     total = max(1, math.ceil(reports * study.effort))
     size = min(study.chunk, total)
     for index, start in enumerate(range(0, total, size)):
-        yield _Chunk(study, index, min(size, total - start))
+        yield study, index, min(size, total - start)
 
 
 def _run(chunks: Sequence[_Chunk], seed: int, workers: int) -> Iterable[Counts]:
@@ -101,22 +94,22 @@ def _run(chunks: Sequence[_Chunk], seed: int, workers: int) -> Iterable[Counts]:
 def _become_worker() -> None:
     # Ctrl-C reaches every process of the terminal; the first one ends the others
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
 
+    def end_with_parent() -> None:
+        # a first process that is killed cannot end the others, and they would wait for work for ever
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
 
-def _end_with_parent() -> None:
-    # a first process that is killed cannot end the others, and they would wait for work for ever
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 def _one(seed: int, chunk: _Chunk) -> Counts:
+    study, index, n = chunk
     # named by what it is, so that another study more or less changes no other
-    name = zlib.crc32(repr(chunk.study).encode())
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(name, chunk.index)))
-    return chunk.study.run(rng, chunk.n)
+    name = zlib.crc32(repr(study).encode())
+    return study.run(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(name, index))), n)
 
 
 class _Told:

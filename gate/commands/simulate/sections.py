@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -10,13 +11,14 @@ from typing import TypeVar
 from gate.commands.simulate.components import Components
 from gate.commands.simulate.pool import AnyStudy, Results
 from gate.commands.simulate.studies import Counts, Study
-from gate.document.terminal import Cell as Laid
-from gate.document.terminal import Column, lay_out
+from gate.document.markdown import row as markdown_row
+from gate.document.terminal import Column, table
 from gate.writing.plain import wrap
 
 C = TypeVar("C", bound=Counts)
 LINE = 140
 """Columns of a paragraph of a document."""
+_SPECIAL = re.compile(r"[\\|\[\]]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class Section:
 def asked(sections: Sequence[Section]) -> Iterator[AnyStudy]:
     """List every study that the sections ask for."""
     tables = (block for section in sections for block in section.blocks if isinstance(block, Table))
-    for cell in (cell for table in tables for line in table.rows for cell in line):
+    for cell in (cell for own in tables for line in own.rows for cell in line):
         if isinstance(cell, Ask):
             yield from cell.studies
 
@@ -118,26 +120,16 @@ def as_text(sections: Sequence[Section], results: Results, width: int) -> str:
     for section in sections:
         lines += [section.title, "=" * len(section.title), ""]
         for block in section.blocks:
-            lines += [*(wrap(_bare(block), width) if isinstance(block, str) else _grid(block, results, width)), ""]
+            if isinstance(block, str):
+                lines += [*wrap(_bare(block), width), ""]
+                continue
+            head = [Column(title, right=i >= block.names) for i, title in enumerate(block.titles)]
+            lines += [*table(head, [[*map(_bare, line)] for line in block.texts(results)], width), ""]
     return "\n".join(lines)
 
 
 def _bare(text: str) -> str:
     return text.replace("**", "").replace("`", "")
-
-
-def _grid(table: Table, results: Results, width: int) -> list[str]:
-    head = [Column(title, right=i >= table.names) for i, title in enumerate(table.titles)]
-    rows = [[_bare(text) for text in line] for line in table.texts(results)]
-    laid = lay_out(head, [[Laid(text) for text in line] for line in rows], width)
-    if laid is not None:
-        return laid
-    # too wide: one line for each cell
-    lines = []
-    for line in rows:
-        lines.append("  ".join(line[: table.names]))
-        lines += [f"  {title}: {text}" for title, text in list(zip(table.titles, line, strict=True))[table.names :]]
-    return lines
 
 
 def as_markdown(before: Sequence[str], sections: Sequence[Section], results: Results) -> str:
@@ -150,10 +142,9 @@ def as_markdown(before: Sequence[str], sections: Sequence[Section], results: Res
                 parts.append("\n".join(wrap(block, LINE)))
                 continue
             rule = ["---" if i < block.names else "---:" for i in range(len(block.titles))]
-            rows = [list(block.titles), rule, *([_escaped(text) for text in line] for line in block.texts(results))]
-            parts.append("\n".join(f"| {' | '.join(line)} |" for line in rows))
+            cells = [
+                [re.sub(r"[\\|\[\]]", r"\\\g<0>", text).replace("<", "&lt;") for text in line]
+                for line in block.texts(results)
+            ]
+            parts.append("\n".join(markdown_row(*line) for line in (block.titles, rule, *cells)))
     return "\n\n".join(parts) + "\n"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("[", "\\[").replace("]", "\\]").replace("<", "&lt;")

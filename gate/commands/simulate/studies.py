@@ -7,27 +7,22 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
 from gate.commands.simulate.draws import CASE, Draws
 from gate.config.rules import Policy
 from gate.config.types import Benchmark, Config, Gate, Interval, MetricRules, Show
-from gate.decide.design import Design, by_question, design_of, subjects_of
+from gate.decide.design import by_question, design_of, subjects_of
 from gate.decide.estimates import estimates
 from gate.decide.findings import verdict_of
-from gate.decide.looks import Judged, limits_of, walk
-from gate.model import Case, Evidence, Verdict
+from gate.decide.looks import limits_of, walk
+from gate.model import Evidence, Verdict
+from gate.stats.rounding import Array
 from gate.units import Quantity, Share
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 _DAY = datetime.date(2026, 11, 20)
 _CASES_AT_ONCE = 2000
@@ -147,18 +142,14 @@ class Comparisons:
         evidence = self.source.evidence(rng, self.rules.looks[-1], (), self.ratios)
         subjects = subjects_of(evidence, policy)
         design = design_of(evidence, policy, subjects)
-        truths = {case.benchmark: ratio for case, ratio in zip(_first(evidence), self.ratios, strict=True)}
+        # one case of each benchmark
+        truths = dict(zip(dict.fromkeys(case.benchmark for case in evidence.cases), self.ratios, strict=True))
         rows = []
         for found in estimates(subjects, design, None).found[: self.counted]:
             limits = limits_of(found, design.alpha)
             low, high = (limits.low, limits.high) if limits.kind == "bounded" else (math.nan, math.nan)
             rows.append((low or 0.0, high or 0.0, truths[found.subject.case.benchmark]))
         return rows
-
-
-def _first(evidence: Evidence) -> list[Case]:
-    """Return one case of each benchmark."""
-    return list({case.benchmark: case for case in evidence.cases}.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,16 +244,16 @@ def decided(evidence: Evidence, rules: Rules) -> list[Decided]:
     policy = policy_of(rules)
     subjects = subjects_of(evidence, policy)
     design = design_of(evidence, policy, subjects)
-    judged = walk(subjects, design).judged
-    return [_of_question([judged[i] for i in views], design, rules) for views in by_question(subjects)]
-
-
-def _of_question(views: Sequence[Judged], design: Design, rules: Rules) -> Decided:
-    """Take the view that shows a regression, otherwise the sharp one."""
-    chosen = next((each for each in views if each.regression.rejected), None)
-    chosen = chosen or next(each for each in views if each.subject.sharp)
-    verdict = verdict_of(chosen, design).verdict
-    return Decided(verdict, chosen.position.not_worse and verdict != "regression", rules.looks[chosen.look])
+    judged, found = walk(subjects, design).judged, []
+    for question in by_question(subjects):
+        views = [judged[i] for i in question]
+        # the view that shows a regression, otherwise the sharp one
+        chosen = next((each for each in views if each.regression.rejected), None)
+        chosen = chosen or next(each for each in views if each.subject.sharp)
+        verdict = verdict_of(chosen, design).verdict
+        not_worse = chosen.position.not_worse and verdict != "regression"
+        found.append(Decided(verdict, not_worse, rules.looks[chosen.look]))
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,8 +31,7 @@ from gate.planning.basis import from_memory
 from gate.planning.known import Known
 from gate.planning.plan import terms_of
 from gate.planning.text import POWER
-from gate.stats.plan_types import PlannedCase
-from gate.stats.planning import Components, Costs, Counts
+from gate.stats.planning import Components, Costs, Counts, PlannedCase
 from gate.stats.power import minimum_detectable_change
 from gate.stats.sequential import look_rounds
 from gate.store.memory import Costs as Spent

@@ -9,22 +9,16 @@ Source: Box and Wilson 1951; Montgomery, Design and Analysis of Experiments, cha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from gate.stats.design.coding import DEPENDENT, Coded, Design, coded, columns_of
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int64]
-import math
-from typing import TYPE_CHECKING, Any
+from gate.stats.rounding import Array, Ints
 
 LOWEST = 2
 """Interactions of two factors are named as aliases whatever the order of the model."""
@@ -44,7 +38,7 @@ class Aliases(msgspec.Struct, frozen=True):
 
 
 def aliases(
-    codes: Codes, sizes: Sequence[int], model: Coded, order: int, counts: Codes | None = None
+    codes: Ints, sizes: Sequence[int], model: Coded, order: int, counts: Ints | None = None
 ) -> dict[Factors, Aliases]:
     """Return the aliases of each term of a model but its intercept, among the terms that it does not have.
 
@@ -55,7 +49,14 @@ def aliases(
         counts: units of each treatment; None: equal. Only partial aliases depend on it.
     """
     found: dict[Factors, Aliases] = {term.factors: Aliases((), {}) for term in model.terms[1:]}
-    others = [own for own in _candidates(sizes, max(order, LOWEST)) if own not in found]
+    varied = [factor for factor, size in enumerate(sizes) if size > 1]
+    candidates: list[Factors] = []
+    for size in range(1, min(max(order, LOWEST), len(varied)) + 1):
+        more = list(combinations(varied, size))
+        if size > LOWEST and len(candidates) + len(more) > _MOST_TERMS:
+            break
+        candidates += more
+    others = [own for own in candidates if own not in found]
     if not others or not found:
         return found
     parts = [columns_of(codes, sizes, own) for own in others]
@@ -100,18 +101,7 @@ def without_aliased(design: Design, model: Coded, alike: dict[Factors, Aliases] 
     return msgspec.structs.replace(model, left_out=tuple(own for own in model.left_out if own not in named))
 
 
-def _candidates(sizes: Sequence[int], order: int) -> list[Factors]:
-    varied = [factor for factor, size in enumerate(sizes) if size > 1]
-    found: list[Factors] = []
-    for size in range(1, min(order, len(varied)) + 1):
-        own = list(combinations(varied, size))
-        if size > LOWEST and len(found) + len(own) > _MOST_TERMS:
-            break
-        found += own
-    return found
-
-
-def orthogonal(codes: Codes, sizes: Sequence[int]) -> bool:
+def orthogonal(codes: Ints, sizes: Sequence[int]) -> bool:
     """Return whether all settings of every two factors occur together equally often: no factor biases another.
 
     Full factorials, fractions of resolution III and more, and Plackett-Burman designs are such.
@@ -127,7 +117,7 @@ def orthogonal(codes: Codes, sizes: Sequence[int]) -> bool:
     return all(own.sum(axis=0).min() == own.sum(axis=0).max() for own in flags)
 
 
-def saturated(codes: Codes, sizes: Sequence[int]) -> Coded | None:
+def saturated(codes: Ints, sizes: Sequence[int]) -> Coded | None:
     """Return the model with as many orthogonal contrasts of two-level factors as the treatments hold.
 
     Terms of low order come first, and stand for those that they are aliased with. None: some factor has not two
@@ -185,70 +175,63 @@ class Fit(msgspec.Struct, frozen=True, eq=False):
         return self.residual_ss / self.residual_df if self.residual_df else None
 
 
-class Scaled(msgspec.Struct, frozen=True, eq=False):
-    """Values about their mean, at most about 1 in size. noise: differences up to it are rounding."""
-
-    values: Array
-    location: float
-    scale: float
-    noise: float
-
-
-def scaled(y: Array) -> Scaled:
+def scaled(y: Array) -> tuple[Array, float, float, float]:
     """Take the mean off values and divide them by a power of 2, so that neither 1e-9 s nor 1e12 loses a digit.
 
     Values that differ by rounding only become 0.
+
+    Returns:
+        The values, at most about 1 in size; the mean that was taken off; the divisor; and up to which size differences
+        are rounding.
 
     Raises:
         ValueError: a value that is not finite.
     """
     if not np.isfinite(y).all():
         raise ValueError("a value is not finite")
-    unit = _power(float(np.abs(y).max()))
+
+    def power(value: float) -> float:
+        # the power of 2 just above, 1 for 0
+        return 2.0 ** int(np.frexp(value)[1])
+
+    unit = power(float(np.abs(y).max()))
     whole = y / unit
     apart = whole - whole[0]
     middle = float(apart.mean())
     apart = apart - middle
     location = float((whole[0] + middle) * unit)
-    largest = float(np.abs(whole).max())
-    spread = float(np.abs(apart).max())
+    largest, spread = float(np.abs(whole).max()), float(np.abs(apart).max())
     if spread <= ROUNDING * largest:
-        return Scaled(np.zeros(len(y)), location, 1.0, 0.0)
-    own = _power(spread)
-    return Scaled(apart / own, location, own * unit, ROUNDING * (1 + largest / own))
-
-
-def _power(value: float) -> float:
-    """Return the power of 2 just above a value, 1 for 0."""
-    return 2.0 ** int(np.frexp(value)[1])
+        return np.zeros(len(y)), location, 1.0, 0.0
+    own = power(spread)
+    return apart / own, location, own * unit, ROUNDING * (1 + largest / own)
 
 
 def least_squares(y: Array, design: Design, order: int) -> Fit:
     """Fit all terms of up to `order` factors that the treatments tell apart, with effect coding; y: of the units."""
     model = coded(design.codes, design.sizes, order)
-    own = scaled(y)
-    results = _by_formula(design.totals(own.values) / design.counts, design, model)
+    own, location, scale, noise = scaled(y)
+    results = _by_formula(design.totals(own) / design.counts, design, model)
     coefficients, covariance = (np.asarray(found) for found in (results.params, results.normalized_cov_params))
-    location = own.location
     fitted = np.asarray(results.fittedvalues)[design.place]
-    residuals = own.values - fitted
-    if float(np.abs(residuals).max()) <= own.noise:
+    residuals = own - fitted
+    if float(np.abs(residuals).max()) <= noise:
         residuals = np.zeros(len(y))
         values = np.full(len(design.counts), math.inf)
         np.minimum.at(values, design.place, y)
         location = float(values[0])
-        apart = values / own.scale - location / own.scale
+        apart = values / scale - location / scale
         coefficients = _exact(apart, model.matrix, covariance @ (model.matrix.T * design.counts))
         fitted = apart[design.place]
-        coefficients = np.where(np.abs(coefficients) <= own.noise, 0.0, coefficients)
+        coefficients = np.where(np.abs(coefficients) <= noise, 0.0, coefficients)
     df = len(y) - len(coefficients)
     return Fit(
         results=results,
         design=design,
         coded=model,
         location=location,
-        scale=own.scale,
-        noise=own.noise,
+        scale=scale,
+        noise=noise,
         coefficients=coefficients,
         covariance=covariance,
         fitted=fitted,
@@ -256,7 +239,7 @@ def least_squares(y: Array, design: Design, order: int) -> Fit:
         leverage=np.einsum("ij,ij->i", model.matrix @ covariance, model.matrix),
         residual_df=df,
         residual_ss=float(residuals @ residuals) if df else 0.0,
-        total_ss=float(own.values @ own.values),
+        total_ss=float(own @ own),
     )
 
 
@@ -268,18 +251,15 @@ def _by_formula(means: Array, design: Design, model: Coded) -> Any:
     import pandas as pd
     from statsmodels.regression.linear_model import WLS  # type: ignore[import-untyped] # it has no types
 
-    if not model.coded:
-        return _fitted(WLS(means, model.matrix, weights=design.counts), design, model)
+    fitted = WLS(means, model.matrix, weights=design.counts) if not model.coded else None
     names = [f"C(f{i}, Sum(omit=0))" for i in range(len(design.sizes))]
     # of an interaction the first factor's columns are the fastest there, the last one's here
     terms = ["1", *(":".join(names[f] for f in reversed(term.factors)) for term in model.terms[1:])]
     frame = pd.DataFrame({"y": means} | {f"f{i}": own for i, own in enumerate(design.codes.T)})
-    return _fitted(WLS.from_formula(f"y ~ {' + '.join(terms)}", frame, weights=design.counts), design, model)
-
-
-def _fitted(model: Any, design: Design, own: Coded) -> Any:
-    model.df_resid = max(int(design.counts.sum()) - own.matrix.shape[1], 1)
-    return model.fit()
+    if fitted is None:
+        fitted = WLS.from_formula(f"y ~ {' + '.join(terms)}", frame, weights=design.counts)
+    fitted.df_resid = max(int(design.counts.sum()) - model.matrix.shape[1], 1)
+    return fitted.fit()
 
 
 def _exact(values: Array, matrix: Array, solve: Array) -> Array:

@@ -20,15 +20,10 @@ from gate.model import study
 from gate.model.study import Blocks, Factor, MainEffect, MeanPoint, Setting, Treatment
 from gate.stats.design.aliases import orthogonal
 from gate.stats.quantile import needed_values, type8
+from gate.stats.rounding import Array, Ints
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    Array = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
-    from gate.model.study import Factor
-
 
 Codes = tuple[int, ...]
 """The number of the setting of each factor."""
@@ -207,11 +202,6 @@ def main_effects(units: pd.DataFrame, factors: Sequence[Factor], size: int = 1) 
     return found
 
 
-def interactions(units: pd.DataFrame, factors: Sequence[Factor]) -> list[MainEffect]:
-    """Return the same for each two factors: a mean for each combination of their settings that was measured."""
-    return main_effects(units, factors, 2)
-
-
 EXACT = 200
 """Most boxes for which the chance of a pattern of three or more settings is counted out; more get a bound."""
 FEW = 12
@@ -235,7 +225,12 @@ def blocks(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Blocks]:
         size = len(whole[0].cells) if whole else 0
         told = Blocks(factor=each.name, boxes=shown, complete=0, order=None, same=0, chance=None, tail=None)
         if size > 1:
-            orders = Counter(order for order in map(_order, whole) if order is not None)
+            orders: Counter[tuple[int, ...]] = Counter()
+            for box in whole:
+                ranked = sorted((cell.mean, code) for cell, code in zip(box.cells, box.codes, strict=True))
+                # two means that are equal to rounding are in no order
+                if not any(high - low <= HAIR * max(abs(low), abs(high)) for (low, _), (high, _) in pairwise(ranked)):
+                    orders[tuple(code for _, code in ranked)] += 1
             (order, same), *_ = [*orders.most_common(1), ((), 0)]
             told = msgspec.structs.replace(
                 told,
@@ -247,14 +242,6 @@ def blocks(units: pd.DataFrame, factors: Sequence[Factor]) -> list[Blocks]:
             )
         found.append(told)
     return found
-
-
-def _order(box: Box) -> tuple[int, ...] | None:
-    """Return the settings from the lowest to the highest mean; None where two means are equal."""
-    ranked = sorted((cell.mean, code) for cell, code in zip(box.cells, box.codes, strict=True))
-    if any(high - low <= HAIR * max(abs(low), abs(high)) for (low, _), (high, _) in pairwise(ranked)):
-        return None
-    return tuple(code for _, code in ranked)
 
 
 def chance(boxes: int, settings: int) -> float:
@@ -276,17 +263,12 @@ def tail(same: int, boxes: int, settings: int) -> float:
     if same <= -(-boxes // orders):
         return 1.0  # so many agree on some order in any case
     if 2 < settings <= FEW and boxes <= EXACT:
-        # count the words of some length over some letters in which no letter comes more often than `most`
-        letters = orders
-        most = same - 1
-        choose = [[math.comb(n, j) for j in range(n + 1)] for n in range(boxes + 1)]
-
+        # count the words over as many letters as orders in which no letter comes as often as `same`
         def joined(a: list[int], b: list[int]) -> list[int]:
             # of two sets of letters: where in the word those of the first stand
-            return [sum(choose[n][j] * a[j] * b[n - j] for j in range(n + 1)) for n in range(boxes + 1)]
+            return [sum(math.comb(n, j) * a[j] * b[n - j] for j in range(n + 1)) for n in range(boxes + 1)]
 
-        result = [1] + [0] * boxes
-        power = [int(n <= most) for n in range(boxes + 1)]
+        letters, result, power = orders, [1] + [0] * boxes, [int(n < same) for n in range(boxes + 1)]
         while letters:
             if letters % 2:
                 result = joined(result, power)

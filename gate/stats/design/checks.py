@@ -6,31 +6,23 @@ Tests reject anything once there are thousands of units, so each finding also sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
 
-from gate.model.study import Check
+from gate.model.study import Check, Dependence, Factor
+from gate.stats.design.aliases import Fit, scaled
+from gate.stats.design.coding import Design
+from gate.stats.design.layers import Groups, groups
 from gate.stats.family import holm
+from gate.stats.rounding import Array, Ints
 from gate.stats.special import fdtrc
 from gate.stats.spreads import deviations
 from gate.units import plural
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Factor
-    from gate.stats.design.aliases import Fit
-    from gate.stats.design.coding import Design
-
-    Array = npt.NDArray[np.float64]
-from typing import TYPE_CHECKING, Literal
-
-from gate.model.study import Dependence
-from gate.stats.design.aliases import scaled
-from gate.stats.design.layers import Groups, groups
 
 SHAPIRO_MOST = 5000
 """Up to so many residuals the p of Shapiro and Wilk's W is known (Royston 1995)."""
@@ -75,37 +67,25 @@ def untested(name: str, why: str) -> Finding:
     return Finding(name, None, (), None, False, "not tested", "not tested", why, "")
 
 
-class Judged(msgspec.Struct, frozen=True):
-    """A check, and its warning where it does not hold."""
-
-    check: Check
-    warning: str | None
-
-
-def judged(findings: Sequence[Finding], alpha: float) -> list[Judged]:
+def judged(findings: Sequence[Finding], alpha: float) -> list[tuple[Check, str | None]]:
     """Share alpha over the findings by Holm, so that a model without fault gets a warning with chance alpha at most.
 
     What is sure but too small to matter holds: with thousands of units every test rejects.
+
+    Returns:
+        Each one's check, with its warning where it does not hold.
     """
     tested = [i for i, finding in enumerate(findings) if finding.p is not None]
     shares = holm([p for finding in findings if (p := finding.p) is not None], alpha)
     sure = {i for i, own in zip(tested, shares, strict=True) if own.rejected}
-    return [_judged(finding, sure=i in sure) for i, finding in enumerate(findings)]
-
-
-def _judged(finding: Finding, *, sure: bool) -> Judged:
-    holds = not (sure and finding.large)
-    said = finding.good if not sure else finding.bad if not holds else f"{finding.bad}, too little to matter"
-    p = "" if finding.p is None else f", {p_text(finding.p)}"
-    check = Check(
-        name=finding.name,
-        statistic=finding.statistic,
-        df=list(finding.df),
-        p=finding.p,
-        holds=holds,
-        words=f"{said} ({finding.figures}{p})",
-    )
-    return Judged(check, None if holds else finding.warning)
+    found: list[tuple[Check, str | None]] = []
+    for i, each in enumerate(findings):
+        holds = i not in sure or not each.large
+        said = each.good if i not in sure else each.bad if not holds else f"{each.bad}, too little to matter"
+        words = f"{said} ({each.figures}{'' if each.p is None else f', {p_text(each.p)}'})"
+        check = Check(name=each.name, statistic=each.statistic, df=list(each.df), p=each.p, holds=holds, words=words)
+        found.append((check, None if holds else each.warning))
+    return found
 
 
 def p_text(p: float) -> str:
@@ -294,7 +274,7 @@ def dependence(
     codes = [means[name].to_numpy(dtype=np.int64) for name in names]
     treatments = groups(np.zeros(len(means), dtype=np.int64), *codes)
     sessions, builds = groups(session), groups(session, build)
-    y = scaled(means["y"].to_numpy(dtype=np.float64)).values
+    y = scaled(means["y"].to_numpy(dtype=np.float64))[0]
     own = sessions if level == "session" else builds
     if own.count < 2 or own.count == len(y):
         return None
@@ -304,28 +284,20 @@ def dependence(
     if isinstance(test, str):
         check = Check(name=name, statistic=None, df=[], p=None, holds=True, words=test)
         return Dependence(level=level, units=own.count, check=check, share=None)
-    p = float(fdtrc(test.df, test.error_df, test.f))
+    statistic, df, error_df, share = test
+    p = float(fdtrc(df, error_df, statistic))
     below = "the executions in them" if level == "build" else "what is in them"
-    figures = f"F {test.f:.3g} on {test.df:.3g} and {test.error_df:.3g}, {p_text(p)}"
+    figures = f"F {statistic:.3g} on {df:.3g} and {error_df:.3g}, {p_text(p)}"
     holds = not p < 1 - confidence
     if holds:
         words = f"no sign that {level}s differ by more than {below} ({figures})"
     else:
-        found = f"{test.share:.0%} of what treatments leave unexplained lies between them, beyond chance"
+        found = f"{share:.0%} of what treatments leave unexplained lies between them, beyond chance"
         found += _follows(level, own, codes, factors)
         alike = f"values depend on the session: sessions differ by more than {below}"
         words = f"{'executions of a build are alike' if level == 'build' else alike} ({figures}); {found}"
-    check = Check(name=name, statistic=test.f, df=[test.df, test.error_df], p=p, holds=holds, words=words)
-    return Dependence(level=level, units=own.count, check=check, share=test.share)
-
-
-class _Test(msgspec.Struct, frozen=True):
-    """An F test. share: of the sum of squares that treatments leave, between groups beyond chance."""
-
-    f: float
-    df: float
-    error_df: float
-    share: float
+    check = Check(name=name, statistic=statistic, df=[df, error_df], p=p, holds=holds, words=words)
+    return Dependence(level=level, units=own.count, check=check, share=share)
 
 
 class _Adjusted(msgspec.Struct, frozen=True, eq=False):
@@ -350,8 +322,14 @@ def _adjusted(left: Array, treatments: Groups, own: Groups) -> _Adjusted:
     return _Adjusted(own, information, inverse, int(real.sum()), float(q @ inverse @ q))
 
 
-def _test(level: Between, left: Array, treatments: Groups, sessions: _Adjusted, builds: _Adjusted) -> _Test | str:
-    """Test builds against the executions in them, sessions against builds and executions; else say why it cannot be."""
+def _test(
+    level: Between, left: Array, treatments: Groups, sessions: _Adjusted, builds: _Adjusted
+) -> tuple[float, float, float, float] | str:
+    """Test builds against the executions in them, sessions against builds and executions; else say why it cannot be.
+
+    Returned are F, both its degrees, and the share of the sum of squares that treatments leave which is between groups
+    beyond chance.
+    """
     total = float(left @ left)
     build_df, error_df = builds.df - sessions.df, len(left) - treatments.count - builds.df
     build_ss, error_ss = max(builds.ss - sessions.ss, 0.0), max(total - builds.ss, 0.0)
@@ -378,7 +356,7 @@ def _test(level: Between, left: Array, treatments: Groups, sessions: _Adjusted, 
     if square <= 1e-20:
         return f"not tested: what one {level} gave at one treatment does not vary, or was not repeated"
     share = max(df * (ss / df - square), 0.0) / total
-    return _Test(ss / df / square, float(df), against_df, min(share, 1.0))
+    return ss / df / square, float(df), against_df, min(share, 1.0)
 
 
 def _weight(sessions: _Adjusted, builds: _Adjusted, build_df: int) -> float:
@@ -391,7 +369,7 @@ def _weight(sessions: _Adjusted, builds: _Adjusted, build_df: int) -> float:
     return (in_sessions / sessions.df) / (in_builds / build_df)
 
 
-def _follows(level: Between, own: Groups, codes: Sequence[npt.NDArray[np.int64]], factors: Sequence[Factor]) -> str:
+def _follows(level: Between, own: Groups, codes: Sequence[Ints], factors: Sequence[Factor]) -> str:
     """Say what follows for the factors that vary between groups only."""
     constant = [groups(own.of, code).count == own.count for code in codes]
     varying = [f for f, code, alike in zip(factors, codes, constant, strict=True) if alike and np.ptp(code) > 0]

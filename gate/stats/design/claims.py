@@ -8,36 +8,24 @@ Gutenbrunner, Jureckova, Koenker and Portnoy 1993; of one quantile Mood's median
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
 
-from gate.model.study import Claim
-from gate.stats.design.coding import DEPENDENT, coded, lay_out
-from gate.stats.design.layers import groups
+from gate.model.study import Claim, Contrast, Error, Factor, Lenth, LinearModel, Spread
+from gate.stats.design.aliases import aliases, saturated
+from gate.stats.design.coding import DEPENDENT, Coded, Design, coded, lay_out
+from gate.stats.design.layers import RANK, Layers, groups
 from gate.stats.design.strata import stratified, stratum_of
 from gate.stats.family import weighted_holm
 from gate.stats.quantile import needed_values, type8
-from gate.stats.special import stdtr
+from gate.stats.rounding import Array, Ints
+from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Error, Factor, Lenth, LinearModel, Spread
-    from gate.stats.design.coding import Coded, Design
-    from gate.stats.design.layers import Layers
-
-    Array = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int64]
-from typing import TYPE_CHECKING
-
-from gate.model.study import Contrast, Lenth
-from gate.stats.design.aliases import aliases, saturated
-from gate.stats.design.layers import RANK
-from gate.stats.special import stdtrit
 
 FEWEST_CONTRASTS = 3
 """Contrasts that there must be: a third of them are the degrees of freedom."""
@@ -87,8 +75,14 @@ def lenth(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) -> 
     means = design.totals(units["y"].to_numpy(dtype=np.float64))
     estimates = model.matrix.T @ (means - means.mean()) / len(means)
     named = aliases(codes, sizes, model, 2)
-    inner = _inner(model, codes, [factors[factor] for factor in varied])
-    kept = [k for k in range(1, len(model.terms)) if inner[k]]
+    # contrasts that differ within the builds and sessions, where any do; else all of them
+    ranks = [RANK[factors[factor].varies] for factor in varied]
+    outer = [codes[:, k] for k, rank in enumerate(ranks) if rank > min(ranks)]
+    held = np.zeros(model.matrix.shape[1])
+    if outer:
+        # the mean over a build or session of a contrast within it is 0
+        held = np.abs(groups(*outer).means(model.matrix)).max(axis=0)
+    kept = [k for k, term in enumerate(model.terms) if k and held[term.start] < _HAIR]
     if len(kept) < FEWEST_CONTRASTS:
         return None
     own = estimates[kept]
@@ -111,17 +105,6 @@ def lenth(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) -> 
     ]
     found.sort(key=lambda each: -abs(each.estimate))
     return Lenth(contrasts=found, pse=limits.pse, me=limits.me, sme=limits.sme, df=limits.df, confidence=confidence)
-
-
-def _inner(model: Coded, codes: npt.NDArray[np.int64], factors: Sequence[Factor]) -> list[bool]:
-    """Tell which contrasts differ within the builds and sessions, where any do; else all of them."""
-    lowest = min(RANK[factor.varies] for factor in factors)
-    outer = [codes[:, k] for k, factor in enumerate(factors) if RANK[factor.varies] > lowest]
-    if not outer:
-        return [True] * len(model.terms)
-    # the mean over a build or session of a contrast within it is 0
-    held = np.abs(groups(*outer).means(model.matrix)).max(axis=0) < _HAIR
-    return [bool(held[term.start]) for term in model.terms]
 
 
 INTERACTION_OF_MEAN = 0.2
@@ -198,7 +181,7 @@ def of_quantile(
     found = []
     for number, term in enumerate(data.model.terms[1:], 1):
         single = len(term.factors) == 1
-        p = _p(data, number, _common(data, _others(data, term.factors)))
+        p = _p(data, number, _apart_from(data, term.factors)(data.y))
         if p is not None and not single:
             apart = _p(data, number, _without(data, number))
             p = None if apart is None else max(p, apart)
@@ -222,13 +205,12 @@ def change_of_quantile(
     second = data.values.codes[data.values.place][:, factor] == 1
     if number is None:
         return None
-    low, high = _Places.at(second.astype(np.int64)).quantiles(data.y, tau).tolist()
-    middle, others = high - low, _others(data, (factor,))
+    low, high = (type8(data.y[part], tau) for part in _places(second.astype(np.int64)))
+    middle, apart_from = high - low, _apart_from(data, (factor,))
     spread = float(np.subtract(*np.quantile(data.y, [0.999, 0.001]))) or 1.0
 
     def rejected(change: float) -> bool:
-        moved = msgspec.structs.replace(data, y=np.where(second, data.y - change, data.y))
-        p = _p(moved, number, _common(moved, others))
+        p = _p(data, number, apart_from(np.where(second, data.y - change, data.y)))
         return p is not None and p < 1 - confidence
 
     if rejected(middle):
@@ -253,7 +235,7 @@ class _Data(msgspec.Struct, frozen=True, eq=False):
     values: Design
     units: Design
     model: Coded
-    unit: Codes
+    unit: Ints
     """Of each value, the number of its unit."""
     tau: float
     factors: Sequence[Factor]
@@ -264,22 +246,17 @@ def _laid(
     values: pd.DataFrame, units: pd.DataFrame, factors: Sequence[Factor], order: int, tau: float, layers: Layers
 ) -> _Data:
     own, y = lay_out(units, factors), values["y"].to_numpy(dtype=np.float64)
-    model, unit = coded(own.codes, own.sizes, order), _unit_of(values, units, len(factors))
-    return _Data(y, lay_out(values, factors), own, model, unit, tau, factors, layers)
-
-
-def _unit_of(values: pd.DataFrame, units: pd.DataFrame, factors: int) -> Codes:
-    if len(units) == len(values):
-        return np.arange(len(values))
-    names = [*(f"f{i}" for i in range(factors)), "session", "round", "build", "execution"]
-    if units["execution"].nunique() < values["execution"].nunique():
-        # units are builds, which name their first execution
-        names.pop()
-    both = groups(*(np.concatenate((units[n].to_numpy(np.int64), values[n].to_numpy(np.int64))) for n in names)).of
-    place = np.zeros(int(both.max()) + 1, dtype=np.int64)
-    place[both[: len(units)]] = np.arange(len(units))
-    found: Codes = place[both[len(units) :]]
-    return found
+    unit = np.arange(len(values))
+    if len(units) != len(values):
+        names = [*(f"f{i}" for i in range(len(factors))), "session", "round", "build", "execution"]
+        if units["execution"].nunique() < values["execution"].nunique():
+            # units are builds, which name their first execution
+            names.pop()
+        both = groups(*(np.concatenate((units[n].to_numpy(np.int64), values[n].to_numpy(np.int64))) for n in names)).of
+        place = np.zeros(int(both.max()) + 1, dtype=np.int64)
+        place[both[: len(units)]] = np.arange(len(units))
+        unit = place[both[len(units) :]]
+    return _Data(y, lay_out(values, factors), own, coded(own.codes, own.sizes, order), unit, tau, factors, layers)
 
 
 def _p(data: _Data, number: int, apart: Array) -> float | None:
@@ -326,46 +303,34 @@ def _apart(data: _Data, number: int, shares: Array, error: Error) -> float | Non
     return worst
 
 
-class _Places(msgspec.Struct, frozen=True, eq=False):
-    """Values sorted into places, which stay where values move."""
-
-    of: Codes
-    parts: list[Codes]
-
-    @staticmethod
-    def at(of: Codes) -> _Places:
-        """Sort values."""
-        return _Places(of, np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1]))
-
-    def quantiles(self, y: Array, tau: float) -> Array:
-        """Return the quantile of the values at each place."""
-        return np.array([type8(y[part], tau) for part in self.parts])
+def _places(of: Ints) -> list[Ints]:
+    """Sort values into places."""
+    return np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
 
 
-def _others(data: _Data, term: Sequence[int]) -> _Places:
-    """Sort values by the combinations of the factors that are not in a term."""
+def _apart_from(data: _Data, term: Sequence[int]) -> Callable[[Array], Array]:
+    """Take off values the quantile that is common to all settings of a term, at each combination of the other factors.
+
+    The combinations are sorted once, since values may move and stay there.
+    """
     codes = data.values.codes
     others = [codes[:, f] for f in range(len(data.factors)) if f not in term]
     own = groups(*others).of if others else np.zeros(len(codes), dtype=np.int64)
-    return _Places.at(own[data.values.place])
-
-
-def _common(data: _Data, others: _Places) -> Array:
-    """Take the quantile off that is common to all settings of a term, at each combination of the other factors."""
-    return data.y - others.quantiles(data.y, data.tau)[others.of]
+    of = own[data.values.place]
+    parts = _places(of)
+    return lambda y: y - np.array([type8(y[part], data.tau) for part in parts])[of]
 
 
 def _without(data: _Data, number: int) -> Array:
     """Take off what all terms but one do to the quantiles of treatments."""
     own = data.values
-    quantiles = _Places.at(own.place).quantiles(data.y, data.tau)
+    quantiles = np.array([type8(data.y[part], data.tau) for part in _places(own.place)])
     term = data.model.terms[number].factors
     full = coded(own.codes, own.sizes, len(own.sizes))
     if not full.coded:
         # where combinations are lacking, the terms of fewer factors only
         full = coded(own.codes, own.sizes, len(term) - 1)
-    kept = [t for t in full.terms if not set(term) <= set(t.factors)]
-    matrix = np.hstack([full.matrix[:, t.start : t.stop] for t in kept])
+    matrix = np.hstack([full.matrix[:, t.start : t.stop] for t in full.terms if not set(term) <= set(t.factors)])
     fitted = matrix @ np.linalg.lstsq(matrix, quantiles)[0]
     apart = data.y - fitted[own.place]
     return apart - type8(apart, data.tau)

@@ -16,16 +16,11 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.model.study import Effect
+from gate.model.study import Effect, Factor, Setting
+from gate.stats.rounding import Array, Ints
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Factor, Setting
-
-    Array = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int64]
 
 INTERCEPT = "intercept"
 DEPENDENT = 1e-9
@@ -40,11 +35,11 @@ class Design(msgspec.Struct, frozen=True, eq=False):
     names: tuple[str, ...]
     settings: tuple[tuple[Setting, ...], ...]
     """Of each factor those measured, as Factor has them."""
-    codes: Codes
+    codes: Ints
     """Shape (treatments, factors), numbers of settings among those measured."""
-    place: Codes
+    place: Ints
     """The treatment of each unit."""
-    counts: Codes
+    counts: Ints
 
     @property
     def sizes(self) -> list[int]:
@@ -57,6 +52,10 @@ class Design(msgspec.Struct, frozen=True, eq=False):
             f"{name}={own[code]}"
             for name, own, code in zip(self.names, self.settings, self.codes[number].tolist(), strict=True)
         )
+
+    def term(self, factors: Sequence[int]) -> str:
+        """Name a term: "load:clients"."""
+        return ":".join(self.names[factor] for factor in factors)
 
     def totals(self, values: Array) -> Array:
         """Sum values of units by treatment."""
@@ -110,19 +109,7 @@ class Coded(msgspec.Struct, frozen=True, eq=False):
     """Whether all columns are of effect coding."""
 
 
-class _Told(msgspec.Struct, frozen=True, eq=False):
-    """A term that the rows tell; columns: those that stand apart from the ones before them, of how many."""
-
-    factors: tuple[int, ...]
-    columns: Array
-    of: int
-
-    @property
-    def whole(self) -> bool:
-        return bool(self.columns.shape[1] == self.of)
-
-
-def coded(codes: Codes, sizes: Sequence[int], order: int) -> Coded:
+def coded(codes: Ints, sizes: Sequence[int], order: int) -> Coded:
     """Return the design matrix of all terms of up to `order` factors.
 
     A term of which all columns depend on the columns before it is left out, as is every interaction that holds it. Of
@@ -139,30 +126,33 @@ def coded(codes: Codes, sizes: Sequence[int], order: int) -> Coded:
     gone: set[tuple[int, ...]] = set()
     while True:
         told, left_out = _told(rows, sizes, order, gone)
-        partial = [own.factors for own in told if not own.whole]
+        ends = np.cumsum([columns.shape[1] for columns, _ in told.values()]).tolist()
+        terms = tuple(map(Columns, told, [0, *ends], ends))
+        partial = [factors for factors, (columns, of) in told.items() if columns.shape[1] < of]
         if not partial:
-            matrix = np.hstack([own.columns for own in told])
-            return Coded(np.ascontiguousarray(matrix[place]), _placed(told), left_out, {}, coded=True)
-        parts = estimable(rows, sizes, [own.factors for own in told], [own.columns.shape[1] for own in told])
+            matrix = np.hstack([columns for columns, _ in told.values()])
+            return Coded(np.ascontiguousarray(matrix[place]), terms, left_out, {}, coded=True)
+        parts = estimable(rows, sizes, list(told), [term.stop - term.start for term in terms])
         if parts is not None:
             sums = np.vstack([part.sums for part in parts])
-            partly = {
-                own.factors: part.contrasts for own, part in zip(told, parts, strict=True) if part.contrasts is not None
-            }
+            partly = {own: part.contrasts for own, part in zip(told, parts, strict=True) if part.contrasts is not None}
             # columns of which these sums of treatment means are the coefficients
             inverse: Array = np.asarray(np.linalg.pinv(sums), dtype=np.float64)
-            return Coded(np.ascontiguousarray(inverse[place]), _placed(told), left_out, partly, coded=False)
+            return Coded(np.ascontiguousarray(inverse[place]), terms, left_out, partly, coded=False)
         gone.add(partial[-1])
 
 
 def _told(
-    rows: Codes, sizes: Sequence[int], order: int, gone: set[tuple[int, ...]]
-) -> tuple[list[_Told], tuple[tuple[int, ...], ...]]:
-    """Return the terms in order with the columns that stand apart from those before them, and those left out."""
+    rows: Ints, sizes: Sequence[int], order: int, gone: set[tuple[int, ...]]
+) -> tuple[dict[tuple[int, ...], tuple[Array, int]], tuple[tuple[int, ...], ...]]:
+    """Return the terms in order, with the columns that stand apart from those before them and of how many these are.
+
+    Then those left out.
+    """
     q = np.empty((len(rows), len(rows)), order="F")
     q[:, 0] = 1 / np.sqrt(len(rows))
     width = 1
-    told = [_Told((), np.ones((len(rows), 1)), 1)]
+    told: dict[tuple[int, ...], tuple[Array, int]] = {(): (np.ones((len(rows), 1)), 1)}
     left_out: list[tuple[int, ...]] = []
     for size in range(1, min(order, rows.shape[1]) + 1):
         for factors in combinations(range(rows.shape[1]), size):
@@ -173,19 +163,11 @@ def _told(
                 left_out.append(factors)
                 continue
             own = columns[:, kept]
-            q[:, width : width + len(kept)] = _orthonormal(q[:, :width], own)
+            found = np.linalg.qr(_less(q[:, :width], own))[0]
+            q[:, width : width + len(kept)] = found - q[:, :width] @ (q[:, :width].T @ found)
             width += len(kept)
-            told.append(_Told(factors, own, columns.shape[1]))
+            told[factors] = own, columns.shape[1]
     return told, tuple(left_out)
-
-
-def _placed(told: Sequence[_Told]) -> tuple[Columns, ...]:
-    found, start = [], 0
-    for own in told:
-        stop = start + own.columns.shape[1]
-        found.append(Columns(own.factors, start, stop))
-        start = stop
-    return tuple(found)
 
 
 def contrasts(factors: Sequence[int], sizes: Sequence[int]) -> list[Contrast]:
@@ -213,7 +195,7 @@ def _basis(size: int) -> Array:
     return np.vstack((-np.ones((1, size - 1)), np.eye(size - 1)))
 
 
-def columns_of(codes: Codes, sizes: Sequence[int], factors: Sequence[int]) -> Array:
+def columns_of(codes: Ints, sizes: Sequence[int], factors: Sequence[int]) -> Array:
     """Return the columns of a term for rows of codes, shape (n, ...)."""
     columns = np.ones((len(codes), 1))
     for factor in factors:
@@ -222,7 +204,7 @@ def columns_of(codes: Codes, sizes: Sequence[int], factors: Sequence[int]) -> Ar
     return columns
 
 
-def _apart(q: Array, columns: Array) -> Codes:
+def _apart(q: Array, columns: Array) -> Ints:
     """Return which columns stand apart from the orthonormal ones of q, and from those before them."""
     lengths = np.linalg.norm(columns, axis=0)
     room = len(q) - q.shape[1]
@@ -248,12 +230,6 @@ def _less(q: Array, columns: Array) -> Array:
     return found
 
 
-def _orthonormal(q: Array, columns: Array) -> Array:
-    found = np.linalg.qr(_less(q, columns))[0]
-    again: Array = found - q @ (q.T @ found)
-    return again
-
-
 class Addend(msgspec.Struct, frozen=True, eq=False):
     """What a term adds at some settings: a weighted sum of all coefficients."""
 
@@ -276,18 +252,17 @@ def addends(design: Design, model: Coded) -> list[Addend]:
     """Return what each term adds, the intercept first; terms in the order of the model."""
     found = []
     for number, columns in enumerate(model.terms):
-        name = ":".join(design.names[f] for f in columns.factors) or INTERCEPT
+        name = design.term(columns.factors) or INTERCEPT
         own = model.partly.get(columns.factors)
         for contrast in contrasts(columns.factors, design.sizes) if own is None else own:
             weights = np.zeros(model.matrix.shape[1])
             weights[columns.start : columns.stop] = contrast.weights
-            settings, against = _named(design, contrast.settings), _named(design, contrast.against)
+            settings, against = (
+                {design.names[f]: design.settings[f][code] for f, code in codes.items()}
+                for codes in (contrast.settings, contrast.against)
+            )
             found.append(Addend(number, name, settings, weights, against))
     return found
-
-
-def _named(design: Design, codes: dict[int, int]) -> dict[str, Setting]:
-    return {design.names[f]: design.settings[f][code] for f, code in codes.items()}
 
 
 def inestimable(design: Design, model: Coded) -> list[str]:
@@ -304,12 +279,12 @@ def inestimable(design: Design, model: Coded) -> list[str]:
     for factors in gone:
         if any(set(other) < set(factors) for other in gone):
             continue
-        holding = [_term(design, other) for other in gone if set(factors) < set(other)]
+        holding = [design.term(other) for other in gone if set(factors) < set(other)]
         without = f"; without it there is no {_some(holding)}" if holding else ""
         lacking = [f"{' and '.join(own[:-1])} was not measured with {own[-1]}" for own in _lacking(design, factors)]
-        found.append(f"{_term(design, factors)}: {_some(lacking) or _mixed(design, model, factors)}{without}")
+        found.append(f"{design.term(factors)}: {_some(lacking) or _mixed(design, model, factors)}{without}")
     for factors in model.partly:
-        name, lacking = _term(design, factors), [", ".join(own) for own in _lacking(design, factors)]
+        name, lacking = design.term(factors), [", ".join(own) for own in _lacking(design, factors)]
         together = f"{name} at {_some(lacking, '; ')}: not measured together"
         found.append(together if lacking else f"a part of {name}: {_mixed(design, model, factors)}")
     return found
@@ -326,10 +301,6 @@ def _lacking(design: Design, factors: Sequence[int]) -> list[list[str]]:
     ]
 
 
-def _term(design: Design, factors: Sequence[int]) -> str:
-    return ":".join(design.names[f] for f in factors)
-
-
 def _some(names: Sequence[str], between: str = ", ") -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return between.join(names[:_NAMED]) + more
@@ -344,7 +315,7 @@ def _mixed(design: Design, model: Coded, factors: tuple[int, ...]) -> str:
         space = np.column_stack((np.ones(len(columns)), model.matrix[:, term.start : term.stop]))
         apart = columns - space @ np.linalg.lstsq(space, columns)[0]
         if not set(term.factors) & set(factors) and (np.linalg.norm(apart, axis=0) <= DEPENDENT * lengths).any():
-            return f"the measured treatments do not separate it from {_term(design, term.factors)}"
+            return f"the measured treatments do not separate it from {design.term(term.factors)}"
     return "the measured treatments do not separate it from the terms before it"
 
 
@@ -380,7 +351,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
     """None: coefficients are the effects at all but the first settings, as of effect coding."""
 
 
-def estimable(rows: Codes, sizes: Sequence[int], terms: Sequence[Term], df: Sequence[int]) -> list[Part] | None:
+def estimable(rows: Ints, sizes: Sequence[int], terms: Sequence[Term], df: Sequence[int]) -> list[Part] | None:
     """Return the coefficients of each term, as many as df says; None where they are others.
 
     That is so where a term is mixed up with one that does not contain it, which is no matter of empty cells.
@@ -426,7 +397,7 @@ def _estimable(
     return parts[::-1]
 
 
-def _alike(rows: Codes, term: Term) -> Array:
+def _alike(rows: Ints, term: Term) -> Array:
     """Return which treatments have the same settings of a term's factors."""
     chosen = rows[:, list(term)]
     found: Array = (chosen[:, None, :] == chosen[None, :, :]).all(axis=2).astype(np.float64)
@@ -440,7 +411,7 @@ def _null(matrix: Array) -> Array:
     return found
 
 
-def _part(rows: Codes, sizes: Sequence[int], term: Term, sums: Array) -> Part:
+def _part(rows: Ints, sizes: Sequence[int], term: Term, sums: Array) -> Part:
     """Choose coefficients among the sums of a term, the columns of `sums`, that mean something to a reader."""
     cells = list(product(*(range(sizes[f]) for f in term)))
     place = {cell: k for k, cell in enumerate(cells)}

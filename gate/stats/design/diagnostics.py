@@ -13,22 +13,15 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.model.study import AnalysisUnit, Diagnostics, Residual, Scale
-from gate.stats.design.aliases import ROUNDING, least_squares
+from gate.model.study import AnalysisUnit, Diagnostics, Factor, Residual, Scale
+from gate.stats.design.aliases import ROUNDING, Fit, least_squares
 from gate.stats.design.checks import Finding, equal_variance, growth, judged, lack_of_fit, normality, untested
 from gate.stats.design.coding import lay_out
+from gate.stats.rounding import Array, Flags, Ints
 from gate.stats.special import betainc, ndtri, stdtr
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Factor
-    from gate.stats.design.aliases import Fit
-
-    Array = npt.NDArray[np.float64]
-    Integers = npt.NDArray[np.int64]
-
 
 MOST_RESIDUALS = 2000
 LARGEST_RESIDUALS = 500
@@ -74,37 +67,34 @@ def diagnostics(
     )
     cook = _cook(fit)
     worst = _worst(fit, cook, course)
-    warnings = [*_scarce(fit), *(each.warning for each in found if each.warning is not None)]
-    if worst is not None and worst.distance >= INFLUENTIAL and worst.p < 1 - confidence:
+    warnings = []
+    if not fit.total_ss:
+        warnings.append("all values are alike: there is nothing to explain (is the timer too coarse?)")
+    elif not fit.residual_df:
         warnings.append(
-            f"one {unit_name} moves the effects by itself (Cook's distance {worst.distance:.2g}, {worst.where}): "
+            "one observation for each effect: nothing is left to estimate the noise from; measure replicates"
+        )
+    elif not fit.residual_ss:
+        warnings.append("no spread within treatments: intervals have no width, which holds for exact values only")
+    warnings += [warning for _, warning in found if warning is not None]
+    distance, where, p = worst or (None, None, 1.0)
+    if distance is not None and distance >= INFLUENTIAL and p < 1 - confidence:
+        warnings.append(
+            f"one {unit_name} moves the effects by itself (Cook's distance {distance:.2g}, {where}): "
             "look at it, and measure more before you believe them"
         )
+    if fit.residual_ss and fit.residual_ss >= UNEXPLAINED * fit.total_ss:
+        warnings.append(
+            "more is unexplained than explained: noise, or what was not varied, moves this response more than the "
+            "factors"
+        )
     return Diagnostics(
-        checks=[each.check for each in found],
+        checks=[check for check, _ in found],
         residuals=_residuals(fit, cook, course),
-        largest_cook=None if worst is None else worst.distance,
-        where=None if worst is None else worst.where,
-        warnings=[*warnings, *_unexplained(fit)],
+        largest_cook=distance,
+        where=where,
+        warnings=warnings,
     )
-
-
-def _scarce(fit: Fit) -> list[str]:
-    if not fit.total_ss:
-        return ["all values are alike: there is nothing to explain (is the timer too coarse?)"]
-    if not fit.residual_df:
-        return ["one observation for each effect: nothing is left to estimate the noise from; measure replicates"]
-    if not fit.residual_ss:
-        return ["no spread within treatments: intervals have no width, which holds for exact values only"]
-    return []
-
-
-def _unexplained(fit: Fit) -> list[str]:
-    if not fit.residual_ss or fit.residual_ss < UNEXPLAINED * fit.total_ss:
-        return []
-    return [
-        "more is unexplained than explained: noise, or what was not varied, moves this response more than the factors"
-    ]
 
 
 def _cook(fit: Fit) -> Array:
@@ -117,15 +107,12 @@ def _cook(fit: Fit) -> Array:
     return found
 
 
-class _Worst(msgspec.Struct, frozen=True):
-    """The unit with the largest Cook's distance; p: that one of all units stands so far out by chance."""
+def _worst(fit: Fit, cook: Array, course: Course) -> tuple[float, str, float] | None:
+    """Return the largest Cook's distance, whose it is, and the p that one of all units stands so far out by chance.
 
-    distance: float
-    where: str
-    p: float
-
-
-def _worst(fit: Fit, cook: Array, course: Course) -> _Worst | None:
+    The p tests its residual against the spread of the others, by Bonferroni over the units: high leverage alone is no
+    fault of a unit, and with few degrees of freedom its distance is large whatever it is.
+    """
     if np.isnan(cook).all():
         return None
     i = int(np.nanargmax(cook))
@@ -134,23 +121,15 @@ def _worst(fit: Fit, cook: Array, course: Course) -> _Worst | None:
         where += f", session {course.session[i]}"
     if course.known:
         where += f", at {course.order[i]} in the order of the run"
-    return _Worst(float(cook[i]), where, _outlying(fit, i))
-
-
-def _outlying(fit: Fit, i: int) -> float:
-    """Test one residual against the spread of the others, by Bonferroni over the units.
-
-    High leverage alone is no fault of a unit, and with few degrees of freedom its distance is large whatever it is.
-    """
-    df = fit.residual_df - 1
+    df, p = fit.residual_df - 1, 1.0
     h = float(fit.leverage[fit.design.place[i]])
     square = float(fit.residuals[i]) ** 2 / ((fit.variance or 1.0) * (1 - h))
-    if df < 1:
-        return 1.0
-    if square >= fit.residual_df * (1 - ROUNDING):
-        return 0.0
-    t = sqrt(square * df / (fit.residual_df - square))
-    return min(1.0, len(fit.residuals) * 2 * float(stdtr(df, -t)))
+    if df >= 1 and square >= fit.residual_df * (1 - ROUNDING):
+        p = 0.0
+    elif df >= 1:
+        t = sqrt(square * df / (fit.residual_df - square))
+        p = min(1.0, len(fit.residuals) * 2 * float(stdtr(df, -t)))
+    return float(cook[i]), where, p
 
 
 def _residuals(fit: Fit, cook: Array, course: Course) -> list[Residual]:
@@ -159,6 +138,14 @@ def _residuals(fit: Fit, cook: Array, course: Course) -> list[Residual]:
     rank = np.argsort(fit.residuals, kind="stable")
     scores = np.empty(n)
     scores[rank] = ndtri((np.arange(n) + 0.625) / (n + 0.25))
+    shown = np.arange(n)
+    if n > MOST_RESIDUALS:
+        # the largest, and the others evenly by rank, so that a picture keeps its shape
+        largest = np.zeros(n, dtype=np.bool_)
+        largest[np.argsort(np.abs(fit.residuals), kind="stable")[-LARGEST_RESIDUALS:]] = True
+        others = rank[~largest[rank]]
+        evenly = np.linspace(0, len(others) - 1, MOST_RESIDUALS - LARGEST_RESIDUALS).round().astype(np.int64)
+        shown = np.sort(np.concatenate((np.flatnonzero(largest), others[evenly])))
     return [
         Residual(
             fitted=fit.location + fit.scale * float(fit.fitted[i]),
@@ -167,21 +154,8 @@ def _residuals(fit: Fit, cook: Array, course: Course) -> list[Residual]:
             cook=None if np.isnan(cook[i]) else float(cook[i]),
             order=int(course.order[i]) if course.known else None,
         )
-        for i in _shown(fit.residuals, rank).tolist()
+        for i in shown.tolist()
     ]
-
-
-def _shown(residuals: Array, rank: Integers) -> Integers:
-    """Choose what a picture shows: the largest, and the others evenly by rank, so that it keeps its shape."""
-    n = len(residuals)
-    if n <= MOST_RESIDUALS:
-        return np.arange(n)
-    by_size = np.argsort(np.abs(residuals), kind="stable")
-    largest = np.zeros(n, dtype=np.bool_)
-    largest[by_size[-LARGEST_RESIDUALS:]] = True
-    others = rank[~largest[rank]]
-    evenly = np.linspace(0, len(others) - 1, MOST_RESIDUALS - LARGEST_RESIDUALS).round().astype(np.int64)
-    return np.sort(np.concatenate((np.flatnonzero(largest), others[evenly])))
 
 
 CORRELATION = 0.1
@@ -194,8 +168,8 @@ UNKNOWN = "the file does not say in which order it was measured"
 class Course(msgspec.Struct, frozen=True, eq=False):
     """When units were measured: their position in the run, and the session."""
 
-    order: Integers
-    session: Integers
+    order: Ints
+    session: Ints
     unit: str
     """What one of them is, in words."""
     shares: bool
@@ -225,8 +199,9 @@ def independence(fit: Fit, course: Course) -> Finding:
     moments = _moments(fit, rank, follows)
     if moments is None:
         return untested(name, "the design leaves no room for it")
-    r = (moments.mean - d) / 2
-    below = float(betainc(moments.a, moments.b, d / 4))
+    mean, a, b = moments
+    r = (mean - d) / 2
+    below = float(betainc(a, b, d / 4))
     alike = "are alike" if r > 0 else "alternate"
     told = "they carry less information than as many independent ones, so the intervals are too narrow" if r > 0 else (
         "they are not independent, and the intervals are not to be trusted"
@@ -239,22 +214,15 @@ def independence(fit: Fit, course: Course) -> Finding:
         large=abs(r) >= CORRELATION,
         good=f"no sign that {course.unit}s that follow each other depend on each other",
         bad=f"{course.unit}s that follow each other {alike}",
-        figures=f"Durbin-Watson d {d:.3g} where {moments.mean:.3g} is expected, lag-1 correlation {r:.2f}",
+        figures=f"Durbin-Watson d {d:.3g} where {mean:.3g} is expected, lag-1 correlation {r:.2f}",
         warning=f"{course.unit}s that follow each other {alike} (lag-1 correlation {r:.2f}): {told}",
     )
 
 
-class _Moments(msgspec.Struct, frozen=True):
-    """Of d under independence."""
+def _moments(fit: Fit, rank: Ints, follows: Flags) -> tuple[float, float, float] | None:
+    """Return the mean of d under independence, and a and b of the beta distribution of d/4 with its two moments.
 
-    mean: float
-    a: float
-    b: float
-    """a and b: of the beta distribution of d/4 that has them."""
-
-
-def _moments(fit: Fit, rank: Integers, follows: npt.NDArray[np.bool_]) -> _Moments | None:
-    """Durbin and Watson 1950: d = e'Ae/e'e, A the sum of squared differences, e = My.
+    Durbin and Watson 1950: d = e'Ae/e'e, A the sum of squared differences, e = My.
 
     E d = tr(MA)/v and var d = 2 (tr(MAMA) - tr(MA)^2/v)/(v (v + 2)), v the residual degrees of freedom.
     """
@@ -274,7 +242,7 @@ def _moments(fit: Fit, rank: Integers, follows: npt.NDArray[np.bool_]) -> _Momen
         return None
     m = mean / 4
     size = m * (1 - m) / (variance / 16) - 1
-    return _Moments(mean, m * size, (1 - m) * size) if size > 0 else None
+    return (mean, m * size, (1 - m) * size) if size > 0 else None
 
 
 def drift(fit: Fit, course: Course) -> Finding:

@@ -8,26 +8,19 @@ build executes a treatment more than once, what it does to that treatment is the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from gate.model.study import Block, Error, Varies
+from gate.model.study import Block, Error, Factor, Varies
+from gate.stats.rounding import Array, Ints
+from gate.stats.special import fdtrc
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Factor
-
-    Integers = npt.NDArray[np.int64]
-    Array = npt.NDArray[np.float64]
-import math
-from typing import TYPE_CHECKING, Any
-
-from gate.stats.special import fdtrc
 
 RANK: dict[Varies, int] = {"execution": 0, "build": 1, "session": 2}
 NESTED: tuple[Error, ...] = ("session", "build", "build x treatment")
@@ -37,8 +30,8 @@ NESTED: tuple[Error, ...] = ("session", "build", "build x treatment")
 class Groups(msgspec.Struct, frozen=True, eq=False):
     """Which group each unit is in, numbered from 0, and the sizes of the groups."""
 
-    of: Integers
-    sizes: Integers
+    of: Ints
+    sizes: Ints
 
     @property
     def count(self) -> int:
@@ -112,7 +105,7 @@ class Layers(msgspec.Struct, frozen=True, eq=False):
         return self.block == "replicate" and error == "execution"
 
 
-def groups(*columns: Integers) -> Groups:
+def groups(*columns: Ints) -> Groups:
     """Number the combinations of columns."""
     keys = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
@@ -149,23 +142,19 @@ def layers(units: pd.DataFrame, factors: Sequence[Factor], block: Block | None, 
         errors["build x treatment"] = cells
         # the means of a build's executions of a treatment hold all replicates of their round alike
         block = "build" if block == "replicate" else block
-    return Layers(block, _blocks(block, columns), rounds, errors)
+    names = {"replicate": ("session", "round", "replicate"), "build": ("session", "round"), "session": ("session",)}
+    blocks = groups(columns["fold"], *(columns[each] for each in (names[block] if block else ())))
+    return Layers(block, blocks, rounds, errors)
 
 
-def _first(inner: Groups, outer: Groups) -> Integers:
+def _first(inner: Groups, outer: Groups) -> Ints:
     """Return the outer group of each inner one."""
     found = np.zeros(inner.count, dtype=np.int64)
     found[inner.of] = outer.of
     return found
 
 
-def _blocks(block: Block | None, columns: dict[str, Integers]) -> Groups:
-    whole = np.zeros(len(columns["session"]), dtype=np.int64)
-    names = {"replicate": ("session", "round", "replicate"), "build": ("session", "round"), "session": ("session",)}
-    return groups(whole, columns["fold"], *(columns[each] for each in (names[block] if block else ())))
-
-
-def _holds(rounds: Groups, codes: Sequence[Integers]) -> bool:
+def _holds(rounds: Groups, codes: Sequence[Ints]) -> bool:
     """Return whether rounds hold all settings that builds differ by, and there are several of these in each."""
     variants = groups(*codes)
     held = groups(rounds.of, variants.of)
@@ -245,17 +234,13 @@ class Mixed(msgspec.Struct, frozen=True, eq=False):
             weights = np.zeros(len(self.coefficients))
             weights[start:stop] = vector
             each.append(self.error_df(weights))
-        error_df = _joint(each)
+        # of independent parts of an F test
+        error_df = min(each)
+        if max(each) - error_df >= 1e-6 * max(each) and math.isfinite(max(each)):
+            expected = sum(own / (own - 2) for own in each if own > 2)
+            # fewer than two degrees have no mean: the F is then not told from a heavier one
+            error_df = max(2 * expected / (expected - df) if expected > df else 0.0, error_df)
         return FTest(f, df, error_df, float(fdtrc(df, error_df, f)))
-
-
-def _joint(df: Sequence[float]) -> float:
-    """Join the degrees of freedom of independent parts of an F test."""
-    if max(df) - min(df) < 1e-6 * max(df) or not math.isfinite(max(df)):
-        return min(df)
-    expected = sum(each / (each - 2) for each in df if each > 2)
-    # fewer than two degrees have no mean: the F is then not told from a heavier one
-    return max(2 * expected / (expected - len(df)) if expected > len(df) else 0.0, min(df))
 
 
 def reml(y: Array, x: Array, nested: Sequence[Groups]) -> Mixed:
@@ -273,9 +258,17 @@ def reml(y: Array, x: Array, nested: Sequence[Groups]) -> Mixed:
     free = tuple(k for k in range(len(components)) if components[k] > 0)
     if not inner or variance <= 0 or free == (len(inner),):
         return Mixed(y, x, inner, own.beta, own.inverse * variance, components, np.zeros((0, 0)), free, ())
+    slopes = []
+    for k in free:
+        step, ends = components[k] * _STEP, []
+        for sign in (1, -1):
+            moved = components.copy()
+            moved[k] += sign * step
+            ends.append(_solved(both, inner, moved[:-1] / moved[-1]).inverse * moved[-1])
+        slopes.append((ends[0] - ends[1]) / (2 * step))
     return Mixed(
         y, x, inner, own.beta, own.inverse * variance, components, _spread(both, inner, components, free), free,
-        tuple(_slope(both, inner, components, k) for k in free),
+        tuple(slopes),
     )  # fmt: skip
 
 
@@ -372,16 +365,4 @@ def _spread(both: Array, nested: Sequence[Groups], components: Array, free: Sequ
     own, vectors = np.linalg.eigh(curvature)
     kept = own > 1e-10 * max(float(own.max()), 1e-300)
     found: Array = 2 * (vectors[:, kept] / own[kept]) @ vectors[:, kept].T
-    return found
-
-
-def _slope(both: Array, nested: Sequence[Groups], components: Array, k: int) -> Array:
-    """Return the derivative of the covariance of the coefficients by one variance."""
-    step = components[k] * _STEP
-    ends = []
-    for sign in (1, -1):
-        moved = components.copy()
-        moved[k] += sign * step
-        ends.append(_solved(both, nested, moved[:-1] / moved[-1]).inverse * moved[-1])
-    found: Array = (ends[0] - ends[1]) / (2 * step)
     return found

@@ -19,24 +19,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from gate.model.study import Effect, LinearModel, Slope, Term, Trend
-from gate.stats.design.aliases import Fit, aliases, least_squares, without_aliased
-from gate.stats.design.coding import Addend, addends, inestimable, lay_out
-from gate.stats.design.strata import Sum, stratified
+from gate.model.study import Axis, Effect, Factor, LinearModel, Setting, Slope, Term, Trend
+from gate.stats.design.aliases import Aliases, Fit, aliases, least_squares, without_aliased
+from gate.stats.design.coding import Addend, Design, addends, inestimable, lay_out
+from gate.stats.design.layers import Layers
+from gate.stats.design.strata import Strata, Sum, stratified
 from gate.stats.family import holm
+from gate.stats.rounding import Array
 from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Axis, Factor, Setting
-    from gate.stats.design.aliases import Aliases, Fit
-    from gate.stats.design.coding import Addend, Design
-    from gate.stats.design.layers import Layers
-    from gate.stats.design.strata import Strata
-
-    Array = npt.NDArray[np.float64]
 
 
 def linear_model(
@@ -72,7 +65,7 @@ def linear_model(
         formula=_formula(design, fit, order, response),
         observations=len(fit.residuals),
         intercept=effects[0],
-        terms=_with_aliases(_adjusted(_terms(fit, tested, own, effects), 1 - confidence), design, fit, alike),
+        terms=_adjusted(_terms(fit, tested, own, effects, alike), 1 - confidence),
         residual_df=fit.residual_df,
         residual_ss=fit.residual_ss * square,
         residual_sd=None if fit.variance is None else sqrt(fit.variance) * fit.scale,
@@ -143,9 +136,14 @@ def _unrounded(estimate: float, width: float) -> float:
     return 0.0 if abs(estimate) < 1e-13 * width else estimate
 
 
-def _terms(fit: Fit, tested: Any, own: Sequence[Addend], effects: Sequence[Effect]) -> list[Term]:
-    """Test each term by what its columns explain beside the others; tested: what statsmodels says of the fit."""
-    found = []
+def _terms(
+    fit: Fit, tested: Any, own: Sequence[Addend], effects: Sequence[Effect], alike: Mapping[tuple[int, ...], Aliases]
+) -> list[Term]:
+    """Test each term by what its columns explain beside the others, and name what it cannot be told from.
+
+    tested: what statsmodels says of the fit.
+    """
+    found, name = [], fit.design.term
     for number, columns in enumerate(fit.coded.terms[1:], 1):
         test = tested.f_test(np.eye(fit.p)[columns.start : columns.stop])
         f, p = float(np.squeeze(test.fvalue)), float(np.squeeze(test.pvalue))
@@ -157,7 +155,7 @@ def _terms(fit: Fit, tested: Any, own: Sequence[Addend], effects: Sequence[Effec
         exact = fit.variance == 0 and fit.total_ss > 0
         found.append(
             Term(
-                term=":".join(names),
+                term=name(columns.factors),
                 factors=names,
                 df=df,
                 whole_df=prod(fit.design.sizes[factor] - 1 for factor in columns.factors),
@@ -168,6 +166,8 @@ def _terms(fit: Fit, tested: Any, own: Sequence[Addend], effects: Sequence[Effec
                 p_adjusted=None,
                 effects=within,
                 error_df=float(fit.residual_df) if fit.variance else None,
+                aliases=[name(other) for other in alike[columns.factors].full],
+                partial_aliases={name(other): part for other, part in alike[columns.factors].partial.items()},
             )
         )
     return found
@@ -202,27 +202,11 @@ def _adjusted(terms: list[Term], alpha: float) -> list[Term]:
     ]
 
 
-def _with_aliases(
-    terms: Sequence[Term], design: Design, fit: Fit, alike: Mapping[tuple[int, ...], Aliases]
-) -> list[Term]:
-    """Name what each term cannot be told from."""
-
-    def name(factors: tuple[int, ...]) -> str:
-        return ":".join(design.names[factor] for factor in factors)
-
-    return [
-        msgspec.structs.replace(
-            term,
-            aliases=[name(own) for own in alike[columns.factors].full],
-            partial_aliases={name(own): part for own, part in alike[columns.factors].partial.items()},
-        )
-        for term, columns in zip(terms, fit.coded.terms[1:], strict=True)
-    ]
-
-
 def _formula(design: Design, fit: Fit, order: int, response: str) -> str:
     """Write the model for readers: "latency ~ load * clients", "y ~ (a + b + c)^2"; never evaluated."""
-    names = [_quoted(name) for name in design.names]
+    left, *names = [
+        name if re.fullmatch(r"[^\W\d][\w.-]*", name) else f"`{name}`" for name in (response, *design.names)
+    ]
     within = [term.factors for term in fit.coded.terms[1:]]
     mains = sorted({factor for factors in within for factor in factors})
     highest = min(max(order, 0), len(mains))
@@ -235,11 +219,7 @@ def _formula(design: Design, fit: Fit, order: int, response: str) -> str:
         right = " * ".join(names[f] for f in mains)
     else:
         right = f"({' + '.join(names[f] for f in mains)})^{highest}"
-    return f"{_quoted(response)} ~ {right}"
-
-
-def _quoted(name: str) -> str:
-    return name if re.fullmatch(r"[^\W\d][\w.-]*", name) else f"`{name}`"
+    return f"{left} ~ {right}"
 
 
 _DOUBLING = 2.0
@@ -304,12 +284,8 @@ def axis_of(numbers: Sequence[float]) -> Axis:
         return "setting"
     if len(ordered) == 2:
         return "log2" if ordered[1] / ordered[0] >= _DOUBLING else "setting"
-    uneven, on_logs = (_uneven(np.diff(row)) for row in (np.array(ordered), np.log2(ordered)))
-    return "log2" if on_logs < uneven else "setting"
-
-
-def _uneven(gaps: Array) -> float:
-    return float(gaps.std() / gaps.mean())
+    gaps, on_logs = np.diff(np.array(ordered)), np.diff(np.log2(ordered))
+    return "log2" if on_logs.std() / on_logs.mean() < gaps.std() / gaps.mean() else "setting"
 
 
 def polynomials(x: Array, degree: int) -> Array:
@@ -356,11 +332,12 @@ def _trend(
 
 def _slope(fit: Fit, own: Sum, confidence: float) -> Slope:
     estimate = own.estimate * fit.scale if abs(own.estimate) > fit.noise else 0.0
-    if own.error is None:
-        return Slope(estimate=estimate, low=None, high=None, p=None)
-    if own.error == 0 or own.df is None:
-        return Slope(estimate=estimate, low=estimate, high=estimate, p=float(not estimate))
-    error = own.error * fit.scale
-    half = float(stdtrit(own.df, (1 + confidence) / 2)) * error
-    p = min(1.0, 2 * float(stdtr(own.df, -abs(estimate) / error)))
-    return Slope(estimate=estimate, low=estimate - half, high=estimate + half, p=p)
+    half, p = None, None
+    if own.error is not None:
+        half, p = 0.0, float(not estimate)
+        if own.error != 0 and own.df is not None:
+            error = own.error * fit.scale
+            half = float(stdtrit(own.df, (1 + confidence) / 2)) * error
+            p = min(1.0, 2 * float(stdtr(own.df, -abs(estimate) / error)))
+    low, high = (None, None) if half is None else (estimate - half, estimate + half)
+    return Slope(estimate=estimate, low=low, high=high, p=p)

@@ -14,22 +14,29 @@ import msgspec
 import numpy as np
 
 from gate.model import Better
-from gate.model.study import AgainstFirst, Factor, OneWay, OneWayRow, PairwiseDifference, PercentRow, Setting
-from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, sd
+from gate.model.study import (
+    AgainstFirst,
+    Check,
+    Factor,
+    OneWay,
+    OneWayRow,
+    PairwiseDifference,
+    PercentRow,
+    RankTest,
+    Setting,
+    Spread,
+    Varies,
+)
+from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, measured, sd
 from gate.stats.design.tukey import Mean, against_first, tukey_kramer
+from gate.stats.family import holm
 from gate.stats.levels import Tops
-from gate.stats.ratio import Limits, LogPair, unpaired
-from gate.stats.rounding import smallest_step
+from gate.stats.ratio import LogPair, unpaired
+from gate.stats.rounding import Array, smallest_step
+from gate.stats.special import chdtrc, fdtr, fdtrc
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    Array = npt.NDArray[np.float64]
-from gate.model.study import Check, RankTest, Spread, Varies
-from gate.stats.design.cells import measured
-from gate.stats.family import holm
-from gate.stats.special import chdtrc, fdtr, fdtrc
 
 QUANTILES = {"minimum": 0.0, "10%": 0.1, "25%": 0.25, "median": 0.5, "75%": 0.75, "90%": 0.9, "maximum": 1.0}
 """The columns of a one-way table."""
@@ -86,7 +93,10 @@ def _table(
     """Make a table of boxes that all have the same settings of the factor."""
     groups = list(zip(*(box.cells for box in of), strict=True))
     own = [factor.settings[code] for code in of[0].codes]
-    error = error or _within([cell for group in groups for cell in group])
+    if error is None:
+        every = [cell for group in groups for cell in group]
+        df = sum(len(cell.y) - 1 for cell in every)
+        error = Error(sum(cell.squares for cell in every) / max(df, 1), df)
     # of treatment means
     means = [
         Mean(sum(cell.mean for cell in group) / len(of), sum(1 / len(cell.y) for cell in group) / len(of) ** 2)
@@ -103,13 +113,19 @@ def _table(
                 setting=own[each.second], difference=change, percent=share, low=each.low, high=each.high, p=each.p
             )
         )
+    rows = []
+    for setting, group, mean, word in zip(own, groups, means, compared.letters, strict=True):
+        y = np.concatenate([cell.y for cell in group])
+        quantiles = dict(
+            zip(QUANTILES, np.quantile(y, list(QUANTILES.values()), method="weibull").tolist(), strict=True)
+        )
+        rows.append(
+            OneWayRow(setting=setting, count=len(y), mean=mean.value, sd=sd(y), quantiles=quantiles, letters=word)
+        )
     return OneWay(
         factor=factor.name,
         at=at,
-        rows=[
-            _row(setting, group, mean.value, word)
-            for setting, group, mean, word in zip(own, groups, means, compared.letters, strict=True)
-        ],
+        rows=rows,
         pairs=[
             PairwiseDifference(
                 a=own[pair.first], b=own[pair.second], difference=pair.difference, low=pair.low, high=pair.high,
@@ -119,24 +135,6 @@ def _table(
         ],
         firsts=firsts,
     )  # fmt: skip
-
-
-def _within(every: Sequence[Cell]) -> Error:
-    df = sum(len(cell.y) - 1 for cell in every)
-    return Error(sum(cell.squares for cell in every) / max(df, 1), df)
-
-
-def _row(setting: Setting, group: Sequence[Cell], mean: float, word: str) -> OneWayRow:
-    y = np.concatenate([cell.y for cell in group])
-    quantiles = np.quantile(y, list(QUANTILES.values()), method="weibull").tolist()
-    return OneWayRow(
-        setting=setting,
-        count=len(y),
-        mean=mean,
-        sd=sd(y),
-        quantiles=dict(zip(QUANTILES, quantiles, strict=True)),
-        letters=word,
-    )
 
 
 def percents(
@@ -168,73 +166,63 @@ def percents(
             if box.codes[0] != base:
                 continue
             for other in others:
-                change = _change(first, other, confidence, log=log)
+                percent, low, high, clear = _change(first, other, confidence, log=log)
+                means = first.mean, other.mean
                 rows.append(
                     PercentRow(
                         factor=factor.name,
                         at=box.at(factors),
                         first=factor.settings[base],
                         second=factor.settings[other.codes[k]],
-                        first_mean=change.first,
-                        second_mean=change.second,
-                        difference=change.second - change.first,
-                        percent=change.percent,
-                        low=change.low,
-                        high=change.high,
-                        words=_words(change, *names),
+                        first_mean=means[0],
+                        second_mean=means[1],
+                        difference=means[1] - means[0],
+                        percent=percent,
+                        low=low,
+                        high=high,
+                        words=_words(*means, percent, *names) + ("" if clear or _alike(*means) else ", not clearly"),
                     )
                 )
     return rows
 
 
-class _Change(msgspec.Struct, frozen=True):
-    """Two means, the share that the second is above the first, None where there is none, and the limits of that share.
+def _change(
+    first: Cell, second: Cell, confidence: float, *, log: bool
+) -> tuple[float | None, float | None, float | None, bool]:
+    """Return the share that the second mean is above the first, None where there is none, and the limits of that share.
 
-    clear: whether the interval leaves out 0; where there is no share, that of the difference.
+    The last says whether the interval leaves out 0; where there is no share, that of the difference.
     """
-
-    first: float
-    second: float
-    percent: float | None
-    low: float | None
-    high: float | None
-    clear: bool
-
-
-def _change(first: Cell, second: Cell, confidence: float, *, log: bool) -> _Change:
     # a power of two changes nothing but keeps squares within floats
     largest = max(float(np.abs(cell.y).max()) for cell in (first, second))
     scale = 1.0 if log else math.ldexp(1.0, math.frexp(largest)[1] - 1)
-    means, alpha = unpaired(_tops(first.y / scale, log=log), _tops(second.y / scale, log=log)), 1 - confidence
-    x, y = first.mean, second.mean
+    values = [cell.y / scale for cell in (first, second)]
+    means = unpaired(*(Tops(y, tuple(range(len(y))), smallest_step(np.sort(y), log=log), log) for y in values))
+    x, y, alpha = first.mean, second.mean, 1 - confidence
     if x <= 0 and not log:
-        return _Change(x, y, None, None, None, _beyond(means.difference_limits(alpha), 0.0))
-    percent = math.exp(min(y - x, 700.0)) - 1 if log else y / x - 1
-    limits = (LogPair(means) if log else means).limits(alpha)
+        limits, percent, none = means.difference_limits(alpha), None, 0.0
+    else:
+        percent = math.exp(min(y - x, 700.0)) - 1 if log else y / x - 1
+        limits, none = (LogPair(means) if log else means).limits(alpha), 1.0
     if limits.low is None or limits.high is None:
-        return _Change(x, y, percent, None, None, clear=False)
-    return _Change(x, y, percent, limits.low - 1, limits.high - 1, _beyond(limits, 1.0))
+        return percent, None, None, False
+    clear = not limits.low <= none <= limits.high
+    return (None, None, None, clear) if percent is None else (percent, limits.low - 1, limits.high - 1, clear)
 
 
-def _tops(y: Array, *, log: bool) -> Tops:
-    return Tops(y, tuple(range(len(y))), smallest_step(np.sort(y), log=log), log)
+def _alike(first: float, second: float) -> bool:
+    return abs(second - first) <= HAIR * max(abs(first), abs(second))
 
 
-def _beyond(limits: Limits, value: float) -> bool:
-    return limits.low is not None and limits.high is not None and not limits.low <= value <= limits.high
-
-
-def _words(change: _Change, less: str, more: str) -> str:
-    """Write "2.3% faster", "2.3% faster, not clearly", "no difference"."""
-    if abs(change.second - change.first) <= HAIR * max(abs(change.first), abs(change.second)):
+def _words(first: float, second: float, percent: float | None, less: str, more: str) -> str:
+    """Write "2.3% faster", "no difference"."""
+    if _alike(first, second):
         return "no difference"
-    name = less if change.second < change.first else more
-    doubt = "" if change.clear else ", not clearly"
-    if change.percent is None:
-        return name + doubt
-    size = 100 * abs(change.percent)
-    amount = "less than 0.1" if size < 0.05 else f"{size:.1f}" if size < 99.95 else f"{size:.0f}"
-    return f"{amount}% {name}{doubt}"
+    name = less if second < first else more
+    if percent is None:
+        return name
+    size = 100 * abs(percent)
+    return f"{'less than 0.1' if size < 0.05 else f'{size:.1f}' if size < 99.95 else f'{size:.0f}'}% {name}"
 
 
 NAME = "Kruskal-Wallis"
@@ -344,34 +332,41 @@ def rank_tests(units: pd.DataFrame, factors: Sequence[Factor]) -> list[RankTest]
     are compared by the means of those, whose units share their luck. p by the chi-square distribution; None: fewer than
     two groups, or one unit in each. p_adjusted: by Holm over all these tests but the sums.
     """
-    found = [test for k in range(len(factors)) for test in _of_factor(units, factors, k)]
-    single = [
-        k
-        for k, test in enumerate(found)
-        if test.p is not None and (test.setting is not None or len(test.at) == len(factors) - 1)
-    ]
+    found: list[RankTest] = []
+    single: list[int] = []
+
+    def test(
+        factor: str, setting: Setting | None, at: dict[str, Setting], groups: Sequence[Sequence[Cell]], *, alone: bool
+    ) -> None:
+        known = [(h, len(own) - 1) for own in groups if (h := statistic([cell.y for cell in own])) is not None]
+        h, df = sum(h for h, _ in known), sum(df for _, df in known)
+        if alone and known:
+            single.append(len(found))
+        found.append(
+            RankTest(
+                factor=factor, setting=setting, at=at, groups=max(map(len, groups)), statistic=h if known else None,
+                df=df if known else None, p=float(chdtrc(df, h)) if known else None, p_adjusted=None,
+            )
+        )  # fmt: skip
+
+    for k, factor in enumerate(factors):
+        if len(factor.settings) < 2:
+            continue
+        own = boxes(cells(_at_level(units, factors, [k]), factors), k)
+        for box in own if len(own) <= MOST else ():
+            if len(box.cells) > 1:
+                test(factor.name, None, box.at(factors), [box.cells], alone=True)
+        if len(own) > 1:
+            test(factor.name, None, {}, [box.cells for box in own], alone=False)
+        others = [other for other in range(len(factors)) if other != k]
+        treatments = cells(_at_level(units, factors, others), factors) if others else []
+        for code, setting in enumerate(factor.settings):
+            group = [cell for cell in treatments if cell.codes[k] == code]
+            if len(group) > 1:
+                test(factor.name, setting, {factor.name: setting}, [group], alone=True)
     shares = holm([found[k].p or 0.0 for k in single], 0.05)
     adjusted = {k: own.p_adjusted for k, own in zip(single, shares, strict=True)}
-    return [msgspec.structs.replace(test, p_adjusted=adjusted.get(k)) for k, test in enumerate(found)]
-
-
-def _of_factor(units: pd.DataFrame, factors: Sequence[Factor], factor: int) -> list[RankTest]:
-    if len(factors[factor].settings) < 2:
-        return []
-    name = factors[factor].name
-    own = boxes(cells(_at_level(units, factors, [factor]), factors), factor)
-    found = []
-    if len(own) <= MOST:
-        found = [_test(name, None, box.at(factors), [box.cells]) for box in own if len(box.cells) > 1]
-    if len(own) > 1:
-        found.append(_test(name, None, {}, [box.cells for box in own]))
-    others = [k for k in range(len(factors)) if k != factor]
-    treatments = cells(_at_level(units, factors, others), factors) if others else []
-    for code, setting in enumerate(factors[factor].settings):
-        group = [cell for cell in treatments if cell.codes[factor] == code]
-        if len(group) > 1:
-            found.append(_test(name, setting, {name: setting}, [group]))
-    return found
+    return [msgspec.structs.replace(each, p_adjusted=adjusted.get(k)) for k, each in enumerate(found)]
 
 
 def _at_level(units: pd.DataFrame, factors: Sequence[Factor], compared: Sequence[int]) -> pd.DataFrame:
@@ -382,17 +377,6 @@ def _at_level(units: pd.DataFrame, factors: Sequence[Factor], compared: Sequence
     keys = [*(f"f{k}" for k in range(len(factors))), level]
     found: pd.DataFrame = units.groupby(keys, sort=True)["y"].mean().reset_index()
     return found
-
-
-def _test(factor: str, setting: Setting | None, at: dict[str, Setting], groups: Sequence[Sequence[Cell]]) -> RankTest:
-    """Add up the tests of groups of treatments, those that can be tested."""
-    known = [(h, len(own) - 1) for own in groups if (h := statistic([cell.y for cell in own])) is not None]
-    h, df = sum(h for h, _ in known), sum(df for _, df in known)
-    told = (h, df, float(chdtrc(df, h))) if known else (None, None, None)
-    most = max(len(own) for own in groups)
-    return RankTest(
-        factor=factor, setting=setting, at=at, groups=most, statistic=told[0], df=told[1], p=told[2], p_adjusted=None
-    )
 
 
 def statistic(groups: Sequence[Array]) -> float | None:

@@ -9,20 +9,103 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
-from gate.stats.regression import quantile_regression, sparsity
-from gate.stats.rounding import smallest_step
-from gate.stats.special import stdtr, stdtrit
+from gate.stats.rounding import Array, Flags, Ints, smallest_step
+from gate.stats.special import ndtri, stdtr, stdtrit
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+ZERO = 1e-13
+"""What is below this share of the largest value is what is left of a difference of equal numbers."""
 
-    Array = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int64]
+
+def quantile_regression(y: Array, design: Array, tau: float) -> Array:
+    """Return the coefficients b that minimise the sum of rho(y - design b), rho(u) = u (tau - 1[u < 0]).
+
+    Where several vectors minimise the sum, it is one that fits as many values exactly as there are columns. The dual
+    linear programme is solved by HiGHS: y'd is largest among the weights d of the values with x'd = 0 and
+    tau - 1 <= d <= tau, d being the slope of rho. statsmodels' QuantReg comes near the minimum only.
+
+    Source: Koenker and Bassett 1978, Koenker 2005, 6.2.
+
+    Args:
+        y: shape (n,), finite.
+        design: shape (n, p), n >= p >= 1, of rank p, with its own column of ones where an intercept is wanted.
+        tau: 0 < tau < 1.
+    """
+    from scipy import linalg, optimize
+
+    largest, scale = float(np.abs(y).max()) or 1.0, np.abs(design).max(axis=0)
+    values, columns = y / largest, design / scale
+    q, r = np.linalg.qr(columns)
+    # least squares first: what is left is near 0 and of one scale, whatever the location and the unit of y
+    start = q.T @ values
+    start += q.T @ (values - q @ start)
+    rest = values - q @ start
+    size = float(np.abs(rest).mean())
+    if size <= ZERO:
+        return np.asarray(np.linalg.solve(r, start) / scale * largest, dtype=np.float64)
+    found = optimize.linprog(
+        -rest / size,
+        A_eq=q.T,
+        b_eq=np.zeros(q.shape[1]),
+        bounds=(tau - 1, tau),
+        method="highs-ds",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    near = start - size * np.asarray(found.eqlin.marginals)
+    # through the values themselves, so that they are fitted to the last bit: the nearest whose rows are independent
+    weights = 1 / (np.abs(values - q @ near) + ZERO)
+    rows = linalg.qr((q * weights[:, None]).T, mode="r", pivoting=True)[1][: q.shape[1]]
+    exact, other = np.linalg.solve(columns[rows], values[rows]), np.linalg.solve(r, near)
+
+    def objective(beta: Array) -> float:
+        residuals = values - columns @ beta
+        return float(np.maximum(tau * residuals, (tau - 1) * residuals).sum())
+
+    best = exact if objective(exact) <= objective(other) * (1 + 1e-9) + ZERO else other
+    return np.asarray(best / scale * largest, dtype=np.float64)
+
+
+def hall_sheather(n: float | Array, tau: float | Array) -> Array:
+    """Return the bandwidth, as a share of the values, of the difference quotient for a density at quantile tau.
+
+    Source: Hall and Sheather 1988, as bandwidth.rq of R's quantreg.
+
+    Args:
+        n: number of values; for a 95% interval.
+    """
+    z = ndtri(tau)
+    density2 = np.exp(-z * z) / (2 * math.pi)
+    width: Array = np.cbrt(ndtri(0.975) ** 2 * 1.5 * density2 / ((2 * z * z + 1) * n))
+    return width
+
+
+def sparsity(residuals: Array, tau: float, coefficients: int) -> float | None:
+    """Return the derivative of the quantile function of independent residuals at a fitted quantile tau.
+
+    The slope, by median regression, of the residuals nearest to 0 over their ranks; those of the values that the fit
+    goes through are left out, and as many follow as Hall and Sheather's bandwidth holds. So does summary.rq(se="iid")
+    of R's quantreg, whose standard errors it gives. None: there are too few residuals, or they do not rise.
+
+    Source: Koenker and Bassett 1978, Koenker 2005, 3.4.1.
+
+    Args:
+        residuals: shape (n,).
+        coefficients: of the fit.
+    """
+    n = len(residuals)
+    sizes = np.abs(residuals)
+    hit = int((sizes <= 1e-12 * float(sizes.max(initial=0.0))).sum())
+    near = max(coefficients + 1, math.ceil(n * float(hall_sheather(n, tau)))) if n else 0
+    ranks = np.arange(hit, min(hit + near + 1, n))
+    if len(ranks) < 3 or n <= coefficients:
+        return None
+    nearest = np.sort(residuals[np.argsort(sizes, kind="stable")[ranks]])
+    line = np.column_stack((np.ones(len(ranks)), (ranks + 1) / (n - coefficients)))
+    slope = float(quantile_regression(nearest, line, 0.5)[1])
+    return slope if slope > 0 else None
 
 
 ROUNDING = 1e-12
@@ -45,17 +128,17 @@ class Ordered(msgspec.Struct, frozen=True, eq=False):
     """The values of one treatment, ascending."""
 
     ordered: Array
-    own: Codes
+    own: Ints
     """For each value, which of the treatment's clusters it is of, from 0."""
-    clusters: Codes
+    clusters: Ints
     """Their numbers over the whole data."""
-    others: tuple[Codes, ...]
+    others: tuple[Ints, ...]
     """Of each cluster, how many values of the others stand before each of its own."""
     step: float
     """The smallest distance of two values that differ; 0 where none do."""
 
 
-def by_treatment(y: Array, place: Codes, clusters: Codes) -> list[Ordered]:
+def by_treatment(y: Array, place: Ints, clusters: Ints) -> list[Ordered]:
     """Sort values, shape (n,), into treatments.
 
     Args:
@@ -66,7 +149,7 @@ def by_treatment(y: Array, place: Codes, clusters: Codes) -> list[Ordered]:
     return [_ordered(y[part], clusters[part]) for part in np.split(order, ends)]
 
 
-def _ordered(ordered: Array, clusters: Codes) -> Ordered:
+def _ordered(ordered: Array, clusters: Ints) -> Ordered:
     names, own = np.unique(clusters, return_inverse=True)
     own = own.reshape(len(ordered)).astype(np.int64)
     ranks = np.split(np.argsort(own, kind="stable"), np.cumsum(np.bincount(own))[:-1])
@@ -137,7 +220,7 @@ def around(cell: Ordered, fitted: float, tau: float) -> Around:
     return Around(low, high, scores, _jackknife(cell, sizes, centre), cell.step**2 / (12 * groups), seen)
 
 
-def _jackknife(cell: Ordered, sizes: Codes, share: float) -> Array:
+def _jackknife(cell: Ordered, sizes: Ints, share: float) -> Array:
     """Return what each cluster adds to the error of the quantile, by leaving it out; 0 where that tells nothing.
 
     To leave out single values moves a quantile by the distance of two neighbours, whatever its error: clusters must
@@ -153,7 +236,7 @@ def _jackknife(cell: Ordered, sizes: Codes, share: float) -> Array:
     return errors
 
 
-def _without(ordered: Array, others: Codes, share: float) -> float:
+def _without(ordered: Array, others: Ints, share: float) -> float:
     """Return the quantile of ascending values without those of one cluster."""
     at = _position(len(ordered) - len(others), share)
     places = np.array((math.floor(at), math.ceil(at)))
@@ -205,63 +288,50 @@ def _exact(ordered: Array, fitted: float) -> float:
 
 
 def _programme(cells: Sequence[Ordered], rows: Array, tau: float) -> Array:
-    n = sum(len(cell.ordered) for cell in cells)
-    if n <= SMALL:
-        return _solved([cell.ordered for cell in cells], rows, tau)
-    step = n // SMALL + 1
-    beta = _solved([cell.ordered[(len(cell.ordered) - 1) % step // 2 :: step] for cell in cells], rows, tau)
+    every = [cell.ordered for cell in cells]
+    step = 1 if sum(map(len, every)) <= SMALL else sum(map(len, every)) // SMALL + 1
+    values = [y[(len(y) - 1) % step // 2 :: step] for y in every]
+    beta = quantile_regression(np.concatenate(values), np.repeat(rows, [*map(len, values)], axis=0), tau)
     width = 4 * step
-    while True:
-        bands = [_band(cell.ordered, float(centre), width) for cell, centre in zip(cells, rows @ beta, strict=True)]
+    while step > 1:
+        bands = [_band(y, float(centre), width) for y, centre in zip(every, rows @ beta, strict=True)]
         # minimise with all values outside the bands as one: as far as the fit stays inside, the sum is the same
-        values = [cell.ordered[band.first : band.last] for cell, band in zip(cells, bands, strict=True)]
+        values = [y[first:last] for y, (first, last) in zip(every, bands, strict=True)]
         inside = np.repeat(rows, [len(own) for own in values], axis=0)
         pulls, far = [], 0.0
-        for cell, band in zip(cells, bands, strict=True):
-            pull = len(cell.ordered) - band.last - (1 - tau) / tau * band.first
-            edges = cell.ordered[[max(band.first - 1, 0), min(band.last, len(cell.ordered) - 1)]]
+        for y, (first, last) in zip(every, bands, strict=True):
+            pull = len(y) - last - (1 - tau) / tau * first
             pulls.append(pull)
-            far += float((pull * edges).max())
+            far += float((pull * y[[max(first - 1, 0), min(last, len(y) - 1)]]).max())
         outside = np.array(pulls) @ rows
         beta = quantile_regression(np.append(np.concatenate(values), far), np.vstack((inside, outside)), tau)
-        fitted: list[float] = (rows @ beta).tolist()
-        if all(band.holds(cell.ordered, value) for band, cell, value in zip(bands, cells, fitted, strict=True)):
-            return beta
+        # whether all values outside lie on the side of the fit that they were taken to
+        if all(
+            (last == len(y) or value <= float(y[last])) and (first == 0 or value >= float(y[first - 1]))
+            for (first, last), y, value in zip(bands, every, (rows @ beta).tolist(), strict=True)
+        ):
+            break
         width *= 4
+    return beta
 
 
-def _solved(values: Sequence[Array], rows: Array, tau: float) -> Array:
-    return quantile_regression(np.concatenate(values), np.repeat(rows, [len(y) for y in values], axis=0), tau)
-
-
-class _Band(msgspec.Struct, frozen=True):
-    """Positions first <= k < last of the ascending values that may be crossed by the fit."""
-
-    first: int
-    last: int
-
-    def holds(self, ordered: Array, value: float) -> bool:
-        """Return whether all values outside lie on the side of the fit that they were taken to."""
-        above = self.last == len(ordered) or value <= float(ordered[self.last])
-        return above and (self.first == 0 or value >= float(ordered[self.first - 1]))
-
-
-def _band(ordered: Array, centre: float, width: int) -> _Band:
+def _band(ordered: Array, centre: float, width: int) -> tuple[int, int]:
+    """Return positions first <= k < last of the ascending values that may be crossed by the fit."""
     at = int(np.searchsorted(ordered, centre))
-    return _Band(max(at - width, 0), min(at + width, len(ordered)))
+    return max(at - width, 0), min(at + width, len(ordered))
 
 
 class Clusters(msgspec.Struct, frozen=True, eq=False):
     """Which clusters each treatment has, one entry for each pair of them."""
 
-    cell: Codes
-    cluster: Codes
+    cell: Ints
+    cluster: Ints
     """cell and cluster: numbers of both."""
-    group: Codes
+    group: Ints
     """Of each cluster, treatments that share clusters being one group."""
     df: Array
     """Of each group, one less than the fewest clusters that a treatment in it has."""
-    shared: npt.NDArray[np.bool_]
+    shared: Flags
     """Of each treatment, whether it shares clusters."""
 
 
@@ -338,7 +408,12 @@ def limits(estimate: float, weights: Array, of: Joined, confidence: float) -> Li
     below, above = (
         math.sqrt(max(float(_variance(clusters, weights * slope, of.scores).sum()), floor)) for slope in (down, up)
     )
-    df = _df(_variance(clusters, weights * (of.low + of.high) / 2, of.scores), clusters.df)
+    variances = _variance(clusters, weights * (of.low + of.high) / 2, of.scores)
+    largest, df = float(variances.max()), float(clusters.df.min())
+    if largest:
+        # Satterthwaite's degrees of a sum of variances
+        shares = variances / largest
+        df = float(shares.sum() ** 2 / (shares**2 / clusters.df).sum())
     t = float(stdtrit(df, (1 + confidence) / 2))
     facing = below if estimate > 0 else above
     p = float(2 * stdtr(df, -abs(estimate) / facing)) if facing else float(estimate == 0)
@@ -350,15 +425,6 @@ def _variance(clusters: Clusters, weights: Array, added: Array) -> Array:
     sums = np.bincount(clusters.cluster, weights=weights[clusters.cell] * added)
     found: Array = np.bincount(clusters.group, weights=sums**2, minlength=len(clusters.df)).astype(np.float64)
     return found
-
-
-def _df(variances: Array, df: Array) -> float:
-    """Return Satterthwaite's degrees of freedom of a sum of variances."""
-    largest = float(variances.max())
-    if not largest:
-        return float(df.min())
-    shares = variances / largest
-    return float(shares.sum() ** 2 / (shares**2 / df).sum())
 
 
 def independent_covariance(cells: Sequence[Ordered], rows: Array, fitted: Array, tau: float) -> Array | None:

@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
-from gate.model.study import Effect, QuantileEffects, QuantileModel, Varies
+from gate.model.study import Effect, Factor, QuantileEffects, QuantileModel, Varies
 from gate.stats.design.aliases import orthogonal, without_aliased
-from gate.stats.design.coding import Addend, Coded, addends, coded, inestimable, lay_out
+from gate.stats.design.coding import Addend, Coded, Design, addends, coded, inestimable, lay_out
 from gate.stats.design.quantile_fit import (
-    Around,
     Clusters,
-    Fit,
     Limits,
     Ordered,
     around,
@@ -31,14 +28,7 @@ from gate.stats.quantile import needed_values
 from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Effect, Factor, QuantileModel, Varies
-    from gate.stats.design.coding import Design
-    from gate.stats.design.quantile_fit import Ordered
-
-    Array = npt.NDArray[np.float64]
 
 DEFAULT_TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
 _NAMED = 3
@@ -88,127 +78,101 @@ def quantile_effects(
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, not be {confidence}")
     design = lay_out(values, factors)
-    if len(design.counts) > MOST_CELLS:
-        return _none(values, cluster, f"{len(design.counts):,} treatments are more than the {MOST_CELLS:,} possible")
-    model = coded(design.codes, design.sizes, _order(design, order))
-    if model.matrix.shape[1] < len(design.counts) and model.matrix.size > MOST_SIZE:
-        many = f"{model.matrix.shape[1]:,} coefficients of {len(design.counts):,} treatments are too many to fit"
-        return _none(values, cluster, f"{many}, unless every combination of settings is measured")
+    count, treatments = len(design.sizes), len(design.counts)
+    # of all combinations all interactions, of a fraction those asked for; those of many factors cannot be counted
+    if (
+        order is None
+        or treatments == math.prod(design.sizes)
+        or (count <= _MANY and not orthogonal(design.codes, design.sizes))
+    ):
+        order = count
+    clusters = int(values[cluster].nunique())
+    why = "" if treatments <= MOST_CELLS else f"{treatments:,} treatments are more than the {MOST_CELLS:,} possible"
+    model = coded(design.codes, design.sizes, min(order, count)) if not why else None
+    if model is not None and model.matrix.shape[1] < treatments and model.matrix.size > MOST_SIZE:
+        many = f"{model.matrix.shape[1]:,} coefficients of {treatments:,} treatments are too many to fit"
+        why = f"{many}, unless every combination of settings is measured"
+    if model is None or why:
+        warning = f"no quantile effects: {why}; analyse a part with --only or --without"
+        return QuantileEffects(cluster=cluster, clusters=clusters, models=[], inestimable=[], warnings=[warning])
     cells = by_treatment(y, design.place, values[cluster].to_numpy(dtype=np.int64))
-    terms = addends(design, model)
-    data = _Data(
-        cells,
-        model,
-        terms,
-        np.array([own.weights for own in terms]),
-        clusters_of(cells),
-        confidence,
-        bool(y.min() < y.max()),
-    )
-    found = [_at(data, tau, iid) for tau in taus]
+    several = y.min() < y.max() and min(len(cell.clusters) for cell in cells) > 1
+    shared = clusters_of(cells) if several else None
+    sums = addends(design, model)
+    found = [_at(cells, model, sums, shared, tau, confidence, iid=iid) for tau in taus]
     return QuantileEffects(
         cluster=cluster,
-        clusters=len(data.clusters.group),
-        models=[at.model for at in found],
+        clusters=clusters,
+        models=[each for each, _ in found],
         inestimable=inestimable(design, without_aliased(design, model)),
         warnings=warnings_of(design, cells, found, cluster),
     )
 
 
-def _order(design: Design, order: int | None) -> int:
-    """Return the order of the model: of all combinations all interactions, of a fraction those asked for."""
-    count = len(design.sizes)
-    if order is None or len(design.counts) == math.prod(design.sizes):
-        return count
-    # the interactions of many factors are more than a computer counts
-    return min(order, count) if count > _MANY or orthogonal(design.codes, design.sizes) else count
+def _at(
+    cells: Sequence[Ordered], model: Coded, sums: Sequence[Addend], clusters: Clusters | None, tau: float,
+    confidence: float, *, iid: bool,
+) -> AtTau:  # fmt: skip
+    """Fit one quantile.
 
-
-def _none(values: pd.DataFrame, cluster: Varies, why: str) -> QuantileEffects:
-    count = int(values[cluster].nunique())
-    warning = f"no quantile effects: {why}; analyse a part with --only or --without"
-    return QuantileEffects(cluster=cluster, clusters=count, models=[], inestimable=[], warnings=[warning])
-
-
-class _Data(msgspec.Struct, frozen=True, eq=False):
-    cells: list[Ordered]
-    model: Coded
-    sums: list[Addend]
-    weights: Array
-    clusters: Clusters
-    confidence: float
-    spread: bool
-
-
-def _at(data: _Data, tau: float, iid: bool) -> AtTau:
-    """Fit one quantile; iid: with the intervals for independent values."""
-    fitted = fit(data.cells, data.model.matrix, tau)
-    parts = [around(cell, at, tau) for cell, at in zip(data.cells, fitted.fitted.tolist(), strict=True)]
-    estimates: list[float] = (data.weights @ fitted.beta).tolist()
-    found: list[Limits | None] = [None] * len(estimates)
-    if data.spread and min(len(cell.clusters) for cell in data.cells) > 1:
-        weights, together = data.weights @ _leverage(data, parts), joined(parts, data.clusters)
-        found = [
-            limits(estimate, own, together, data.confidence) for estimate, own in zip(estimates, weights, strict=True)
-        ]
-    alone = _independent(data, fitted, tau) if iid else None
-    model = QuantileModel(
-        tau=tau,
-        effects=[_effect(own, at, limit) for own, at, limit in zip(data.sums, estimates, found, strict=True)],
-        iid=None if alone is None else [own.effect for own in alone],
-        iid_errors=None if alone is None else [own.error for own in alone],
-        df=min((math.floor(own.df) for own in found if own), default=None),
-        enough=min(len(cell.ordered) for cell in data.cells) >= needed_values(tau),
-    )
-    return AtTau(model, [number for number, part in enumerate(parts) if not part.seen])
-
-
-def _leverage(data: _Data, parts: Sequence[Around]) -> Array:
-    """Return how the coefficients follow the quantile of each treatment, shape (p, cells).
-
-    With fewer coefficients than treatments they are least squares of the quantiles, weighted by the density of values
-    at the fit: where the sum of the check function is least, its curvature says how it moves.
+    Args:
+        clusters: None: there are no intervals by clusters.
+        iid: with the intervals for independent values, by t on n - p degrees of freedom.
     """
-    rows = data.model.matrix
-    if rows.shape[0] == rows.shape[1]:
-        return np.asarray(np.linalg.inv(rows), dtype=np.float64)
-    slopes = np.array([(part.low + part.high) / 2 for part in parts])
-    largest = float(slopes.max()) or 1.0
-    weights = np.array([len(cell.ordered) for cell in data.cells]) / np.maximum(slopes / largest, 1e-6)
-    return np.asarray(np.linalg.solve(rows.T @ (rows * weights[:, None]), rows.T * weights), dtype=np.float64)
-
-
-def _effect(own: Addend, estimate: float, limit: Limits | None) -> Effect:
-    return own.effect(estimate, *((None, None, None) if limit is None else (limit.low, limit.high, limit.p)))
-
-
-class _Alone(msgspec.Struct, frozen=True):
-    """An effect with the interval for independent values, and its standard error."""
-
-    effect: Effect
-    error: float | None
-
-
-def _independent(data: _Data, fitted: Fit, tau: float) -> list[_Alone]:
-    """Return the effects with intervals for independent values, by t on n - p degrees of freedom."""
-    covariance = independent_covariance(data.cells, data.model.matrix, fitted.fitted, tau)
-    df = sum(len(cell.ordered) for cell in data.cells) - len(fitted.beta)
-    found = []
-    for own in data.sums:
-        estimate, limit, error = float(own.weights @ fitted.beta), None, None
+    rows, weights = model.matrix, np.array([own.weights for own in sums])
+    fitted = fit(cells, rows, tau)
+    parts = [around(cell, at, tau) for cell, at in zip(cells, fitted.fitted.tolist(), strict=True)]
+    estimates: list[float] = (weights @ fitted.beta).tolist()
+    found: list[Limits | None] = [None] * len(estimates)
+    if clusters is not None:
+        # how the coefficients follow the quantile of each treatment, shape (p, cells)
+        if rows.shape[0] == rows.shape[1]:
+            leverage = np.linalg.inv(rows)
+        else:
+            # least squares of the quantiles, weighted by the density of values at the fit: where the sum of the check
+            # function is least, its curvature says how it moves
+            slopes = np.array([(part.low + part.high) / 2 for part in parts])
+            largest = float(slopes.max()) or 1.0
+            dense = np.array([len(cell.ordered) for cell in cells]) / np.maximum(slopes / largest, 1e-6)
+            leverage = np.linalg.solve(rows.T @ (rows * dense[:, None]), rows.T * dense)
+        together = joined(parts, clusters)
+        found = [
+            limits(estimate, own, together, confidence)
+            for estimate, own in zip(estimates, weights @ leverage, strict=True)
+        ]
+    alone: list[tuple[Limits | None, float | None]] | None = None
+    plain = [float(own.weights @ fitted.beta) for own in sums]
+    if iid:
+        covariance = independent_covariance(cells, rows, fitted.fitted, tau)
+        df = sum(len(cell.ordered) for cell in cells) - len(fitted.beta)
+        alone = [(None, None)] * len(sums)
         if covariance is not None and df > 0:
-            error = math.sqrt(float(own.weights @ covariance @ own.weights))
-            half = float(stdtrit(df, (1 + data.confidence) / 2)) * error
-            limit = Limits(estimate - half, estimate + half, float(2 * stdtr(df, -abs(estimate) / error)), df)
-        found.append(_Alone(_effect(own, estimate, limit), error))
-    return found
+            errors = [math.sqrt(float(own.weights @ covariance @ own.weights)) for own in sums]
+            t = float(stdtrit(df, (1 + confidence) / 2))
+            alone = [
+                (Limits(at - t * error, at + t * error, float(2 * stdtr(df, -abs(at) / error)), df), error)
+                for at, error in zip(plain, errors, strict=True)
+            ]
+
+    def effects(each: Sequence[Limits | None], at: Sequence[float]) -> list[Effect]:
+        return [
+            own.effect(value, *((None, None, None) if limit is None else (limit.low, limit.high, limit.p)))
+            for own, value, limit in zip(sums, at, each, strict=True)
+        ]
+
+    told = QuantileModel(
+        tau=tau,
+        effects=effects(found, estimates),
+        iid=None if alone is None else effects([limit for limit, _ in alone], plain),
+        iid_errors=None if alone is None else [error for _, error in alone],
+        df=min((math.floor(own.df) for own in found if own), default=None),
+        enough=min(len(cell.ordered) for cell in cells) >= needed_values(tau),
+    )  # fmt: skip
+    return told, [number for number, part in enumerate(parts) if not part.seen]
 
 
-class AtTau(msgspec.Struct, frozen=True, eq=False):
-    """One model; unseen: numbers of the treatments whose clusters move the quantile farther than their values reach."""
-
-    model: QuantileModel
-    unseen: list[int]
+AtTau = tuple[QuantileModel, list[int]]
+"""One model, and the numbers of the treatments whose clusters move the quantile farther than their values reach."""
 
 
 def warnings_of(design: Design, cells: Sequence[Ordered], found: Sequence[AtTau], cluster: Varies) -> list[str]:
@@ -224,9 +188,9 @@ def warnings_of(design: Design, cells: Sequence[Ordered], found: Sequence[AtTau]
         lines = [f"no intervals of quantile effects: each treatment needs 2 {cluster}s, {named}"]
     else:
         lines = []
-    lines += _too_few_values(design, cells, [at.model for at in found if not at.model.enough])
+    lines += _too_few_values(design, cells, [model for model, _ in found if not model.enough])
     if not few:
-        lines += _unseen(design, [at for at in found if at.unseen and at.model.enough], cluster)
+        lines += _unseen(design, [at for at in found if at[1] and at[0].enough], cluster)
     return lines + _narrow(found, cluster)
 
 
@@ -249,8 +213,8 @@ def _too_few_values(design: Design, cells: Sequence[Ordered], models: Sequence[Q
 def _unseen(design: Design, found: Sequence[AtTau], cluster: Varies) -> list[str]:
     if not found:
         return []
-    named = _some([_name(design, k) for k in sorted({k for at in found for k in at.unseen})])
-    taus = _listed([at.model.tau for at in found])
+    named = _some([_name(design, k) for k in sorted({k for _, unseen in found for k in unseen})])
+    taus = _listed([model.tau for model, _ in found])
     few = f"the {cluster}s of {named} differ so much that it rests on few of them"
     return [f"{taus}: {few}; its intervals may be too narrow"]
 
@@ -262,12 +226,12 @@ def _listed(taus: Sequence[float]) -> str:
 
 def _narrow(found: Sequence[AtTau], cluster: Varies) -> list[str]:
     """Say why the intervals for independent values are too narrow, with the measured ratio of widths."""
-    if not any(at.model.iid for at in found):
+    if not any(model.iid for model, _ in found):
         return []
     ratios = [
-        (ratio, f"{own.term} at {_quantile(at.model.tau)}")
-        for at in found
-        for own, other in zip(at.model.effects[1:], at.model.iid[1:] if at.model.iid else [], strict=False)
+        (ratio, f"{own.term} at {_quantile(model.tau)}")
+        for model, _ in found
+        for own, other in zip(model.effects[1:], model.iid[1:] if model.iid else [], strict=False)
         if ":" not in own.term and (ratio := _ratio(own, other)) is not None
     ]
     reason = f"the i.i.d. intervals take all values for independent, and values of one {cluster} are alike"

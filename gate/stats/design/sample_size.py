@@ -7,35 +7,26 @@ mean, and how many hold the mean of all units (NIST TN 1855, 4.7.1, Fig. 10 and 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
 
-from gate.model.study import Factor, MainEffect, MeanInterval, SampleSize, SampleSizes
-from gate.stats.design.cells import HAIR, Cell, Codes, cells, mean, settings
-from gate.stats.ratio import t_quantile
-from gate.stats.special import ndtr, ndtri
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-    import pandas as pd
-
-    from gate.model.study import Block, Error, Factor
-    from gate.stats.design.coding import Coded, Design
-    from gate.stats.design.layers import Groups, Layers
-
-    Array = npt.NDArray[np.float64]
-from typing import TYPE_CHECKING
-
+from gate.model.study import Block, Error, Factor, MainEffect, MeanInterval, SampleSize, SampleSizes
 from gate.stats.design.aliases import saturated
+from gate.stats.design.cells import HAIR, Codes, cells, mean, settings
 from gate.stats.design.claims import FEWEST_CONTRASTS, INTERACTION_OF_MEAN, INTERACTION_OF_QUANTILE, QUANTILE
 from gate.stats.design.coding import addends, coded, lay_out
 from gate.stats.design.layers import layers
 from gate.stats.design.strata import stratified
-from gate.stats.special import nctdtr, stdtrit
+from gate.stats.ratio import t_quantile
+from gate.stats.rounding import Array, Ints
+from gate.stats.special import nctdtr, ndtr, ndtri, stdtrit
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FEWEST = 40
 """Units of a treatment below which there is nothing to subsample."""
@@ -72,7 +63,8 @@ def sample_sizes(
     largest = max(of, key=lambda cell: len(cell.y), default=None)
     if largest is None or len(largest.y) < FEWEST:
         return None
-    rows = [row for size in _sizes(len(largest.y)) for row in _rows(largest.y, size, confidence, seed)]
+    sizes = [SMALLEST << k for k in range(32) if SMALLEST << k <= min(len(largest.y) // SHARE, LARGEST)]
+    rows = [row for size in sizes for row in _rows(largest.y, size, confidence, seed)]
     means = [[point.mean for point in effect.points] for effect in mains if len(effect.points) > 1]
     effect = median(max(of) - min(of) for of in means) if means else None
     # the size from which on t intervals are narrower than an effect: with a rare mode widths grow at first
@@ -91,31 +83,23 @@ def sample_sizes(
     )
 
 
-def _sizes(units: int) -> list[int]:
-    return [SMALLEST << k for k in range(32) if SMALLEST << k <= min(units // SHARE, LARGEST)]
-
-
-def _rows(y: Array, size: int, confidence: float, seed: int) -> list[SampleSize]:
+def _rows(y: Array, size: int, confidence: float, seed: int) -> Iterator[SampleSize]:
     rng = np.random.default_rng((seed, size))
     drawn = subsamples(y, size, SUBSAMPLES["t"], rng)
     resampled = drawn[: min(SUBSAMPLES["bca"], int(WORK / REPLICATES / size))]
-    whole = mean(y)
-    return [
-        _row("t", drawn, t_limits(drawn, confidence), whole, len(y)),
-        _row("bca", resampled, bca_limits(resampled, confidence, rng), whole, len(y)),
-    ]
-
-
-def _row(method: Literal["t", "bca"], drawn: Array, limits: IntervalLimits, whole: float, units: int) -> SampleSize:
-    count, size = drawn.shape
-    own = drawn.mean(axis=1)
-    truth = own + (whole - own) / math.sqrt(1 - size / units)
-    hair = HAIR * float(np.abs(drawn).max())
-    held = (limits.low - hair <= truth) & (truth <= limits.high + hair)
-    first, middle, third = np.quantile(limits.high - limits.low, (0.25, 0.5, 0.75), method="median_unbiased").tolist()
-    return SampleSize(
-        size=size, method=method, widths=(first, middle, third), coverage=float(held.mean()), subsamples=count
-    )
+    of_t, of_bca = t_limits(drawn, confidence), bca_limits(resampled, confidence, rng)
+    kinds: tuple[tuple[Literal["t", "bca"], Array, tuple[Array, Array]], ...] = (
+        ("t", drawn, of_t), ("bca", resampled, of_bca),
+    )  # fmt: skip
+    for method, each, (low, high) in kinds:
+        own = each.mean(axis=1)
+        truth = own + (mean(y) - own) / math.sqrt(1 - size / len(y))
+        hair = HAIR * float(np.abs(each).max())
+        held = float(((low - hair <= truth) & (truth <= high + hair)).mean())
+        first, middle, third = np.quantile(high - low, (0.25, 0.5, 0.75), method="median_unbiased").tolist()
+        yield SampleSize(
+            size=size, method=method, widths=(first, middle, third), coverage=held, subsamples=len(each)
+        )  # fmt: skip
 
 
 def subsamples(y: Array, size: int, count: int, rng: np.random.Generator) -> Array:
@@ -129,22 +113,15 @@ def subsamples(y: Array, size: int, count: int, rng: np.random.Generator) -> Arr
     return np.concatenate(shuffles)[:count]
 
 
-class IntervalLimits(msgspec.Struct, frozen=True, eq=False):
-    """Limits of one interval a subsample, each of shape (count,)."""
-
-    low: Array
-    high: Array
-
-
-def t_limits(drawn: Array, confidence: float) -> IntervalLimits:
+def t_limits(drawn: Array, confidence: float) -> tuple[Array, Array]:
     """Return Student's interval of the mean of each subsample, shape (count, size), size >= 2."""
     size = drawn.shape[1]
     own = drawn.mean(axis=1)
     half = t_quantile(size - 1, (1 - confidence) / 2) * drawn.std(axis=1, ddof=1) / math.sqrt(size)
-    return IntervalLimits(own - half, own + half)
+    return own - half, own + half
 
 
-def bca_limits(drawn: Array, confidence: float, rng: np.random.Generator) -> IntervalLimits:
+def bca_limits(drawn: Array, confidence: float, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return the BCa interval of the mean of each subsample, shape (count, size), by REPLICATES resamples.
 
     As gate.stats.bootstrap.Distribution has it: limits are replicates, the k-th from their end, k the largest integer
@@ -156,7 +133,7 @@ def bca_limits(drawn: Array, confidence: float, rng: np.random.Generator) -> Int
     return accelerated(drawn, (drawn - drawn.mean(axis=1, keepdims=True)) @ (times.T / size), confidence)
 
 
-def accelerated(drawn: Array, replicates: Array, confidence: float) -> IntervalLimits:
+def accelerated(drawn: Array, replicates: Array, confidence: float) -> tuple[Array, Array]:
     """Return BCa's limits from what replicates of the mean, shape (count, REPLICATES), are away from the mean."""
     count = len(drawn)
     own = drawn.mean(axis=1)
@@ -169,18 +146,15 @@ def accelerated(drawn: Array, replicates: Array, confidence: float) -> IntervalL
     share = (REPLICATES + below - above) / (2 * REPLICATES)
     z0 = ndtri(np.clip(share, 1 / (REPLICATES + 1), REPLICATES / (REPLICATES + 1)))
     z = float(ndtri((1 - confidence) / 2))
+
+    def rank(z0: Array, a: Array) -> Ints:
+        # which replicate from its end is the limit; the outermost where BCa asks for one beyond
+        w = z0 + z
+        level = np.where(1 - a * w > 0, ndtr(z0 + w / (1 - a * w)), 0.0)
+        return np.clip(np.ceil((REPLICATES + 1) * level).astype(np.int64) - 1, 1, REPLICATES)
+
     rows = np.arange(count)
-    low = replicates[rows, _rank(z0, a, z) - 1]
-    high = replicates[rows, REPLICATES - _rank(-z0, -a, z)]
-    return IntervalLimits(own + low, own + high)
-
-
-def _rank(z0: Array, a: Array, z: float) -> npt.NDArray[np.int64]:
-    """Return which replicate from its end is the limit; the outermost where BCa asks for one beyond."""
-    w = z0 + z
-    level = np.where(1 - a * w > 0, ndtr(z0 + w / (1 - a * w)), 0.0)
-    rank: npt.NDArray[np.int64] = np.ceil((REPLICATES + 1) * level).astype(np.int64) - 1
-    return np.clip(rank, 1, REPLICATES)
+    return own + replicates[rows, rank(z0, a) - 1], own + replicates[rows, REPLICATES - rank(-z0, -a)]
 
 
 _FEWEST_BCA = 3
@@ -195,16 +169,14 @@ def mean_intervals(units: pd.DataFrame, factors: Sequence[Factor], confidence: f
 
     No interval with fewer than 3 units or where all are the same. seed: not negative.
     """
-    return [_interval(cell, factors, confidence, seed) for cell in cells(units, factors)]
-
-
-def _interval(cell: Cell, factors: Sequence[Factor], confidence: float, seed: int) -> MeanInterval:
-    low, high = None, None
-    if len(cell.y) >= _FEWEST_BCA and cell.squares > 0:
-        rng = np.random.default_rng((seed, *cell.codes))
-        found = limits(cell.y, confidence, rng)
-        low, high = found
-    return MeanInterval(settings=settings(factors, cell.codes), units=len(cell.y), mean=cell.mean, low=low, high=high)
+    found = []
+    for cell in cells(units, factors):
+        low, high = None, None
+        if len(cell.y) >= _FEWEST_BCA and cell.squares > 0:
+            low, high = limits(cell.y, confidence, np.random.default_rng((seed, *cell.codes)))
+        at = settings(factors, cell.codes)
+        found.append(MeanInterval(settings=at, units=len(cell.y), mean=cell.mean, low=low, high=high))
+    return found
 
 
 def limits(y: Array, confidence: float, rng: np.random.Generator) -> tuple[float, float]:
@@ -219,7 +191,7 @@ def limits(y: Array, confidence: float, rng: np.random.Generator) -> tuple[float
             for done in range(0, REPLICATES, rows)
         ]
         found = accelerated(y[None, :], np.concatenate(means)[None, :], confidence)
-    return float(found.low[0]), float(found.high[0])
+    return float(found[0][0]), float(found[1][0])
 
 
 class Power(msgspec.Struct, frozen=True):
@@ -255,7 +227,10 @@ def power(
     rng = np.random.default_rng(1)
     y = rng.normal(size=len(units)) + sum(rng.normal(size=own.count)[own.of] for own in lie.errors.values())
     found = stratified(y, design, model, factors, lie)
-    contrasts = _contrasts(design)
+    # contrasts that Lenth's method would judge; 0: there are replicates, or other factors
+    alone = saturated(design.codes, design.sizes) if design.counts.max() == 1 else None
+    contrasts = 0 if alone is None else alone.matrix.shape[1] - 1
+    contrasts = contrasts if contrasts >= FEWEST_CONTRASTS else 0
     terms = [len(t.factors) for t in model.terms[1:]]
     mains = sum(size == 1 for size in terms)
     more = len(terms) - mains
@@ -280,28 +255,15 @@ def power(
             result.append(Power(name, found.of[number - 1], None, tuple(0.0 for _ in sizes)))
             continue
         weights = 2 * own[0].weights if len(own) == 1 else own[-1].weights - own[0].weights
-        error = float(weights @ _solved(model, design, _drawn(lie, found.of[number - 1])) @ weights) ** 0.5
+        # covariance of the coefficients for draws of variance 1: of executions, or of means of builds or sessions
+        stratum = found.of[number - 1]
+        drawn = lie.errors.get(stratum) if stratum in ("build", "session") else None
+        each = np.ones(len(design.place)) if drawn is None else 1 / drawn.sizes[drawn.of]
+        covariance = np.linalg.inv(model.matrix.T @ (model.matrix * design.totals(each)[:, None]))
+        error = float(weights @ covariance @ weights) ** 0.5
         chances = tuple(_chance(size / error, test.error_df, level) for size in sizes)
         result.append(Power(name, found.of[number - 1], test.error_df, chances))
     return result
-
-
-def _drawn(lie: Layers, error: Error) -> Groups | None:
-    """Return the groups of which one draw of an error is the mean; None: it is an execution."""
-    return lie.errors.get(error) if error in ("build", "session") else None
-
-
-def _solved(model: Coded, design: Design, drawn: Groups | None) -> Array:
-    """Return the covariance of the coefficients for draws of variance 1."""
-    units = np.ones(len(design.place)) if drawn is None else 1 / drawn.sizes[drawn.of]
-    weighted = model.matrix * design.totals(units)[:, None]
-    return np.asarray(np.linalg.inv(model.matrix.T @ weighted), dtype=np.float64)
-
-
-def _contrasts(design: Design) -> int:
-    """Count the contrasts that Lenth's method would judge; 0: there are replicates, or other factors."""
-    own = saturated(design.codes, design.sizes) if design.counts.max() == 1 else None
-    return 0 if own is None or own.matrix.shape[1] - 1 < FEWEST_CONTRASTS else own.matrix.shape[1] - 1
 
 
 def _chance(shift: float, df: float, level: float) -> float:

@@ -12,20 +12,15 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from gate.model.study import Error, Stratum
+from gate.model.study import Error, Factor, Stratum, Varies
 from gate.stats.design.coding import DEPENDENT, Coded, Columns, Design
 from gate.stats.design.layers import NESTED, RANK, FTest, Groups, Layers, Mixed, groups, reml
 from gate.stats.design.layers import layers as lay
+from gate.stats.rounding import Array
 from gate.stats.special import fdtrc
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    from gate.model.study import Factor, Varies
-
-    Array = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int64]
 
 MOST_COLUMNS = 20_000_000
 """Most numbers in the columns of blocks and terms together; of more the blocks are rounds or sessions."""
@@ -80,17 +75,17 @@ class Strata(msgspec.Struct, frozen=True, eq=False):
             silent = number > 0 and self.tests[number - 1] is None
             estimate = float(longer @ self.mixed.coefficients)
             return Sum(estimate, None, None) if silent else Sum(estimate, variance**0.5, self.mixed.error_df(longer))
-        error = self.errors[self.of[number - 1]] if number else self._coarsest()
+        if number:
+            error = self.errors[self.of[number - 1]]
+        else:
+            # of the mean over all: what differs most between groups of units
+            upper = [self.errors[name] for name in ("session", "build") if name in self.errors]
+            lowest = self.errors["build x treatment" if self.layers.cells else "execution"]
+            error = next((each for each in (*upper, self.blocks) if each.df > 0), lowest)
         estimate = float(weights @ self.coefficients)
         if error.variance is None:
             return Sum(estimate, None, None)
         return Sum(estimate, float(error.variance * (weights @ self.solved @ weights)) ** 0.5, float(error.df))
-
-    def _coarsest(self) -> ErrorTerm:
-        """Return the error of the mean over all: what differs most between groups of units."""
-        upper = [self.errors[name] for name in ("session", "build") if name in self.errors]
-        lowest = self.errors["build x treatment" if self.layers.cells else "execution"]
-        return next((each for each in (*upper, self.blocks) if each.df > 0), lowest)
 
 
 def stratum_of(columns: Columns, factors: Sequence[Factor], layers: Layers) -> Error:
@@ -121,7 +116,8 @@ def _orthogonal(x: Array, model: Coded, of: Sequence[Error], layers: Layers) -> 
     for error in dict.fromkeys(of):
         told = [t for t, e in zip(model.terms[1:], of, strict=True) if e == error]
         own = np.concatenate([np.arange(t.start, t.stop) for t in told])
-        above = [*layers.held(error), *(layers.errors[e] for e in NESTED[: _depth(error)] if e in layers.errors)]
+        depth = NESTED.index(error) if error in NESTED else len(NESTED) - 1
+        above = [*layers.held(error), *(layers.errors[e] for e in NESTED[:depth] if e in layers.errors)]
         for held in above:
             if len(own) and np.abs(held.means(center[:, own])).max() > DEPENDENT:
                 return False
@@ -130,10 +126,6 @@ def _orthogonal(x: Array, model: Coded, of: Sequence[Error], layers: Layers) -> 
     if upper and crossed and not layers.cells:
         return len(set(groups(upper[0].of, layers.blocks.of).sizes.tolist())) == 1
     return True
-
-
-def _depth(error: Error) -> int:
-    return NESTED.index(error) if error in NESTED else len(NESTED) - 1
 
 
 def _projected(y: Array, model: Coded, of: tuple[Error, ...], layers: Layers, design: Design) -> Strata:
@@ -155,7 +147,7 @@ def _projected(y: Array, model: Coded, of: tuple[Error, ...], layers: Layers, de
         whole = _space(centered, layers, error)
         errors[error] = ErrorTerm(max(whole.squares - sum(squares[k] for k in told), 0.0), whole.df - df)
     if layers.cells:
-        within = _squares(centered) - _squares(layers.errors["build x treatment"].means(centered))
+        within = _square(centered) - _square(layers.errors["build x treatment"].means(centered))
         errors["execution"] = ErrorTerm(max(within, 0.0), len(y) - layers.errors["build x treatment"].count)
     tests: list[FTest | None] = []
     for term, stratum, ss in zip(model.terms[1:], of, squares, strict=True):
@@ -166,7 +158,7 @@ def _projected(y: Array, model: Coded, of: tuple[Error, ...], layers: Layers, de
             continue
         f = ss / df / variance
         tests.append(FTest(f, df, float(error.df), float(fdtrc(df, error.df, f))))
-    blocks = ErrorTerm(_squares(layers.blocks.means(centered)), layers.blocks.count - 1)
+    blocks = ErrorTerm(_square(layers.blocks.means(centered)), layers.blocks.count - 1)
     plain = layers.plain
     return Strata(
         "least squares" if plain else "projections", layers, of, tuple(tests), _rows(errors, layers, len(y)), beta,
@@ -174,7 +166,7 @@ def _projected(y: Array, model: Coded, of: tuple[Error, ...], layers: Layers, de
     )  # fmt: skip
 
 
-def _squares(values: Array) -> float:
+def _square(values: Array) -> float:
     return float(values @ values)
 
 
@@ -182,13 +174,13 @@ def _space(centered: Array, layers: Layers, error: Error) -> ErrorTerm:
     """Return sum of squares and dimension of a stratum, its terms among them."""
     held = layers.held(error)
     own = layers.errors.get(error)
-    whole = _squares(centered) if own is None else _squares(own.means(centered))
+    whole = _square(centered) if own is None else _square(own.means(centered))
     dimension = len(centered) if own is None else own.count
     if not held:
         return ErrorTerm(whole, dimension - 1)
-    less = sum(_squares(each.means(centered)) for each in held)
+    less = sum(_square(each.means(centered)) for each in held)
     if len(held) > 1 and (shared := layers.shared()) is not None:
-        less -= _squares(shared.means(centered))
+        less -= _square(shared.means(centered))
     return ErrorTerm(whole - less, dimension - layers.dimension(error))
 
 
@@ -213,7 +205,15 @@ def _rows(errors: dict[Error, ErrorTerm], layers: Layers, n: int) -> tuple[Strat
 
 def _by_likelihood(y: Array, x: Array, model: Coded, of: tuple[Error, ...], layers: Layers) -> Strata:
     nested = [layers.errors[e] for e in NESTED if e in layers.errors]
-    known = [_is_known(own, layers, model, of) for own in of]
+
+    def known(error: Error) -> bool:
+        """Return whether a stratum has more groups than its terms and what is held have columns."""
+        own = layers.errors.get(error)
+        if own is None or error == "build x treatment":
+            return True
+        used = sum(t.stop - t.start for t, e in zip(model.terms[1:], of, strict=True) if e == error)
+        return own.count - max([1, *(each.count for each in layers.held(error))]) - used > 0
+
     columns = _block_columns(x, layers)
     whole = np.column_stack((x, columns)) if columns.shape[1] else x
     random = [g for g in nested if g.count < len(y)]
@@ -226,8 +226,8 @@ def _by_likelihood(y: Array, x: Array, model: Coded, of: tuple[Error, ...], laye
                       empty, None, ErrorTerm(0.0, 0))  # fmt: skip
     fit = reml(y, whole, random)
     tests = tuple(
-        fit.test(term.start, term.stop) if clear and fit.components[-1] > 0 else None
-        for term, clear in zip(model.terms[1:], known, strict=True)
+        fit.test(term.start, term.stop) if known(stratum) and fit.components[-1] > 0 else None
+        for term, stratum in zip(model.terms[1:], of, strict=True)
     )
     names = [e for e in NESTED if e in layers.errors and layers.errors[e].count < len(y)]
     rows = [
@@ -239,15 +239,6 @@ def _by_likelihood(y: Array, x: Array, model: Coded, of: tuple[Error, ...], laye
         "REML" if random else "least squares", layers, of, tests, (*rows, rest), fit.coefficients[: x.shape[1]],
         solved, {}, fit, ErrorTerm(0.0, 0),
     )  # fmt: skip
-
-
-def _is_known(error: Error, layers: Layers, model: Coded, of: Sequence[Error]) -> bool:
-    """Return whether a stratum has more groups than its terms and what is held have columns."""
-    own = layers.errors.get(error)
-    if own is None or error == "build x treatment":
-        return True
-    used = sum(t.stop - t.start for t, e in zip(model.terms[1:], of, strict=True) if e == error)
-    return own.count - max([1, *(each.count for each in layers.held(error))]) - used > 0
 
 
 def _block_columns(x: Array, layers: Layers) -> Array:
@@ -278,11 +269,11 @@ def _independent(x: Array, columns: Array) -> Array:
     """Return the columns that those of terms, and each other, do not hold."""
     if not columns.shape[1]:
         return columns
+    from scipy.linalg import qr
+
     q = np.linalg.qr(x)[0]
     apart = columns - q @ (q.T @ columns)
     apart -= q @ (q.T @ apart)
-    from scipy.linalg import qr
-
     _, r, order = qr(apart, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(r))
     rank = int((sizes > DEPENDENT * max(float(np.linalg.norm(columns, axis=0).max()), 1.0)).sum())

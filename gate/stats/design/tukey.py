@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,11 @@ import msgspec
 import numpy as np
 
 from gate.stats.ratio import t_quantile
+from gate.stats.rounding import Array, Flags
 from gate.stats.special import gammaln, log_ndtr, ndtr, stdtr
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     from scipy.interpolate import CubicSpline
-
-    Array = npt.NDArray[np.float64]
 
 
 class Mean(msgspec.Struct, frozen=True):
@@ -85,49 +83,33 @@ def tukey_kramer(means: Sequence[Mean], variance: float, df: float, confidence: 
     # of two means q is sqrt(2) t
     error = np.sqrt(variance * (shares[:, None] + shares) / 2) if known else np.ones((k, k))
     apart = np.abs(values[:, None] - values) / error
-    q = _critical(k, df, confidence) if known else math.inf
+    q = studentized_range_quantile(confidence, k, df) if known else math.inf
     first, second = np.triu_indices(k, 1)
     if len(first) > MOST_PAIRS:
         largest = np.sort(np.argsort(-apart[first, second], kind="stable")[:MOST_PAIRS])
         first, second = first[largest], second[largest]
-    chances = _p(apart[first, second], k, df).tolist() if known else [None] * len(first)
+    chances: list[float | None] = [None] * len(first)
+    if known:
+        chances = studentized_range(apart[first, second], k, df).tolist()
     pairs = []
     for i, j, p in zip(first.tolist(), second.tolist(), chances, strict=True):
         difference, half = means[j].value - means[i].value, q * float(error[i, j])
         low, high = (difference - half, difference + half) if known else (None, None)
         pairs.append(Pair(i, j, difference, low, high, p))
-    return Compared(pairs, _words(values, apart > q) if known else [""] * k)
+    return Compared(pairs, letters(values, apart > q) if known else [""] * k)
 
 
-def _p(q: Array, k: int, df: float) -> Array:
-    if k == 2:
-        found: Array = np.asarray(2 * stdtr(df, -q / math.sqrt(2)), dtype=np.float64)
-        return np.minimum(found, 1.0)
-    return studentized_range(q, k, df)
-
-
-@lru_cache(maxsize=1024)
-def _critical(k: int, df: float, confidence: float) -> float:
-    if k == 2:
-        return math.sqrt(2) * t_quantile(df, (1 - confidence) / 2)
-    return studentized_range_quantile(confidence, k, df)
-
-
-def letters(means: Sequence[float], different: Collection[tuple[int, int]]) -> list[str]:
+def letters(means: Array, apart: Flags) -> list[str]:
     """Return a word of letters for each mean: two means share a letter exactly where they do not differ.
 
-    different: pairs of numbers of means, in either order. "a" stands with the lowest mean. A letter stands for a
-    largest set of means of which no two differ, as by insert and absorb (Piepho 2004). Of many means (more than 16) not
-    all such sets have a letter, if those that do not differ from one are not next to each other in rank; those that
-    have one cover all pairs. No letters at all where there would be more than MOST_LETTERS.
+    "a" stands with the lowest mean. A letter stands for a largest set of means of which no two differ, as by insert and
+    absorb (Piepho 2004). Of many means (more than 16) not all such sets have a letter, if those that do not differ from
+    one are not next to each other in rank; those that have one cover all pairs. No letters at all where there would be
+    more than MOST_LETTERS.
+
+    Args:
+        apart: of each two means whether they differ, shape (k, k).
     """
-    apart = np.zeros((len(means), len(means)), dtype=np.bool_)
-    for i, j in different:
-        apart[i, j] = apart[j, i] = True
-    return _words(np.array(means, dtype=np.float64), apart)
-
-
-def _words(means: Array, apart: npt.NDArray[np.bool_]) -> list[str]:
     k = len(means)
     if not k:
         return []
@@ -154,7 +136,7 @@ def _words(means: Array, apart: npt.NDArray[np.bool_]) -> list[str]:
     return ["".join(word) for word in words]
 
 
-def _absorbed(alike: npt.NDArray[np.bool_]) -> list[list[int]]:
+def _absorbed(alike: Flags) -> list[list[int]]:
     """Return all largest sets of means of which no two differ, by ranks: insert and absorb."""
     columns = [frozenset(range(len(alike)))]
     for i, j in np.argwhere(np.triu(~alike)).tolist():
@@ -164,7 +146,7 @@ def _absorbed(alike: npt.NDArray[np.bool_]) -> list[list[int]]:
     return [sorted(column) for column in columns]
 
 
-def _cover(alike: npt.NDArray[np.bool_]) -> list[list[int]]:
+def _cover(alike: Flags) -> list[list[int]]:
     """Return largest sets of which no two differ that hold every pair that does not, and every mean."""
     open_pairs = np.triu(alike)
     columns = []
@@ -190,6 +172,9 @@ def studentized_range(q: Array, k: int, df: float) -> Array:
 
     Within 1e-10 of the exact value. scipy.stats.studentized_range is the same integral, at 20 ms a value.
     """
+    if k == 2:
+        found: Array = np.asarray(2 * stdtr(df, -q / math.sqrt(2)), dtype=np.float64)
+        return np.minimum(found, 1.0)
     at, weights = deviations(float(df))
     table = _ranges(k)
     found = np.empty(len(q))
@@ -200,8 +185,11 @@ def studentized_range(q: Array, k: int, df: float) -> Array:
     return np.clip(found, 0.0, 1.0)
 
 
+@lru_cache(maxsize=1024)
 def studentized_range_quantile(confidence: float, k: int, df: float) -> float:
     """Return the q that a studentized range exceeds with a chance of 1 - confidence, 0 < confidence < 1."""
+    if k == 2:
+        return math.sqrt(2) * t_quantile(df, (1 - confidence) / 2)
     from scipy.optimize import brentq
 
     def over(log_q: float) -> float:

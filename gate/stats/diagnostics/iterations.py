@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -12,11 +11,7 @@ import numpy as np
 from gate.model import Sample
 from gate.model.warnings.estimates import Autocorrelation, Trend
 from gate.stats.diagnostics.testing import SMALLEST, Means, Sides, t_test
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from gate.stats.diagnostics.testing import Array
+from gate.stats.rounding import Array, Flags
 
 SMALLEST_CORRELATION = 0.1
 """Below it iterations are worth more than 80% of as many independent ones."""
@@ -95,7 +90,7 @@ class _Lags(msgspec.Struct, frozen=True, eq=False):
     side: Means
     products: Array
     squares: Array
-    usable: npt.NDArray[np.bool_]
+    usable: Flags
     """At least 3 iterations, and spread."""
 
     @staticmethod

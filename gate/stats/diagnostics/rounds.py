@@ -6,18 +6,61 @@ A session is a boot of the machine in NIST TN 1855, section 4.5.1.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
-from gate.model.warnings.estimates import Drift, OrderEffect, RatioBySession, SessionsDiffer
+from gate.model import SIDES, Sample, Side
+from gate.model.warnings.estimates import CarryOver, Drift, OrderEffect, RatioBySession, SessionsDiffer
 from gate.stats.diagnostics.testing import SMALLEST, Sides, Test, beginnings, deviation_between, t_test
+from gate.stats.rounding import Array, Flags, Ints
+from gate.stats.typical import squared_error, trimmed_mean
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+ERRORS = 3.0
+"""Standard errors from which on there is a word about it."""
+FEWEST = 10
+"""Executions after either side below which nothing is said."""
 
-    from gate.stats.diagnostics.testing import Array, Counts
+
+def carry_over(base: Sample, head: Sample) -> CarryOver | None:
+    """Return the larger carry-over of the two sides; None where neither is certain and above 0.5%, or not known.
+
+    Compared are trimmed means of the logarithms after the other side and after itself, each less its build's median.
+    Only executions that directly follow another of the benchmark count.
+    """
+    if base.orders is None or head.orders is None:
+        return None
+    side_at = dict.fromkeys(_places(base), "base") | dict.fromkeys(_places(head), "head")
+    found: list[CarryOver] = []
+    for side, sample in zip(SIDES, (base, head), strict=True):
+        change = _change(side, sample, side_at)
+        if change is not None and abs(change) > SMALLEST:
+            found.append(CarryOver(side, change))
+    return max(found, key=lambda each: abs(each.change), default=None)
+
+
+def _places(sample: Sample) -> list[tuple[int, int]]:
+    """Return session and position in its run of each execution."""
+    sessions = np.repeat([session for session, _ in sample.builds], sample.counts[1])
+    orders = [] if sample.orders is None else sample.orders.tolist()
+    return list(zip(sessions.tolist(), orders, strict=True))
+
+
+def _change(side: Side, sample: Sample, side_at: dict[tuple[int, int], str]) -> float | None:
+    iterations, executions = sample.counts[:2]
+    means = np.add.reduceat(sample.values, np.cumsum(iterations) - iterations) / iterations
+    if means.min() <= 0:
+        return None
+    logs = np.log(means)
+    parts = np.split(logs, np.cumsum(executions)[:-1])
+    away = np.concatenate([part - np.median(part) for part in parts])
+    before = np.array([side_at.get((session, order - 1), "") for session, order in _places(sample)])
+    other, same = away[(before != side) & (before != "")], away[before == side]
+    if min(len(other), len(same)) < FEWEST:
+        return None
+    difference = trimmed_mean(other) - trimmed_mean(same)
+    error = math.sqrt(squared_error(other) + squared_error(same))
+    return math.expm1(difference) if abs(difference) > ERRORS * error else None
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -52,9 +95,7 @@ def by_session(rounds: list[Round]) -> list[list[Round]]:
 def drift(rounds: list[Round], unit: str) -> Drift | None:
     """Fit a straight line to what both sides have in common, round by round, within each session."""
     test = _slope([[(r.build, r.level) for r in session] for session in by_session(rounds)])
-    if test is None or not test.speaks:
-        return None
-    return Drift(test.mean, unit)
+    return Drift(test.mean, unit) if test is not None and test.speaks else None
 
 
 def _slope(series: list[list[tuple[int, float]]]) -> Test | None:
@@ -87,34 +128,25 @@ def order(sides: Sides, unit: str) -> OrderEffect | None:
     blocks = _blocks(sides)
     if blocks is None:
         return None
-    starts = beginnings(blocks.counts)
-    first = np.add.reduceat(blocks.base_first.astype(np.float64), starts)
-    second = blocks.counts - first
-    after_base = np.add.reduceat(np.where(blocks.base_first, blocks.differences, 0.0), starts) / first
-    after_head = np.add.reduceat(np.where(blocks.base_first, 0.0, blocks.differences), starts) / second
+    differences, base_first, counts = blocks
+    starts = beginnings(counts)
+    first = np.add.reduceat(base_first.astype(np.float64), starts)
+    second = counts - first
+    after_base = np.add.reduceat(np.where(base_first, differences, 0.0), starts) / first
+    after_head = np.add.reduceat(np.where(base_first, 0.0, differences), starts) / second
     both = (first > 0) & (second > 0)
     if both.sum() > 2:
         test = t_test([((after_base - after_head)[both] / 2).tolist()])
     else:  # one execution a round: rounds with base first against rounds with head first
         test = t_test([after_base[second == 0].tolist(), (-after_head[first == 0]).tolist()], every=True)
-    if test is None or not test.speaks:
-        return None
-    return OrderEffect(test.mean, unit)
+    return OrderEffect(test.mean, unit) if test is not None and test.speaks else None
 
 
-class _Blocks(msgspec.Struct, frozen=True, eq=False):
-    """Executions of both sides beside each other: head - base as a share of the round's mean, which came first."""
-
-    differences: Array
-    base_first: npt.NDArray[np.bool_]
-    counts: Counts
-    """Blocks of each round."""
-
-
-def _blocks(sides: Sides) -> _Blocks | None:
+def _blocks(sides: Sides) -> tuple[Array, Flags, Ints] | None:
     """Pair the executions of the rounds in which both sides have as many; None where there are none, or no orders.
 
-    Both samples are in the order of session, build and execution.
+    Both samples are in the order of session, build and execution. Returned are of each block head - base as a share of
+    the round's mean and whether base came first, and how many blocks each round has.
     """
     base, head = sides
     if base.sample.orders is None or head.sample.orders is None:
@@ -129,7 +161,7 @@ def _blocks(sides: Sides) -> _Blocks | None:
     per_round = np.array(list(rounds.values()))
     level = np.repeat((base.builds[of_base] + head.builds[of_head]) / 2, per_round)
     differences = (head.executions[in_head] - base.executions[in_base]) / level
-    return _Blocks(differences, base.sample.orders[in_base] < head.sample.orders[in_head], per_round)
+    return differences, base.sample.orders[in_base] < head.sample.orders[in_head], per_round
 
 
 def between_sessions(rounds: list[Round]) -> list[SessionsDiffer | RatioBySession]:
@@ -142,9 +174,7 @@ def between_sessions(rounds: list[Round]) -> list[SessionsDiffer | RatioBySessio
         return []
     level = deviation_between([[r.level for r in session] for session in sessions])
     difference = deviation_between([[r.difference for r in session] for session in sessions])
-    found: list[SessionsDiffer | RatioBySession] = []
-    if level is not None and level >= SMALLEST:
-        found.append(SessionsDiffer(level))
-    if difference is not None and difference >= SMALLEST:
-        found.append(RatioBySession(difference))
-    return found
+    return [
+        *([SessionsDiffer(level)] if level is not None and level >= SMALLEST else []),
+        *([RatioBySession(difference)] if difference is not None and difference >= SMALLEST else []),
+    ]

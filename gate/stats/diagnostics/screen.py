@@ -7,18 +7,12 @@ little more through than speaks (MARGIN), so that rounding hides nothing, and al
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gate.model import Sample
 from gate.stats.diagnostics.testing import LEVEL, SMALLEST, critical_t
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
+from gate.stats.rounding import Array, Flags, Ints
 
 MARGIN = 1e-6
 """Of a test's limits, as a share."""
@@ -60,7 +54,7 @@ def _shape(pair: Pair) -> tuple[int, int, int] | None:
 
 # 0/0 where nothing varies, or too little is there to vary: it is not significant
 @np.errstate(divide="ignore", invalid="ignore")
-def _suspect(values: Array, orders: npt.NDArray[np.int64]) -> Flags:
+def _suspect(values: Array, orders: Ints) -> Flags:
     executions = values.mean(axis=-1)
     builds = executions.mean(axis=-1)
     away = values - executions[..., None]

@@ -5,20 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from gate.model import Sample
+from gate.stats.rounding import Array, Flags, Ints
 from gate.stats.special import fdtri, stdtrit
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
-    Counts = npt.NDArray[np.int64]
-
 
 LEVEL = 0.01
 """The chance of a warning where there is nothing to warn of."""
@@ -30,9 +23,9 @@ class Means(msgspec.Struct, frozen=True, eq=False):
     """One side, reduced: a build's mean is that of its executions' means."""
 
     sample: Sample
-    starts: Counts
+    starts: Ints
     """Where each execution begins among the values."""
-    first: Counts
+    first: Ints
     """Where each build begins among the executions."""
     executions: Array
     builds: Array
@@ -49,7 +42,7 @@ class Means(msgspec.Struct, frozen=True, eq=False):
         away = sample.values - executions.repeat(sample.counts[0])
         return Means(sample, starts, first, executions, builds, away)
 
-    def by_build(self, of: Array, usable: npt.NDArray[np.bool_], scale: Array | float = 1.0) -> list[float]:
+    def by_build(self, of: Array, usable: Flags, scale: Array | float = 1.0) -> list[float]:
         """Average over the usable executions of each build, those builds left out that have none."""
         if usable.all():
             count = self.sample.counts[1]
@@ -64,7 +57,7 @@ class Means(msgspec.Struct, frozen=True, eq=False):
 Sides = tuple[Means, Means]
 
 
-def beginnings(counts: Counts) -> Counts:
+def beginnings(counts: Ints) -> Ints:
     """Return where each unit begins among its children."""
     return counts.cumsum() - counts
 

@@ -11,8 +11,7 @@ from gate.config.types import Builds, BuildTable, Config, Gate, Interval, Plan
 from gate.decide.design import Choice, choose
 from gate.model import Layouts
 from gate.planning.plan import terms_of
-from gate.stats.plan_types import PlannedCase
-from gate.stats.planning import Components, Costs
+from gate.stats.planning import Components, Costs, PlannedCase
 
 CASE = PlannedCase("a", Components(1e-4, 1e-4, 1e-4), Costs(1, 1, 1, 1), 0.03, ())
 

@@ -23,10 +23,9 @@ from gate.model.controls import Controls
 from gate.report.json import read as from_json
 from gate.report.json import render as to_json
 from gate.report.page import html
-from gate.stats.controls import BEYOND, e_value, halves
 from gate.stats.ratio import t_quantile
-from gate.store.controls import proof_of
-from gate.store.records import decode, encode
+from gate.stats.subsample import BEYOND, e_value, halves
+from gate.store.records import decode, encode, proof_of
 from gate.words import findings
 from tests.gate.store.records import record
 from tests.promise.test_controls import NOISES, STARTS, alarms, false_warnings, named, values

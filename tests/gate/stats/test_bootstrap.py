@@ -29,7 +29,8 @@ from gate.stats.bootstrap import Distribution, bootstrap_ratio
 from gate.stats.levels import summarize
 from gate.stats.ratio import Ratio, Tail
 from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
-from gate.stats.resampled_sums import Floats, Stream, drawn
+from gate.stats.resampled_sums import Stream, drawn
+from gate.stats.rounding import Array
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 from tests.support.seeds import some
 
@@ -98,7 +99,7 @@ def variance(tree: Tree) -> float:
     return float((np.mean([variance(part) for part in tree]) + np.var(means)) / len(tree))
 
 
-def means_of(side: Hierarchy, chunks: int, seed: int = 1) -> Floats:
+def means_of(side: Hierarchy, chunks: int, seed: int = 1) -> Array:
     return replicate_means([side], seed, range(chunks))[0]
 
 
@@ -233,11 +234,11 @@ def test_bits_above_the_last_whole_bound_are_drawn_again(bound: Any, monkeypatch
 
 @pytest.mark.parametrize("n", [1, 2, 7, 256])
 def test_sums_of_a_varying_number_of_draws(n: int) -> None:
-    values: Floats = np.exp2(-np.arange(n, dtype=np.float64))
+    values: Array = np.exp2(-np.arange(n, dtype=np.float64))
     draws = np.arange(4000) % 40
     sums = drawn(values, draws, Stream(np.random.SeedSequence(5)))
     assert (sums[draws == 0] == 0).all()
-    errors: Floats = (sums - draws * values.mean())[draws > 0] / np.sqrt(draws[draws > 0])
+    errors: Array = (sums - draws * values.mean())[draws > 0] / np.sqrt(draws[draws > 0])
     assert abs(errors.mean()) <= 4 * values.std() / math.sqrt(len(errors))
     assert errors.var() == pytest.approx(values.var(), rel=0.15)
 

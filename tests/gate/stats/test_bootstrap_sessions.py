@@ -4,10 +4,11 @@ from collections import Counter
 from itertools import product
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from gate.model import Sample
-from gate.stats.bootstrap import BootstrapRatio, Pairing, bootstrap_ratio, pairing
+from gate.stats.bootstrap import BootstrapRatio, bootstrap_ratio, pairing
 from gate.stats.resample import CHUNK
 
 BASE = [[1.0, 2.0], [10.0, 30.0]]
@@ -25,10 +26,10 @@ def side(sessions: list[list[float]]) -> Sample:
     )
 
 
-def paired(base: list[list[float]], head: list[list[float]]) -> Pairing:
-    found = pairing(side(base), side(head), "RRR")
+def replicates(base: list[list[float]], head: list[list[float]], seed: int, chunks: range) -> npt.NDArray[np.float64]:
+    found = pairing(side(base), side(head), "RRR", seed)
     assert found is not None
-    return found
+    return found.draw(chunks)[0]
 
 
 def test_replicates_have_the_distribution_of_all_resamples() -> None:
@@ -39,7 +40,7 @@ def test_replicates_have_the_distribution_of_all_resamples() -> None:
     # sessions first, and of each drawn one both sides anew
     every = [(a + b) / 2 for s in product((0, 1), repeat=2) for a, b in product(*(resampled(session) for session in s))]
     expected = Counter(np.round(every, 9).tolist())
-    found = Counter(np.round(paired(BASE, HEAD).replicates(3, range(20)), 9).tolist())
+    found = Counter(np.round(replicates(BASE, HEAD, 3, range(20)), 9).tolist())
     assert found.keys() == expected.keys()
     total = 20 * CHUNK
     for value, count in expected.items():
@@ -50,20 +51,20 @@ def test_replicates_have_the_distribution_of_all_resamples() -> None:
 def test_chunks_are_no_copies_and_the_same_seed_gives_the_same() -> None:
     rng = np.random.default_rng(1)
     base, head = (rng.normal(10, 1, (3, 6)).tolist() for _ in range(2))
-    first, second = (paired(base, head).replicates(5, range(c, c + 1)) for c in (0, 1))
+    first, second = (replicates(base, head, 5, range(c, c + 1)) for c in (0, 1))
     assert len(np.unique(np.concatenate((first, second)))) > 1.9 * CHUNK
-    assert np.array_equal(first, paired(base, head).replicates(5, range(1)))
-    assert not np.array_equal(first, paired(base, head).replicates(6, range(1)))
+    assert np.array_equal(first, replicates(base, head, 5, range(1)))
+    assert not np.array_equal(first, replicates(base, head, 6, range(1)))
 
 
 def test_what_has_no_logarithm_or_no_partner_is_not_paired() -> None:
-    assert pairing(side(BASE), side([[0.0, 4.0], [20.0, 21.0]]), "RRR") is None
-    assert pairing(side(BASE), side(HEAD[:1]), "RRR") is None
-    assert pairing(side(BASE), side(HEAD), "FLAT") is None
+    assert pairing(side(BASE), side([[0.0, 4.0], [20.0, 21.0]]), "RRR", 1) is None
+    assert pairing(side(BASE), side(HEAD[:1]), "RRR", 1) is None
+    assert pairing(side(BASE), side(HEAD), "FLAT", 1) is None
     # of two runs, whose rounds compare numbers apart
     head = side(HEAD)
     apart = Sample(head.values, head.counts, tuple((session, build + 7) for session, build in head.builds))
-    assert pairing(side(BASE), apart, "RRR") is None
+    assert pairing(side(BASE), apart, "RRR", 1) is None
 
 
 def interval(speeds: float, *, bca: bool, change: float = 0.0) -> BootstrapRatio:

@@ -7,8 +7,18 @@ import msgspec
 import pytest
 
 from gate.stats.cheapest import cheapest
-from gate.stats.plan_types import Aim, Limits, PlannedCase, Terms, seconds
-from gate.stats.planning import Components, Costs, Counts, Interval, half_width
+from gate.stats.planning import (
+    Aim,
+    Components,
+    Costs,
+    Counts,
+    Interval,
+    Limits,
+    PlannedCase,
+    Terms,
+    half_width,
+    seconds,
+)
 from gate.stats.power import power
 from gate.stats.sequential import look_rounds, spending
 from gate.stats.shared_variance import expected_degrees

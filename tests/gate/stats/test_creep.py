@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from gate.stats.creep import ALLOWANCE, CAP, LAGS, NIGHTS, WINDOWS, Array, creeping, more_nights, noise, spread_of
+from gate.stats.creep import ALLOWANCE, CAP, LAGS, NIGHTS, WINDOWS, creeping, more_nights, noise, spread_of
+from gate.stats.rounding import Array
 from tests.promise.test_creep import CREEPS, YEARS, Creep, Year, alarmed, found_within
 
 NOTHING = spread_of([])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.stats.futility import FOUND, FUTILE, largest_futile, z_of
+from gate.stats.sequential import FOUND, FUTILE, largest_futile, z_of
 
 
 @pytest.mark.parametrize("time", [1 / 3, 1 / 2, 2 / 3])

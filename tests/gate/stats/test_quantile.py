@@ -8,10 +8,10 @@ from scipy import stats
 
 from gate.model import QuantileEffect, Sample
 from gate.model.warnings.estimates import FewExecutions
-from gate.stats.estimate import level_variances, reduce
+from gate.stats.design.quantile_fit import quantile_regression
+from gate.stats.estimate import all_level_variances, reduce
 from gate.stats.quantile import DEFAULT_TAUS, needed_values, quantile_curve, quantile_pair, type8
 from gate.stats.ratio import LogPair, unpaired
-from gate.stats.regression import quantile_regression
 from tests.support.seeds import seeds, some
 
 Array = npt.NDArray[np.float64]
@@ -97,13 +97,12 @@ def test_each_build_gives_the_logarithm_of_its_quantile(tau: float) -> None:
     base, head = ([[list(rng.lognormal(size=5)) for _ in range(4)] for _ in range(3)] for _ in range(2))
     pair = quantile_pair(nested(base), nested(head), tau, sessions=False)
     assert pair is not None
-    assert not pair.cut
+    assert (pair.cut, pair.fewest, pair.fewest_executions) == (False, 20, 4)
     for side, builds in ((pair.base, base), (pair.head, head)):
         expected = [math.log(np.quantile(np.ravel(build), tau, method="median_unbiased")) for build in builds]
-        assert side.tops.values == pytest.approx(expected)
-        assert side.tops.log
-        assert side.tops.units == ((0, 0), (0, 1), (0, 2))
-        assert (side.fewest, side.fewest_executions) == (20, 4)
+        assert side.values == pytest.approx(expected)
+        assert side.log
+        assert side.units == ((0, 0), (0, 1), (0, 2))
 
 
 @pytest.mark.parametrize(("executions", "warned"), [(1, [1]), (2, [2]), (3, []), (4, [])])
@@ -119,8 +118,8 @@ def test_the_variance_of_a_quantile_is_that_of_builds_in_the_unit() -> None:
     base, head = (drawn(np.random.default_rng(seed), 4) for seed in (3, 4))
     pair = quantile_pair(base, head, 0.9, sessions=False)
     assert pair is not None
-    ((level, s2, t2),) = ((v.level, v.s2, v.t2) for v in level_variances(base, pair.base.tops))
-    logs = pair.base.tops.values
+    ((level, s2, t2),) = ((v.level, v.s2, v.t2) for v in all_level_variances([base], [pair.base])[0])
+    logs = pair.base.values
     assert (level, math.isnan(t2)) == ("build", True)
     assert s2 == pytest.approx(logs.var(ddof=1) * math.exp(logs.mean()) ** 2)
 
@@ -130,17 +129,17 @@ def test_the_gap_is_the_smallest_step_as_a_share_of_the_quantile() -> None:
     side = nested([[[3.5, 4.0, 4.0, 4.0, 6.0]], [[15.0, 16.0, 16.0, 16.0, 20.0]]])
     pair = quantile_pair(side, nested([[[2.0] * 5], [[2.0] * 5]]), 0.5, sessions=False)
     assert pair is not None
-    assert pair.base.tops.gap == pytest.approx(0.5 / 8)
-    assert pair.head.tops.gap == 0
+    assert pair.base.gap == pytest.approx(0.5 / 8)
+    assert pair.head.gap == 0
 
 
 def test_a_session_is_the_mean_of_its_builds() -> None:
     builds = [[[math.e] * 3], [[math.e**2] * 3], [[math.e**5] * 3]]
     pair = quantile_pair(nested(builds, [2, 1]), nested(builds, [1, 2]), 0.5, sessions=True)
     assert pair is not None
-    assert pair.base.tops.values == pytest.approx([1.5, 5])
-    assert pair.head.tops.values == pytest.approx([1, 3.5])
-    assert pair.base.tops.units == (0, 1)
+    assert pair.base.values == pytest.approx([1.5, 5])
+    assert pair.head.values == pytest.approx([1, 3.5])
+    assert pair.base.units == (0, 1)
 
 
 @pytest.mark.parametrize("tau", [0.1, 0.5])
@@ -176,17 +175,17 @@ def test_unequal_counts_are_cut_by_whole_executions(seed: int) -> None:
         expected = [literally_cut(side, min(counts)) for side in (base, head)]
     assert pair.cut == (expected != [base, head])
     for side, builds in zip((pair.base, pair.head), expected, strict=True):
-        assert side.tops.values == pytest.approx([math.log(type8(np.concatenate(b), 0.5)) for b in builds])
-        assert side.fewest == min(sum(map(len, build)) for build in builds)
-        assert side.fewest_executions == min(map(len, builds))
+        assert side.values == pytest.approx([math.log(type8(np.concatenate(b), 0.5)) for b in builds])
+    assert pair.fewest == min(sum(map(len, build)) for side in expected for build in side)
+    assert pair.fewest_executions == min(len(build) for side in expected for build in side)
 
 
 def test_counts_within_half_as_many_again_are_left_alone() -> None:
     few, more, many = (nested([[[1.0, 2.0]] * n] * 2) for n in (4, 6, 7))
     within, beyond = (quantile_pair(few, side, 0.5, sessions=False) for side in (more, many))
     assert within is not None and beyond is not None
-    assert (within.cut, within.head.fewest_executions) == (False, 6)
-    assert (beyond.cut, beyond.head.fewest_executions) == (True, 4)
+    assert (within.cut, within.fewest_executions) == (False, 4)
+    assert (beyond.cut, beyond.fewest_executions) == (True, 4)
 
 
 # --- the curve
@@ -311,7 +310,7 @@ def gate_covers(base: Sample, head: Sample) -> list[bool]:
     for tau in (0.5, 0.95, 0.99):
         pair = quantile_pair(base, head, tau, sessions=False)
         assert pair is not None
-        limits = LogPair(unpaired(pair.base.tops, pair.head.tops)).limits(0.05)
+        limits = LogPair(unpaired(pair.base, pair.head)).limits(0.05)
         assert limits.low is not None and limits.high is not None
         found.append(limits.low <= 1 <= limits.high)
     return found

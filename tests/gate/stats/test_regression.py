@@ -7,7 +7,7 @@ import pytest
 from scipy import linalg, optimize
 from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[import-untyped] # it has no types
 
-from gate.stats.regression import quantile_regression
+from gate.stats.design.quantile_fit import quantile_regression
 from tests.support.seeds import seeds
 
 Array = npt.NDArray[np.float64]

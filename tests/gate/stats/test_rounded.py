@@ -10,9 +10,9 @@ import pytest
 
 from gate.model import Sample
 from gate.stats.bootstrap import bootstrap_ratio
-from gate.stats.detectable import needed, worse_ratio
 from gate.stats.estimate import Method, Reduced, ratio_of, reduce
 from gate.stats.fixed_sessions import machine, stacked
+from gate.stats.power import needed, worse_ratio
 from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded, rounded
 from gate.stats.rounding import unknown_rounding
 from gate.stats.subsample import of_rounds

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from gate.stats.series import Array, Steps, level_variance, moderated, outlying, path, summed
+from gate.stats.rounding import Array
+from gate.stats.series import Steps, level_variance, moderated, outlying, path, summed
 from tests.support.histories import Noise, days, flat, step, steps_of
 
 

@@ -63,9 +63,9 @@ def test_a_round_is_the_trimmed_mean_of_its_pairs_log_ratios() -> None:
         literally([(math.log(x) + math.log(y)) / 2 for x, y in zip(*both, strict=True)])
         for both in zip(base, head, strict=True)
     ]
-    assert pair.head.values - pair.base.values == pytest.approx(ratios)
-    assert (pair.head.values + pair.base.values) / 2 == pytest.approx(middles)
-    assert pair.base.log and pair.head.log and pair.base.units == ((0, 0), (0, 1), (0, 2), (0, 3))
+    assert pair[1].values - pair[0].values == pytest.approx(ratios)
+    assert (pair[1].values + pair[0].values) / 2 == pytest.approx(middles)
+    assert pair[0].log and pair[1].log and pair[0].units == ((0, 0), (0, 1), (0, 2), (0, 3))
     limits = ratio_of(reduce(of_starts(base), of_starts(head), "typical", exact=False), "paired").limits(0.05)
     wanted = stats.ttest_1samp(ratios, 0).confidence_interval(0.95)
     assert (limits.low, limits.high) == pytest.approx((math.exp(wanted.low), math.exp(wanted.high)))
@@ -81,7 +81,7 @@ def test_an_execution_of_several_values_counts_by_its_mean() -> None:
     head = of_starts(np.ones((2, 5)))
     one, means = (typical_pair(each, head, sessions=False) for each in (several, of_starts(values.mean(axis=2))))
     assert one is not None and means is not None
-    assert one.base.values == pytest.approx(means.base.values)
+    assert one[0].values == pytest.approx(means[0].values)
 
 
 def test_what_hits_one_of_two_neighbours_does_not_count() -> None:
@@ -91,7 +91,7 @@ def test_what_hits_one_of_two_neighbours_does_not_count() -> None:
     drift = np.linspace(1, 3, 10)
     pair = typical_pair(of_starts(base * drift), of_starts(head * drift), sessions=False)
     assert pair is not None
-    assert np.exp(pair.head.values - pair.base.values) == pytest.approx([1.05] * 3)
+    assert np.exp(pair[1].values - pair[0].values) == pytest.approx([1.05] * 3)
 
 
 def test_a_missing_execution_leaves_the_others_their_neighbours() -> None:
@@ -101,7 +101,7 @@ def test_a_missing_execution_leaves_the_others_their_neighbours() -> None:
     pair = typical_pair(base, head, sessions=False)
     assert pair is not None
     wanted = np.mean(np.log([22.0 / 11.0, 24.0 / 12.0, 26.0 / 13.0]))
-    assert pair.head.values - pair.base.values == pytest.approx([wanted])
+    assert pair[1].values - pair[0].values == pytest.approx([wanted])
     # by number where the positions are not known, or tell of no turns
     by_number = np.mean(np.log([20.0 / 11.0, 22.0 / 12.0, 24.0 / 13.0]))
     for orders in ([0, 1, 2], None):
@@ -109,13 +109,13 @@ def test_a_missing_execution_leaves_the_others_their_neighbours() -> None:
         of_head = lists([[20.0, 22.0, 24.0, 26.0]], None if orders is None else [3, 4, 5, 6])
         blocks = typical_pair(of_base, of_head, sessions=False)
         assert blocks is not None
-        assert blocks.head.values - blocks.base.values == pytest.approx([by_number])
+        assert blocks[1].values - blocks[0].values == pytest.approx([by_number])
 
 
 def test_rounds_of_one_side_do_not_count() -> None:
     pair = typical_pair(lists([[1.0], [2.0], [3.0]]), lists([[4.0], [6.0], [9.0]], first=1), sessions=False)
-    assert pair is not None and pair.base.units == ((0, 1), (0, 2))
-    assert np.exp(pair.head.values - pair.base.values) == pytest.approx([2.0, 2.0])
+    assert pair is not None and pair[0].units == ((0, 1), (0, 2))
+    assert np.exp(pair[1].values - pair[0].values) == pytest.approx([2.0, 2.0])
 
 
 def test_sessions_are_the_means_of_their_rounds() -> None:
@@ -125,8 +125,8 @@ def test_sessions_are_the_means_of_their_rounds() -> None:
     base, head = (Sample(rng.lognormal(size=24), counts, units) for _ in range(2))
     rounds, found = (typical_pair(base, head, sessions=sessions) for sessions in (False, True))
     assert rounds is not None and found is not None
-    assert found.base.units == (0, 1)
-    assert found.head.values == pytest.approx([rounds.head.values[0], rounds.head.values[1:].mean()])
+    assert found[0].units == (0, 1)
+    assert found[1].values == pytest.approx([rounds[1].values[0], rounds[1].values[1:].mean()])
 
 
 def test_what_has_no_logarithm_or_no_partner_has_no_ratio() -> None:
@@ -164,7 +164,7 @@ def test_what_is_remembered_is_the_contrast_of_both_sides() -> None:
     found = remember(base, head, "typical", session="s", created="2026-11-20T09:00:00Z")
     pair = typical_pair(base, head, sessions=False)
     assert found is not None and found.contrast is not None and pair is not None
-    assert found.contrast.value == pytest.approx(float((pair.head.values - pair.base.values).var(ddof=1)))
+    assert found.contrast.value == pytest.approx(float((pair[1].values - pair[0].values).var(ddof=1)))
     # that of one start, beside which the typical value of many has 1.08 times the spread of their mean
     assert found.iteration is None and found.execution is not None
     assert found.execution.value == pytest.approx(0.1**2 * 1.08**2, rel=0.3)

@@ -16,10 +16,9 @@ from gate.evidence.inputs import read_inputs
 from gate.model.case import CaseId
 from gate.model.history import Change, HistoryRecord
 from gate.store.chain import chained
-from gate.store.recording import Described, record_of
+from gate.store.recording import record_of
 from gate.store.records import decode, encode
-from gate.store.series import Series, followed, series, suspects_between
-from gate.store.trend import trend
+from gate.store.series import Series, followed, series, suspects_between, trend
 from tests.support import runs
 from tests.support.histories import change, record, sha
 from tests.support.runs import Shape
@@ -127,7 +126,7 @@ def decided_by_views(folder: Path) -> Decided:
 def test_a_record_holds_every_view_and_names_the_one_that_decided(tmp_path: Path) -> None:
     found = decided_by_views(tmp_path)
     assert [(f.metric, f.statistic) for f in found.report.findings] == [("active", "typical")] * 2
-    record = record_of(found, Described("2026-11-20T08:00:00Z", "Parse faster")).record
+    record = record_of(found, "2026-11-20T08:00:00Z", "Parse faster")[0]
     assert [(c.metric, c.statistic, c.decided_by) for c in record.changes if c.benchmark.endswith("case-000")] == [
         ("active", "typical", None),
         ("time", "mean", ("active", "typical")),

@@ -8,17 +8,14 @@ import math
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from gate.commands.history.trend import words
-from gate.document.document import Figure
-from gate.document.html import prose, render_template
+from gate.document.html import prose, render_template, shown
 from gate.plots.axes import grid, tick_room
 from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, Tip, room
 from gate.plots.scales import Axis, change_ticks
 from gate.stats.series import Path
-from gate.store.series import Run
-from gate.store.trend import CaseTrend, Trend
+from gate.store.series import CaseTrend, Run, Trend
 from gate.units import plural
 from gate.writing.amounts import amount
 from gate.writing.plain import clip, visible
@@ -66,7 +63,11 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     _band(sheet, x, y, case.path)
     _dates(sheet, x, trend)
     _tips(sheet, x, case, trend, tips)
-    _accepts(sheet, x, y, case)
+    levels = np.nan_to_num(case.path.level)
+    stars = [(x.at(step + 1), y.at(float(levels[step + 1])) - 16) for step in case.accepted]
+    sheet.marks("mark-accepted", "star", stars, 6)
+    reasons = [f"accepted: {visible(each.reason)}" for each in case.accepted.values()]
+    sheet.tips("tip", [Tip(at, top - 9, top + 9, text) for (at, top), text in zip(stars, reasons, strict=True)])
     return sheet.picture(
         prefix, f"Level of {name} over the commits", f"{plural(count, 'commit')}.", _caption(case, trend)
     )
@@ -82,7 +83,7 @@ def _machines(sheet: Sheet, x: Axis, trend: Trend, left: float) -> None:
         if number % 2:
             stripes.append([(begin, _TOP - 18), (end, _TOP - 18), (end, _BOTTOM), (begin, _BOTTOM)])
         if len(machines) > 1:
-            name = visible(", ".join(f"{fact.name} {fact.after}" for fact in each.changed[:2]) or each.name)
+            name = visible(", ".join(f"{fact} {after}" for fact, _, after in each.changed[:2]) or each.name)
             for layout, letters in (("wide", LETTERS), ("narrow", LETTERS_NARROW)):
                 fitting = int((end - begin - 8) / (letters * _LETTER))
                 if fitting >= min(len(name), 6):
@@ -152,14 +153,6 @@ def _tip(step: int, case: CaseTrend, trend: Trend, runs: list[Run]) -> str:
     return "\n".join(lines)
 
 
-def _accepts(sheet: Sheet, x: Axis, y: Axis, case: CaseTrend) -> None:
-    levels = np.nan_to_num(case.path.level)
-    points = [(x.at(step + 1), y.at(float(levels[step + 1])) - 16) for step in case.accepted]
-    reasons = [f"accepted: {visible(each.reason)}" for each in case.accepted.values()]
-    sheet.marks("mark-accepted", "star", points, 6)
-    sheet.tips("tip", [Tip(at, top - 9, top + 9, text) for (at, top), text in zip(points, reasons, strict=True)])
-
-
 def _caption(case: CaseTrend, trend: Trend) -> str:
     said = "The line is the level of each commit, by ratios to the parent and levels of days, with its 95% interval."
     if case.accepted:
@@ -188,27 +181,20 @@ def as_page(found: Trend) -> str:
     }  # fmt: skip
     source = render_template("trend.js", {}, html=True)
     script = f"sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}"
-    return render_template("trend.html.j2", {"page": page, "script_hash": script}, html=True, finalize=_text).lstrip()
-
-
-def _text(value: Any) -> Any:
-    """Make what does not print visible in all text but our own markup; names come from files."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return render_template("trend.html.j2", {"page": page, "script_hash": script}, html=True, finalize=shown).lstrip()
 
 
 def _case(case: CaseTrend, found: Trend, number: int, most: int) -> dict[str, Any]:
     runs = case.series.runs
-    shown = runs[-most:]
-    left = len(runs) - len(shown)
+    listed = runs[-most:]
+    left = len(runs) - len(listed)
     figure = None
     if number <= _PICTURES:
-        drawn = picture(case, found, f"case-{number}-picture", most)
-        # the plots escape every name that they write
-        figure = Figure("trend", words.name(case.series), Markup(drawn.svg), drawn.caption)  # noqa: S704
+        figure = picture(case, found, f"case-{number}-picture", most).figure("trend", words.name(case.series))
     return {
         "id": f"case-{number}", "said": words.row(case), "runs": plural(len(runs), "run"), "figure": figure,
-        "rows": [_row(run, case, found) for run in reversed(shown)],
-        "count": plural(len(shown), "run"), "left_out": f"{plural(left, 'older run')} in the JSON." if left else "",
+        "rows": [_row(run, case, found) for run in reversed(listed)],
+        "count": plural(len(listed), "run"), "left_out": f"{plural(left, 'older run')} in the JSON." if left else "",
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from gate.codes import Exit
-from gate.commands.history.options import TrendOptions
+from gate.commands.history.command import TrendOptions
 from gate.commands.history.trend import words
 from gate.commands.history.trend.page import as_page
 from gate.document import markdown, terminal
@@ -24,8 +24,7 @@ from gate.run.place import here, opened
 from gate.stats.series import Interval
 from gate.store.chain import Chain, chained
 from gate.store.records import when
-from gate.store.series import followed, series
-from gate.store.trend import CaseTrend, Trend, trend
+from gate.store.series import CaseTrend, Trend, followed, series, trend
 from gate.writing.phrases import more_are
 from gate.writing.plain import visible
 
@@ -171,7 +170,7 @@ def as_json(trend: Trend) -> str:
             {
                 "id": segment.machine, "name": segment.name, "first": chain.links[segment.first].commit,
                 "last": chain.links[segment.last].commit,
-                "changed": [{"fact": f.name, "before": f.before, "after": f.after} for f in segment.changed],
+                "changed": [dict(zip(("fact", "before", "after"), each, strict=True)) for each in segment.changed],
             }
             for segment in trend.segments
         ],
@@ -192,14 +191,11 @@ def _case(case: CaseTrend, trend: Trend) -> dict[str, Any]:
         "benchmark": of.id.benchmark, "metric": of.id.metric, "statistic": of.id.statistic,
         "unit": of.unit, "better": of.better, "factors": of.factors,
         "sd": {"ratio": case.build_sd, "days": case.day_sd},
-        "chain": {
-            "ratio": ratio_of(case.chain.estimate), "low": ratio_of(case.chain.low),
-            "high": ratio_of(case.chain.high), "unmeasured": case.unmeasured,
-        },
+        "chain": {**_ratios("ratio", case.chain), "unmeasured": case.unmeasured},
         "runs": [
             {
                 "commit": links[run.step].commit, "run": run.record.run, "measured": run.record.measured,
-                "ratio": _interval(run.ratio), "base": run.change.base and run.change.base.value,
+                "ratio": _ratios("estimate", run.ratio), "base": run.change.base and run.change.base.value,
                 "head": run.change.head and run.change.head.value, "builds": run.builds,
                 "machine": run.record.machine.id, "verdict": run.change.verdict, "outlier": run.outlier,
             }
@@ -207,8 +203,8 @@ def _case(case: CaseTrend, trend: Trend) -> dict[str, Any]:
         ],
         "levels": [
             {
-                "commit": links[place - 1].commit if place else links[0].parent, "ratio": ratio_of(level),
-                "low": ratio_of(low), "high": ratio_of(high), "piece": piece,
+                "commit": links[place - 1].commit if place else links[0].parent,
+                **_ratios("ratio", Interval(level, low, high)), "piece": piece,
             }
             for place, (level, low, high, piece) in enumerate(
                 zip(*(each.tolist() for each in (path.level, path.low, path.high, path.piece)), strict=True)
@@ -221,10 +217,7 @@ def _case(case: CaseTrend, trend: Trend) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _interval(found: Interval) -> dict[str, float | None]:
-    return {"estimate": ratio_of(found.estimate), "low": ratio_of(found.low), "high": ratio_of(found.high)}
-
-
-def ratio_of(log: float) -> float | None:
-    """Return the ratio of a logarithm; None where it is unknown, or no number."""
-    return math.exp(log) if math.isfinite(log) and abs(log) <= 700 else None
+def _ratios(name: str, found: Interval) -> dict[str, float | None]:
+    """Return an interval of logarithms as ratios; None where one is unknown, or no number."""
+    logs = zip((name, "low", "high"), (found.estimate, found.low, found.high), strict=True)
+    return {key: math.exp(log) if math.isfinite(log) and abs(log) <= 700 else None for key, log in logs}

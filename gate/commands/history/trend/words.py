@@ -8,8 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from gate.stats.series import Interval
-from gate.store.series import Series
-from gate.store.trend import CaseTrend, Fact, Segment, Trend
+from gate.store.series import CaseTrend, Segment, Series, Trend
 from gate.units import agree, format_share, plural
 from gate.words import views
 from gate.writing.amounts import changed
@@ -100,14 +99,14 @@ COLUMNS = Row("benchmark", "chain", "level", "ratio ±", "days ±")
 
 def row(case: CaseTrend) -> Row:
     """Say how far a case moved from its first commit to its last, and how noisy it is."""
-    chain = f"unknown at {plural(case.unmeasured, 'step')}" if case.unmeasured else _moved(case.chain)
-    both = "unknown" if case.level is None else _moved(case.level)
+
+    def moved(found: Interval) -> str:
+        return f"{change(found.estimate)} ({limits(found)})"
+
+    chain = f"unknown at {plural(case.unmeasured, 'step')}" if case.unmeasured else moved(case.chain)
+    both = "unknown" if case.level is None else moved(case.level)
     sds = ("unknown" if sd is None else format_share(sd) for sd in (case.build_sd, case.day_sd))
     return Row(name(case.series), chain, both, *sds)
-
-
-def _moved(found: Interval) -> str:
-    return f"{change(found.estimate)} ({limits(found)})"
 
 
 def machines(trend: Trend) -> list[str]:
@@ -124,15 +123,13 @@ def machines(trend: Trend) -> list[str]:
 def machine(segment: Segment, trend: Trend) -> str:
     """Say what changed with a segment."""
     link = trend.chain.links[segment.first]
-    facts = ", ".join(fact(each) for each in segment.changed[:_FACTS]) or "other facts"
+    shown = [
+        f"{visible(name)} {' → '.join(clip(visible('none' if v is None else str(v)), _FACT) for v in values)}"
+        for name, *values in segment.changed[:_FACTS]
+    ]
+    facts = ", ".join(shown) or "other facts"
     more = f" and {len(segment.changed) - _FACTS} more" if len(segment.changed) > _FACTS else ""
     return f"From {short(link.commit)} ({day(link.committed)}) on another machine: {facts}{more}."
-
-
-def fact(changed_: Fact) -> str:
-    """Say what a fact of a machine was and is."""
-    before, after = (clip(visible("none" if v is None else str(v)), _FACT) for v in (changed_.before, changed_.after))
-    return f"{visible(changed_.name)} {before} → {after}"
 
 
 def notes(trend: Trend) -> Iterator[str]:

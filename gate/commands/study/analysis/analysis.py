@@ -27,7 +27,7 @@ from gate.model.study import (
     Spread,
     Varies,
 )
-from gate.stats.design.cells import balanced, blocks, interactions, lacking, main_effects, treatments
+from gate.stats.design.cells import balanced, blocks, lacking, main_effects, treatments
 from gate.stats.design.checks import dependence
 from gate.stats.design.claims import (
     change_of_quantile,
@@ -174,7 +174,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         trends=trends(units, factors, order, confidence, lie) if varied else [],
         percents=_percents(observed, confidence, lie),
         mains=mains,
-        interactions=interactions(units, factors),
+        interactions=main_effects(units, factors, 2),
         blocks=blocks(units, factors),
         sample_sizes=sizes,
         dependences=[each for each in depending if each is not None],
@@ -310,7 +310,7 @@ def _abridged(observed: Observed, abridgement: Abridgement, method: Method) -> A
         balanced=balanced(kept.units, kept.factors),
         linear=linear_model(kept.units, kept.factors, method.order, method.confidence, observed.metric, lie_of(kept)),
         mains=main_effects(kept.units, kept.factors),
-        interactions=interactions(kept.units, kept.factors),
+        interactions=main_effects(kept.units, kept.factors, 2),
         blocks=blocks(kept.units, kept.factors),
     )
 

@@ -19,7 +19,6 @@ from gate.stats.design.cells import (
     blocks,
     cells,
     chance,
-    interactions,
     lacking,
     main_effects,
     spread_grows,
@@ -79,7 +78,7 @@ def test_without_treatments_points_stand_on_what_is_left() -> None:
     assert [p.treatments for p in fp.points] == [4, 6]
     assert [p.treatments for p in prf.points] == [4, 4, 2]
     assert points(fp)[(0,)][0] == pytest.approx(np.mean([y[0] for codes, y in left.items() if codes[1] == 0]))
-    pairs = interactions(frame(left), fs)
+    pairs = main_effects(frame(left), fs, 2)
     assert [pair.factors for pair in pairs] == [["a", "b"], ["a", "c"], ["b", "c"]]
     assert points(pairs[2]) == {
         (b, c): (about(float(np.mean([left[a, b, c][0] for a in (0, 1)]))), 2)
@@ -97,7 +96,7 @@ def test_a_setting_that_was_not_measured_has_no_point() -> None:
     (effect,) = main_effects(frame({(0,): [1.0], (2,): [3.0]}), factors(3))
     assert points(effect) == {(0,): (1.0, 1), (2,): (3.0, 1)}
     assert main_effects(frame({(0,): []}), factors(2))[0].points == []
-    assert interactions(frame({(0,): [1.0]}), factors(2)) == []
+    assert main_effects(frame({(0,): [1.0]}), factors(2), 2) == []
 
 
 def test_lacking_and_balanced() -> None:

@@ -25,10 +25,11 @@ from gate.stats.design.quantile_fit import (
     joined,
     limits,
     minimiser,
+    quantile_regression,
+    sparsity,
 )
 from gate.stats.design.quantiles import DEFAULT_TAUS, quantile_effects
 from gate.stats.quantile import type8
-from gate.stats.regression import quantile_regression, sparsity
 from tests.support.seeds import some
 from tests.support.study_values import drawn
 

@@ -122,7 +122,7 @@ def test_t_limits_against_scipy() -> None:
     found = t_limits(drawn, 0.9)
     for k, row in enumerate(drawn):
         ends = stats.ttest_1samp(row, 0).confidence_interval(0.9)
-        assert (found.low[k], found.high[k]) == pytest.approx((ends.low, ends.high))
+        assert (found[0][k], found[1][k]) == pytest.approx((ends.low, ends.high))
 
 
 @pytest.mark.parametrize(("size", "confidence"), [(5, 0.95), (20, 0.9), (20, 0.999), (64, 0.95)])
@@ -145,7 +145,7 @@ def test_bca_limits_against_the_bootstrap_of_the_gate(size: int, confidence: flo
         # beyond the replicates the outermost one stands for the limit
         low = replicates[0] if limits.low is None else limits.low
         high = replicates[-1] if limits.high is None else limits.high
-        assert (found.low[k], found.high[k]) == pytest.approx((low, high), abs=1e-11)
+        assert (found[0][k], found[1][k]) == pytest.approx((low, high), abs=1e-11)
 
 
 def test_bca_limits_against_scipy() -> None:
@@ -154,7 +154,7 @@ def test_bca_limits_against_scipy() -> None:
     ends = stats.bootstrap(
         (y,), np.mean, confidence_level=0.9, n_resamples=20_000, method="BCa", rng=np.random.default_rng(11)
     ).confidence_interval
-    assert (found.low[0], found.high[0]) == pytest.approx((ends.low, ends.high), rel=0.03)
+    assert (found[0][0], found[1][0]) == pytest.approx((ends.low, ends.high), rel=0.03)
 
 
 def test_a_treatment_can_be_chosen() -> None:

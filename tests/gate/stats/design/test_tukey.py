@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from gate.stats.design import tukey
 from gate.stats.design.one_way import Error, one_ways
 from gate.stats.design.tukey import (
     MOST_PAIRS,
@@ -18,7 +19,6 @@ from gate.stats.design.tukey import (
     against_first,
     beyond,
     critical,
-    letters,
     studentized_range,
     studentized_range_quantile,
     tukey_kramer,
@@ -29,6 +29,14 @@ from tests.support.units_frame import factors, frame
 CTRL = (4.17, 5.58, 5.18, 6.11, 4.5, 4.61, 5.17, 4.53, 5.33, 5.14)
 TRT1 = (4.81, 4.17, 4.41, 3.59, 5.87, 3.83, 6.03, 4.89, 4.32, 4.69)
 TRT2 = (6.31, 5.12, 5.54, 5.5, 5.37, 5.29, 4.92, 6.15, 5.8, 5.26)
+
+
+def letters(means: list[float], different: list[tuple[int, int]]) -> list[str]:
+    """Words for means of which some pairs, in either order, differ."""
+    apart = np.zeros((len(means), len(means)), dtype=np.bool_)
+    for i, j in different:
+        apart[i, j] = apart[j, i] = True
+    return tukey.letters(np.array(means), apart)
 
 
 def compared(*groups: tuple[float, ...], confidence: float = 0.95) -> list[Pair]:

@@ -7,7 +7,7 @@ import pytest
 
 from gate.model import Sample
 from gate.model.warnings.estimates import CarryOver
-from gate.stats.diagnostics.carry_over import carry_over
+from gate.stats.diagnostics.rounds import carry_over
 from tests.support import turns
 
 
