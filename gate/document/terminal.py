@@ -158,7 +158,7 @@ def _drawn(rows: Sequence[Sequence[Cell | str]], notes: Notes | None, styles: di
     halves = [max(columns(cell.spread.partition(" ")[2]) for cell in column) for column in zip(*cells, strict=True)]
     table = []
     for row, mark in zip(cells, first, strict=True):
-        drawn = [_Drawn(row[0].text, mark)]
+        drawn = [_Drawn(visible(row[0].text), mark)]
         for cell, half in zip(row[1:], halves[1:], strict=True):
             note = notes.marks(cell.notes) if notes is not None else ""
             # the number itself stands below the others
@@ -171,7 +171,7 @@ def _drawn(rows: Sequence[Sequence[Cell | str]], notes: Notes | None, styles: di
 def _with_spread(cell: Cell, half: int = 0) -> str:
     """Write "101.5 ± 0.5%", the share padded so that the signs of a column stand below each other."""
     mark, _, share = cell.spread.partition(" ")
-    return f"{cell.text} {mark} {pad(share, half, right=True)}" if mark else cell.text
+    return f"{visible(cell.text)} {mark} {pad(share, half, right=True)}" if mark else visible(cell.text)
 
 
 def stacked(head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
@@ -240,31 +240,33 @@ class _Text:
                 return list(self.items(part))
             case Said():
                 style = self.verdicts.get(part.tone, "")
-                return [paint(line, style) for line in wrap(part.text, self.width)] if part.text else []
+                return [paint(line, style) for line in self.lines(part.text)] if part.text else []
             case Table():
                 left = len(part.rows) - len(part.rows[: part.most])
                 more = [f"{more_are(left, 'row')} {self.elsewhere}."] if left else []
                 below = [*more, *([part.note] if part.note else [])]
                 return [
-                    *(paint(line, self.bold) for line in wrap(part.title, self.width)),
+                    *(paint(line, self.bold) for line in self.lines(part.title)),
                     *self.table(msgspec.structs.replace(part, rows=part.rows[: part.most])),
-                    *(paint(line, self.dim) for text in below for line in wrap(text, self.width)),
+                    *(paint(line, self.dim) for text in below for line in self.lines(text)),
                 ]
             case Section():
                 own = self.parts(part.parts)
-                return [*(paint(line, self.bold) for line in wrap(part.title, self.width)), *own] if own else []
+                return [*(paint(line, self.bold) for line in self.lines(part.title)), *own] if own else []
             case Code() if part.copied:
                 lines = [f"  {visible(line)}" for line in part.text.splitlines()]
                 return lines + (wrap(part.purpose, self.width, first="    ", rest="    ") if part.purpose else [])
             case Code():
-                return [
-                    line for text in part.text.splitlines() for line in wrap(text, self.width, first="  ", rest="    ")
-                ]
+                lines = [visible(line) for line in part.text.splitlines()]
+                return [own for line in lines for own in wrap(line, self.width, first="  ", rest="    ")]
             case Footnotes():
                 read = [line for text in self.readings for line in wrap(text, self.width)]
                 return self.notes.lines(self.width, self.elsewhere) + read
             case _:
                 return []
+
+    def lines(self, text: str) -> list[str]:
+        return wrap(visible(text), self.width)
 
     def items(self, items: Items) -> Iterator[str]:
         texts = [visible(text) for text in items.texts]
