@@ -11,7 +11,7 @@ from gate.model import Verdict
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-Tone = Literal["worse", "better", "differs", Verdict, ""]
+Tone = Literal["worse", "better", "differs", "pass", "error", Verdict, ""]
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -23,6 +23,8 @@ class Column(msgspec.Struct, frozen=True):
     """Stands in each part of a table that is too wide for one."""
     follows: bool = False
     """Belongs to the column before it, and stands below that where there is no room beside it."""
+    spare: bool = False
+    """Left out of a text where there is no room for it."""
     label: str = ""
     """What a phone writes before a cell, if not the title."""
 
@@ -58,10 +60,11 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """Names, and what there is to say of each."""
+    """Names, and what there is to say of each; code: which is a command."""
 
     kind: ClassVar[str] = "facts"
     rows: list[tuple[str, str]]
+    code: bool = False
 
 
 class Items(msgspec.Struct, frozen=True):
@@ -69,7 +72,8 @@ class Items(msgspec.Struct, frozen=True):
 
     kind: ClassVar[str] = "items"
     texts: list[str]
-    role: Literal["told", "caution", "rest", "warning", "advice"]
+    role: Literal["told", "caution", "rest", "warning", "advice", "says"]
+    title: str = ""
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -77,6 +81,7 @@ class Said(msgspec.Struct, frozen=True):
 
     kind: ClassVar[str] = "said"
     text: str
+    tone: Tone = ""
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -89,8 +94,12 @@ class Table(msgspec.Struct, frozen=True):
     head: list[Column]
     rows: list[Row]
     reading: str = ""
-    """How to read its marks."""
+    """How to read its marks, said once for all tables that have them."""
     figure: Figure | None = None
+    note: str = ""
+    """What stands below it."""
+    most: int | None = None
+    """Rows that a text shows; None: all."""
 
 
 class Footnotes(msgspec.Struct, frozen=True):
@@ -99,7 +108,50 @@ class Footnotes(msgspec.Struct, frozen=True):
     kind: ClassVar[str] = "footnotes"
 
 
-Part = Facts | Items | Said | Table | Footnotes
+class Code(msgspec.Struct, frozen=True):
+    """A command or lines to copy, with what they are for; copied false: what a program wrote."""
+
+    kind: ClassVar[str] = "code"
+    text: str
+    purpose: str = ""
+    copied: bool = True
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """Pictures, of which a page alone has any."""
+
+    kind: ClassVar[str] = "figures"
+    figures: list[Figure]
+
+
+class Saved(msgspec.Struct, frozen=True):
+    """Files inside a page: their names, addresses and sizes in words."""
+
+    kind: ClassVar[str] = "saved"
+    files: list[tuple[str, str, str]]
+
+
+class Fold(msgspec.Struct, frozen=True):
+    """What a page folds away under a line, and a text leaves out."""
+
+    kind: ClassVar[str] = "fold"
+    title: str
+    parts: list[Part]
+    id: str = ""
+    """Of one that stands by itself."""
+
+
+class Section(msgspec.Struct, frozen=True):
+    """Parts under a heading; reading: how to read its pictures and tables, for a page."""
+
+    kind: ClassVar[str] = "section"
+    title: str
+    id: str
+    parts: list[Part]
+    reading: str = ""
+
+
+Part = Facts | Items | Said | Table | Footnotes | Code | Figures | Saved | Fold | Section
 
 
 class Document(msgspec.Struct, frozen=True):

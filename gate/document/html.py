@@ -6,10 +6,11 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gate.document.document import Document
+from gate.document.document import Document, Facts, Fold, Said, Section, Table
 from gate.document.terminal import Notes
 from gate.writing.phrases import more_are
 from gate.writing.plain import visible
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parents[1]
 _NOTES = 200
+_LEADING = ("told", "caution", "says")
+"""Kinds of sentences that stand above the contents of a page."""
 
 
 def templates() -> Path:
@@ -60,7 +63,25 @@ def _environment(html: bool, finalize: Callable[[Any], Any] | None) -> jinja2.En
 
 def render(document: Document) -> str:
     """Write a document as a page of its own, ending with a newline."""
-    values = {"document": document, "notes": Notes(_NOTES)}
+    parts = [part for section in document.sections for part in section]
+    # above the contents stands what the document says by itself
+    lead = list(takewhile(lambda p: isinstance(p, Facts | Said) or getattr(p, "role", "rest") in _LEADING, parts))
+    main = [part for part in parts[len(lead) :] if not isinstance(part, Fold)]
+    folds = [part for part in parts if isinstance(part, Fold)]
+    tables = [part for part in main if isinstance(part, Table)]
+    links = [
+        *((f"block-{number}", table.short) for number, table in enumerate(tables, 1) if table.short),
+        *((part.id, part.title) for part in (*main, *folds) if isinstance(part, Section | Fold)),
+    ]
+    values = {
+        "document": document,
+        "notes": Notes(_NOTES),
+        "lead": lead,
+        "main": main,
+        "folds": folds,
+        "tables": tables,
+        "links": links if len(links) > 1 else [],
+    }
     return render_template("document.html.j2", values, html=True, finalize=shown).lstrip()
 
 

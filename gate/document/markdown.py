@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from gate.document.document import Cell, Document, Facts, Footnotes, Items, Part, Said, Table
+from gate.document.document import (
+    Cell,
+    Code,
+    Document,
+    Facts,
+    Fold,
+    Footnotes,
+    Items,
+    Part,
+    Said,
+    Section,
+    Table,
+)
 from gate.document.terminal import Notes
 from gate.writing.phrases import more_are
 from gate.writing.plain import clip, visible
@@ -129,8 +141,11 @@ def row(*cells: str) -> Md:
 def render(document: Document) -> str:
     """Write a document as GitHub shows it: a table each, footnotes as a list, ending with a newline."""
     notes = Notes(_NOTES)
-    parts = (_part(part, document, notes) for section in document.sections for part in section)
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return _parts([part for section in document.sections for part in section], document, notes) + "\n"
+
+
+def _parts(parts: Sequence[Part], document: Document, notes: Notes) -> str:
+    return "\n\n".join(text for part in parts if (text := _part(part, document, notes)))
 
 
 def _part(part: Part, document: Document, notes: Notes) -> str:
@@ -138,9 +153,16 @@ def _part(part: Part, document: Document, notes: Notes) -> str:
         case Facts():
             return "  \n".join(f"**{brief(name, _TITLE)}** {brief(text, _TEXT)}" for name, text in part.rows)
         case Said():
-            return brief(part.text, _TEXT)
+            return f"### {document.tool}: {brief(part.text, _TEXT)}" if part.tone else brief(part.text, _TEXT)
+        case Code():
+            purpose = f": {brief(part.purpose, _TEXT)}" if part.purpose else ""
+            return f"- {code(part.text, _MEAN)}{purpose}" if purpose else block(visible(part.text))
+        case Section() if found := _parts(part.parts, document, notes):
+            return f"### {brief(part.title, _TEXT)}\n\n{found}"
+        case Fold() if found := _parts(part.parts, document, notes):
+            return f"<details><summary>{escape(part.title)}</summary>\n\n{found}\n\n</details>"
         case Table():
-            return "\n".join(_table(part, notes))
+            return "\n".join([*_table(part, notes), *(["", brief(part.note, _TEXT)] if part.note else [])])
         case Footnotes():
             listed = "\n".join(f"{number}. {brief(text, _TEXT)}" for text, number in notes.texts.items())
             more = f"{more_are(notes.left_out, 'note')} {document.elsewhere}." if notes.left_out else ""
@@ -154,7 +176,10 @@ def _part(part: Part, document: Document, notes: Notes) -> str:
             lines = [f"- {prose(short(t, _TEXT)) if part.role == 'advice' else brief(t, _TEXT)}" for t in shown]
             left = len(part.texts) - len(shown)
             lines += [f"- {more_are(left)} {document.elsewhere}."] if left else []
-            return "\n".join([*(["Warnings:", ""] if part.role == "warning" and lines else []), *lines])
+            title = "Warnings:" if part.role == "warning" else f"**{brief(part.title, _TITLE)}**" if part.title else ""
+            return "\n".join([*([title, ""] if title and lines else []), *lines])
+        case _:
+            return ""
 
 
 def _table(table: Table, notes: Notes) -> Iterator[str]:

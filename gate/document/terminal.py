@@ -9,8 +9,8 @@ from typing import TextIO
 import msgspec
 
 from gate.document.document import Cell as Cell  # whoever lays out a table finds its parts here
+from gate.document.document import Code, Document, Facts, Footnotes, Items, Part, Row, Said, Section, Table
 from gate.document.document import Column as Column
-from gate.document.document import Document, Facts, Footnotes, Items, Part, Row, Said, Table
 from gate.words.names import NameSet
 from gate.words.streams import colored, is_terminal
 from gate.words.streams import paint as paint
@@ -25,7 +25,8 @@ _NARROWEST = 14
 """Columns that a name keeps of a table."""
 _NOTES = 40
 _WARNINGS = 20
-_STYLES = {"worse": "31", "better": "36"}
+_STYLES = {"worse": "31", "better": "36", "regression": "31"}
+_VERDICTS = {"pass": "1;32", "inconclusive": "1;33", "regression": "1;31", "error": "1;31"}
 
 
 class Screen(msgspec.Struct, frozen=True):
@@ -42,6 +43,12 @@ def screen(out: TextIO) -> Screen:
     """Return what shows what is written to a stream."""
     width = shutil.get_terminal_size((100, 24)).columns
     return Screen(colored(out), min(width, _WIDEST), width if is_terminal(out) else None)
+
+
+def bounded(out: TextIO) -> Screen:
+    """Return the same for a document that is to be read, whose tables fit also where they go to a file."""
+    found = screen(out)
+    return msgspec.structs.replace(found, room=found.width)
 
 
 # --- footnotes --------------------------------------------------------------------------------------------------------
@@ -151,7 +158,7 @@ def _drawn(rows: Sequence[Sequence[Cell | str]], notes: Notes | None, styles: di
     halves = [max(columns(cell.spread.partition(" ")[2]) for cell in column) for column in zip(*cells, strict=True)]
     table = []
     for row, mark in zip(cells, first, strict=True):
-        drawn = [_Drawn(row[0].text, mark)]
+        drawn = [_Drawn(visible(row[0].text), mark)]
         for cell, half in zip(row[1:], halves[1:], strict=True):
             note = notes.marks(cell.notes) if notes is not None else ""
             # the number itself stands below the others
@@ -164,7 +171,7 @@ def _drawn(rows: Sequence[Sequence[Cell | str]], notes: Notes | None, styles: di
 def _with_spread(cell: Cell, half: int = 0) -> str:
     """Write "101.5 ± 0.5%", the share padded so that the signs of a column stand below each other."""
     mark, _, share = cell.spread.partition(" ")
-    return f"{cell.text} {mark} {pad(share, half, right=True)}" if mark else cell.text
+    return f"{visible(cell.text)} {mark} {pad(share, half, right=True)}" if mark else visible(cell.text)
 
 
 def stacked(head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
@@ -190,7 +197,7 @@ def render(document: Document, screen: Screen) -> str:
     """Write a document, ending with a newline; in a terminal only single words go beyond its width."""
     text, lines = _Text(document, screen), list[str]()
     for section in document.sections:
-        own = [line for part in section for line in text.part(part)]
+        own = text.parts(section)
         lines += [*([""] if lines and own else []), *own]
     return "\n".join(lines) + "\n"
 
@@ -202,12 +209,22 @@ class _Text:
         self.elsewhere = document.elsewhere
         self.width = max(screen.width, 20)
         self.room = _ENDLESS if screen.room is None else max(screen.room, 20)
-        self.bold, self.caution = ("1", "33") if screen.color else ("", "")
+        self.bold, self.caution, self.dim = ("1", "33", "2") if screen.color else ("", "", "")
         self.styles = _STYLES if screen.color else {}
+        self.verdicts = _VERDICTS if screen.color else {}
         self.notes = Notes(_NOTES)
-        tables = [part for section in document.sections for part in section if isinstance(part, Table)]
+        tables = [each for section in document.sections for each in _tables(section)]
         self.names = NameSet(row.cells[0].text for each in tables for row in each.rows)
         self.readings = dict.fromkeys(each.reading for each in tables if each.reading)
+
+    def parts(self, parts: Sequence[Part]) -> list[str]:
+        """Write parts below each other; what has a title of its own stands apart."""
+        lines: list[str] = []
+        for part in parts:
+            own = self.part(part)
+            apart = isinstance(part, Table | Section) or (isinstance(part, Items) and part.title)
+            lines += [*([""] if lines and own and apart else []), *own]
+        return lines
 
     def part(self, part: Part) -> list[str]:
         match part:
@@ -222,12 +239,34 @@ class _Text:
             case Items():
                 return list(self.items(part))
             case Said():
-                return wrap(part.text, self.width) if part.text else []
+                style = self.verdicts.get(part.tone, "")
+                return [paint(line, style) for line in self.lines(part.text)] if part.text else []
             case Table():
-                return [*(paint(line, self.bold) for line in wrap(part.title, self.width)), *self.table(part)]
+                left = len(part.rows) - len(part.rows[: part.most])
+                more = [f"{more_are(left, 'row')} {self.elsewhere}."] if left else []
+                below = [*more, *([part.note] if part.note else [])]
+                return [
+                    *(paint(line, self.bold) for line in self.lines(part.title)),
+                    *self.table(msgspec.structs.replace(part, rows=part.rows[: part.most])),
+                    *(paint(line, self.dim) for text in below for line in self.lines(text)),
+                ]
+            case Section():
+                own = self.parts(part.parts)
+                return [*(paint(line, self.bold) for line in self.lines(part.title)), *own] if own else []
+            case Code() if part.copied:
+                lines = [f"  {visible(line)}" for line in part.text.splitlines()]
+                return lines + (wrap(part.purpose, self.width, first="    ", rest="    ") if part.purpose else [])
+            case Code():
+                lines = [visible(line) for line in part.text.splitlines()]
+                return [own for line in lines for own in wrap(line, self.width, first="  ", rest="    ")]
             case Footnotes():
                 read = [line for text in self.readings for line in wrap(text, self.width)]
                 return self.notes.lines(self.width, self.elsewhere) + read
+            case _:
+                return []
+
+    def lines(self, text: str) -> list[str]:
+        return wrap(visible(text), self.width)
 
     def items(self, items: Items) -> Iterator[str]:
         texts = [visible(text) for text in items.texts]
@@ -237,6 +276,12 @@ class _Text:
                 yield from wrap(text, self.width, first="  - ", rest="    ")
             if more := len(texts) - min(len(texts), _WARNINGS):
                 yield from wrap(f"{more_are(more)} {self.elsewhere}.", self.width, first="  ", rest="  ")
+            return
+        if items.title and texts:
+            style = self.caution if items.role == "caution" else ""
+            yield paint(items.title, self.bold)
+            for text in texts:
+                yield from (paint(line, style) for line in wrap(text, self.width, first="- ", rest="  "))
             return
         for text in texts:
             if items.role == "caution":
@@ -258,6 +303,9 @@ class _Text:
                 groups.append([place])
         fixed = [place for group in groups if table.head[group[0]].fixed for place in group]
         others = [group for group in groups if not table.head[group[0]].fixed] or [[]]
+        if self.laid_out(table, sorted([*fixed, *(p for group in others for p in group)])) is None:
+            others = [group for group in others if not table.head[group[0]].spare] or others
+            groups = [group for group in groups if not table.head[group[0]].spare]
         for count in range(len(others), 0, -1):
             chunks = [others[at : at + count] for at in range(0, len(others), count)]
             parts = [self.laid_out(table, sorted([*fixed, *(p for group in c for p in group)])) for c in chunks]
@@ -288,9 +336,18 @@ class _Text:
         titles = distinct([column.title for column in head], _TITLE)
         for first, *rest in (group for group in groups if any(row.cells[place].text for place in group)):
             cell = row.cells[first]
-            text = f" {_with_spread(cell)}{self.notes.marks(cell.notes)}" if cell.text else ""
-            yield from wrap(f"{titles[first]}{text}", self.width, first="  ", rest="    ")
+            text = f"{_with_spread(cell)}{self.notes.marks(cell.notes)}" if cell.text else ""
+            own = f"{titles[first]} {text}".rstrip() if head[first].right or not text else text
+            yield from wrap(own, self.width, first="  ", rest="    ")
             for cell in (row.cells[place] for place in rest if row.cells[place].text):
                 # painted line by line, so that a code never spans a break
-                own = wrap(cell.text + self.notes.marks(cell.notes), self.width, first="    ", rest="      ")
-                yield from (paint(line, self.styles.get(cell.tone, "")) for line in own)
+                lines = wrap(cell.text + self.notes.marks(cell.notes), self.width, first="    ", rest="      ")
+                yield from (paint(line, self.styles.get(cell.tone, "")) for line in lines)
+
+
+def _tables(parts: Sequence[Part]) -> Iterator[Table]:
+    for part in parts:
+        if isinstance(part, Section):
+            yield from _tables(part.parts)
+        elif isinstance(part, Table):
+            yield part

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -18,8 +18,8 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.bisect import journal, words
+from gate.commands.bisect.command import MeasuringOptions, OutputOptions
 from gate.commands.bisect.journal import Settled, Visited, gated, read_journal
-from gate.commands.bisect.options import MeasuringOptions, OutputOptions
 from gate.commands.bisect.outputs import fill, show, write_asked
 from gate.commands.bisect.pairs import MeasuringError, Pairs, pace_of, wanted_executions
 from gate.commands.bisect.result import Asked, Begun, Result, concluded
@@ -131,36 +131,29 @@ def _begun(
         if head.seed != seed:
             raise UserError(f"--resume: the seed was {head.seed}, is {seed}")
     elif not options.dry_run:
-        _make(folder, own=options.out is None)
+        own = options.out is None
+        if own:
+            make_folder(folder.parent, own=True)
+        make_folder(folder, own=own)
+        earlier = read_journal(folder) if (folder / journal.JOURNAL).is_file() else []
+        if earlier:
+            # an earlier search moves below runs/
+            stamp = next((each.time for each in earlier if isinstance(each, Visited)), "unfinished").replace(":", "")
+            moved = folder / PAST / f"{stamp}-{secrets.token_hex(2)}"
+            refuse_tracked(moved)
+            moved.mkdir(parents=True)
+            for file in folder.iterdir():
+                if file.name not in (PAST, ".gitignore"):
+                    file.rename(moved / file.name)
         journal.append(folder, line)
-    files = {"--config": rules.config, "--rules": rules.rules}
+    given = [("--config", rules.config), ("--rules", rules.rules), *(("--set", each) for each in rules.sets)]
     asked = Asked(
         benchmarks=[word for glob in rules.benchmarks for word in ("--benchmark", glob)],
-        rules=[
-            *(word for flag, given in files.items() if given is not None for word in (flag, str(given))),
-            *(word for each in rules.sets for word in ("--set", each)),
-        ],
+        rules=[word for flag, value in given if value is not None for word in (flag, str(value))],
         out=["--out", str(options.out)] if options.out is not None else [],
     )
     budget = BUDGETS * float(config.plan.budget) if options.budget is None else float(options.budget)
     return Begun(project, commits, folder, past, seed, budget, asked)
-
-
-def _make(folder: Path, *, own: bool) -> None:
-    """Make the folder of a new search, and move an earlier one below runs/."""
-    if own:
-        make_folder(folder.parent, own=True)
-    make_folder(folder, own=own)
-    earlier = read_journal(folder) if (folder / journal.JOURNAL).is_file() else []
-    if not earlier:
-        return
-    stamp = next((each.time for each in earlier if isinstance(each, Visited)), "unfinished").replace(":", "")
-    past = folder / PAST / f"{stamp}-{secrets.token_hex(2)}"
-    refuse_tracked(past)
-    past.mkdir(parents=True)
-    for file in folder.iterdir():
-        if file.name not in (PAST, ".gitignore"):
-            file.rename(past / file.name)
 
 
 def _searched(begun: Begun, run: Measuring, pairs: Pairs, job: Job, say: words.Progress) -> Result:
@@ -218,12 +211,6 @@ class Reads(msgspec.Struct, frozen=True):
     """Directories; "" is the root."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    paths: Collection[str]
-    listed: Collection[str]
-
-
 def reads_of(job: Job, benchmark: str, seconds: float) -> Reads | None:
     """Build bad once and run a benchmark once, both traced; None: nothing, or too little, could be seen.
 
@@ -264,32 +251,20 @@ def _traced(made: Workshop, trace: Trace, benchmark: str) -> Reads | None:
         return None
     executions = Executions(made.conditions, job.instruments.by_name, 1, (), made.hint)
     configured = {each.name: each for each in job.project.settings.sides["head"].benchmark}
-    wanted = next(
-        (
-            each
-            for each in job.rounds[0].executions
-            if each.side == "head" and (each.benchmark == benchmark or benchmark.startswith(f"{each.benchmark}/"))
-        ),
-        None,
-    )
+    head = (each for each in job.rounds[0].executions if each.side == "head")
+    wanted = next((each for each in head if f"{benchmark}/".startswith(f"{each.benchmark}/")), None)
     if wanted is None:
         return None
-    directory = builder.directory("head", {})
-    ran = executions.unmeasured(configured[wanted.benchmark], wanted, directory, trace=trace)
+    ran = executions.unmeasured(configured[wanted.benchmark], wanted, builder.directory("head", {}), trace=trace)
     executions.end_round()
     accesses = trace.accesses()
     if ran.failure is not None or any(each.kind in _BLIND for each in accesses.doubts):
         return None
-    seen = _Seen(accesses.read | accesses.written, accesses.listed)
-    return _inside(seen, made.trees.place("head"))
-
-
-def _inside(seen: _Seen, root: Path) -> Reads:
-    top = os.path.realpath(root)
+    top = os.path.realpath(made.trees.place("head"))
     above = f"{top}/"
     return Reads(
-        frozenset(path[len(above) :] for path in seen.paths if path.startswith(above)),
-        frozenset(path[len(above) :] for path in seen.listed if path == top or path.startswith(above)),
+        frozenset(path[len(above) :] for path in accesses.read | accesses.written if path.startswith(above)),
+        frozenset(path[len(above) :] for path in accesses.listed if path == top or path.startswith(above)),
     )
 
 

@@ -151,8 +151,9 @@ def gated(folder: Path, past: Sequence[Line], run: Measuring, job: Job) -> Gated
         UserError: a tree cannot be made.
         Interrupted: a signal; what was measured stays.
     """
-    seconds = sum(each.seconds for each in past if isinstance(each, Visited) and each.commit == ENDS)
-    if not any(isinstance(each, Visited) and each.commit == ENDS for each in past):
+    made = [each.seconds for each in past if isinstance(each, Visited) and each.commit == ENDS]
+    seconds = sum(made)
+    if not made:
         begin = time.monotonic()
         make_folder(job.out, own=True)
         job = run.measure(job, looking).job
@@ -161,15 +162,9 @@ def gated(folder: Path, past: Sequence[Line], run: Measuring, job: Job) -> Gated
         append(folder, Visited(time=now(), commit=ENDS, rounds=rounds, seconds=seconds))
     decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, job.project.settings.rules), RulesOptions())
     fill(job.out, decided)
-    slower = sorted((each for each in decided.report.findings if each.verdict in SLOWER), key=_clearness)
+    slower = [each for each in decided.report.findings if each.verdict in SLOWER]
+    # the one first whose slowdown is largest against its noise
+    slower.sort(key=lambda each: 1.0 if each.p is None else each.p)
     finding = slower[0] if slower else None
-    case = None
-    if finding is not None:
-        wanted = case_id(finding)
-        case = next(each for each in decided.evidence.cases if case_id(each) == wanted)
+    case = next((each for each in decided.evidence.cases if finding and case_id(each) == case_id(finding)), None)
     return Gated(decided, records_of(job.out), finding, case, slower[1:], seconds, job.out)
-
-
-def _clearness(finding: Finding) -> float:
-    """Order findings: the one first whose slowdown is largest against its noise."""
-    return finding.p if finding.p is not None else 1.0

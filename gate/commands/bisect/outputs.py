@@ -12,51 +12,115 @@ import msgspec
 from markupsafe import Markup
 
 from gate.commands.bisect import words
-from gate.commands.bisect.options import OutputOptions
+from gate.commands.bisect.command import OutputOptions
 from gate.commands.bisect.result import Member, Result
-from gate.document.html import prose, render_template
-from gate.document.markdown import code, escape
+from gate.document import html, markdown, terminal
+from gate.document.document import (
+    Cell,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Figure,
+    Figures,
+    Items,
+    Part,
+    Row,
+    Said,
+    Section,
+    Table,
+    Tone,
+)
 from gate.report.outputs import write
 from gate.writing.amounts import changed
+from gate.writing.phrases import more_are
 from gate.writing.plain import clip, visible
 
 _LEFT, _RIGHT, _TOP, _BARS, _GAP, _CHANGES, _BOTTOM = 64.0, 16.0, 26.0, 120.0, 44.0, 150.0, 40.0
 _LEAST, _WIDE = 1080.0, 14.0
 """Width of the picture, and of a commit where there are many."""
-_TONES = {"culprit": "regression", "set": "inconclusive", "open": "inconclusive", "failed": "error"}
+_TONES: dict[str, Tone] = {"culprit": "regression", "failed": "error", "no-difference": "pass"}
+_READING = (
+    "Bars: the probability that a commit brought the largest slowdown; red: the fewest that hold 95%. Points: the "
+    "change of a measured commit against good with its 95% interval. A ring: the same program as good. A cross: it "
+    "cannot be measured."
+)
+_MOST = 12
+"""Commits that a text lists."""
 _DOT = 3.5
 _LABELS = 24
 """Commits of which each has a label; of more, some."""
 
 
-def html(result: Result) -> str:
-    """Write the page, ending with a newline."""
-    best = words.top(result) if result.step is not None and result.outcome == "culprit" else None
-    values = {
-        "headline": words.headline(result),
-        "tone": _TONES.get(result.outcome, "pass"),
-        "good": f"{visible(result.good.ref)} {words.short(result.good.sha)}",
-        "bad": f"{visible(result.bad.ref)} {words.short(result.bad.sha)}",
-        "case": words.case_name(result.case) if result.case is not None else "",
-        "details": [prose(line) for line in words.details(result)],
-        "steps": words.next_steps(result),
-        "culprit": _in_page(best, result) if best is not None else None,
-        "strip": Markup(strip(result)) if result.step is not None else "",  # noqa: S704 - escaped as it is made
-        "rows": [_in_page(each, result) for each in result.commits],
-        "searched": result.step is not None,
-        "ends": f"{result.folder}/ends/report.html",
-    }
-    return render_template("bisect.html.j2", values, html=True).lstrip()
+def document_of(result: Result, *, page: bool = False) -> Document:
+    """Write a result; page: with all commits of the range, and a picture of them."""
+    searched = result.step is not None
+    order = sorted(result.commits, key=lambda each: (-each.probability, -each.rounds, each.number))
+    likely = [each for each in order if each.sha in result.remaining or each.rounds] if searched else []
+    shown = result.commits if page else sorted(likely[:_MOST], key=lambda each: each.number)
+    head = [
+        Column("commit"),
+        *([Column("probability", right=True, fixed=True)] if searched else []),
+        Column("change against good"), Column("changes", spare=True), Column("author, date", spare=True),
+    ]  # fmt: skip
+    left = len(result.commits) - len(shown)
+    table = Table(
+        "Commits" if page or not left else "Commits: the most probable, and those that were measured",
+        "Commits",
+        head,
+        [Row(_cells(each, result, page=page)) for each in shown],
+        note=f"The gate over both ends: {result.folder}/ends/report.html" if page else "",
+    )
+    steps = [Code(step.command, step.purpose) for step in words.next_steps(result)]
+    details = words.details(result)
+    more = [f"{more_are(left, 'commit')} in bisect.html."] if shown and left else []
+    sections: list[list[Part]] = [[Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]]
+    if page:
+        best = words.top(result) if searched and result.outcome == "culprit" else None
+        picture = Figure("strip", "Probability and change of each commit", Markup(strip(result)), "")  # noqa: S704 - escaped as it is made
+        sections += [
+            [Facts(_facts(best))] if best is not None else [],
+            [Section("Commits of the range", "range", [Figures([picture])], _READING)] if searched else [],
+            [Section("Evidence", "basis", [Items(details, "advice")])],
+            [Section("Next", "next", [*steps])] if steps else [],
+            [table],
+        ]
+    else:
+        sections += [[table] if shown else [], [Items([*more, *details], "rest")]]
+        sections += [[Section("Next:", "next", [*steps])]]
+    good, bad = (f"{visible(end.ref)} {words.short(end.sha)}" for end in (result.good, result.bad))
+    of = f"{words.case_name(result.case)}, " if result.case is not None else ""
+    return Document(
+        tool="perfgate bisect",
+        title=f"{of}{good} to {bad}",
+        sections=sections,
+        elsewhere="in bisect.html",
+        footer="What was measured of each commit is kept; the command beside it shows it as any run.",
+    )
 
 
-def _in_page(member: Member, result: Result) -> dict[str, object]:
-    return {
-        "number": member.number, "sha": words.short(member.sha), "subject": visible(member.subject),
-        "author": visible(member.author), "date": member.date[:10], "size": words.size_of(member),
-        "probability": words.percent(member.probability) if result.step is not None else "",
-        "basis": words.basis(member), "folder": f"perfgate report {member.folder}" if member.folder else "",
-        "tone": "likely" if member.sha in result.remaining else "",
-    }  # fmt: skip
+def _cells(member: Member, result: Result, *, page: bool) -> list[Cell]:
+    likely = member.sha in result.remaining
+    number = f"{member.number}. " if page else ""
+    kept = f"; perfgate report {member.folder}" if page and member.folder else ""
+    share = [Cell(words.percent(member.probability), tone="regression" if likely else "")]
+    basis = words.basis(member)
+    return [
+        Cell(f"{number}{words.named(member)}"),
+        *(share if result.step is not None else []),
+        Cell(f"{basis}{kept}" if basis else kept.removeprefix("; ")),
+        Cell(words.size_of(member)),
+        Cell(f"{visible(member.author)}, {member.date[:10]}"),
+    ]
+
+
+def _facts(member: Member) -> list[tuple[str, str]]:
+    return [
+        ("commit", words.named(member)),
+        ("author, date", f"{visible(member.author)}, {member.date[:10]}"),
+        ("changes", words.size_of(member)),
+        ("against good", words.basis(member) or "not measured: inferred from the commits around it"),
+    ]
 
 
 def strip(result: Result) -> str:
@@ -140,56 +204,6 @@ def _tip(member: Member) -> str:
     return saxutils.escape("\n".join(visible(line) if line != "" else "" for line in lines))
 
 
-_MOST = 12
-"""Commits that a text lists."""
-
-
-def text(result: Result) -> str:
-    """Write the report for a terminal, ending with a newline."""
-    lines = [words.headline(result), ""]
-    listed = shown(result)
-    if listed:
-        lines += [f"  {_row(each)}".rstrip() for each in listed]
-        rest = len(result.commits) - len(listed)
-        lines += [f"  ({rest} more, see bisect.html)"] if rest else []
-        lines.append("")
-    lines += words.details(result)
-    steps = words.next_steps(result)
-    lines += ["", "Next:", *(f"  {step.command}\n    {step.purpose}" for step in steps)] if steps else []
-    return "\n".join(lines) + "\n"
-
-
-def _row(member: Member) -> str:
-    basis = words.basis(member)
-    return f"{words.percent(member.probability):>6}  {words.named(member)}{f'  [{basis}]' if basis else ''}"
-
-
-def shown(result: Result) -> list[Member]:
-    """Return the commits worth a line: the most probable and those that were measured, in the order of the range."""
-    if result.step is None:
-        return []
-    order = sorted(result.commits, key=lambda each: (-each.probability, -each.rounds, each.number))
-    kept = [each for each in order if each.sha in result.remaining or each.rounds][:_MOST]
-    return sorted(kept, key=lambda each: each.number)
-
-
-def markdown(result: Result) -> str:
-    """Write the report in Markdown, ending with a newline."""
-    lines = [f"### perfgate bisect: {escape(words.headline(result))}", ""]
-    listed = shown(result)
-    if listed:
-        lines += ["| probability | commit | change against good | author, date |", "| ---: | --- | --- | --- |"]
-        lines += [
-            f"| {words.percent(each.probability)} | `{words.short(each.sha)}` {escape(each.subject)} "
-            f"| {escape(words.basis(each))} | {escape(each.author)}, {each.date[:10]} |"
-            for each in listed
-        ]
-        lines.append("")
-    lines += [f"- {escape(line)}" for line in words.details(result)]
-    lines += [f"- {code(step.command, 200)}: {escape(step.purpose)}" for step in words.next_steps(result)]
-    return "\n".join(lines) + "\n"
-
-
 def json(result: Result) -> str:
     """Write the result as JSON, with its headline and next steps as text, ending with a newline."""
     data = msgspec.to_builtins(result)
@@ -200,17 +214,13 @@ def json(result: Result) -> str:
     return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
 
 
-FORMATS: Mapping[str, Callable[[Result], str]] = {"json": json, "markdown": markdown, "html": html}
-
-
 def fill(folder: Path, result: Result) -> None:
     """Write the result into the folder of the search.
 
     Raises:
         UserError: it cannot be written.
     """
-    write(folder / "bisect.json", json(result))
-    write(folder / "bisect.html", html(result))
+    write_asked(result, {name: str(folder / f"bisect.{name}") for name in ("json", "html")})
 
 
 def write_asked(result: Result, files: Mapping[str, str]) -> None:
@@ -224,10 +234,19 @@ def write_asked(result: Result, files: Mapping[str, str]) -> None:
             write(Path(target), FORMATS[name](result))
 
 
+FORMATS: Mapping[str, Callable[[Result], str]] = {
+    "json": json,
+    "markdown": lambda result: markdown.render(document_of(result)),
+    "html": lambda result: html.render(document_of(result, page=True)),
+}
+
+
 def show(result: Result, outputs: OutputOptions, out: TextIO) -> None:
     """Print the result: what was asked for on standard output, otherwise as text."""
     on_stdout = next((name for name, target in outputs.files.items() if target == "-"), None)
     if on_stdout is not None:
         out.write(FORMATS[on_stdout](result))
+    elif outputs.quiet:
+        out.write(f"{visible(words.headline(result))}\n")
     else:
-        out.write(f"{visible(words.headline(result))}\n" if outputs.quiet else text(result))
+        out.write(terminal.render(document_of(result), terminal.bounded(out)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -70,12 +71,9 @@ def seen_in(folder: Path, case: CaseId) -> Seen:
     Raises:
         UserError: a bad line.
     """
-    if not (folder / MEASUREMENTS).is_file():
-        return Seen((), same=False, failure=None, folder=folder)
-    inputs = read_inputs([str(folder)])
-    run = run_of(inputs.records)
-    config = config_of(run)
-    if config is None:
+    inputs = read_inputs([str(folder)]) if (folder / MEASUREMENTS).is_file() else None
+    config = config_of(run_of(inputs.records)) if inputs is not None else None
+    if inputs is None or config is None:
         return Seen((), same=False, failure=None, folder=folder)
     evidence = gather(inputs.records, config, measured=config)
     found = next((each for each in evidence.cases if case_id(each) == case._replace(statistic="")), None)
@@ -121,11 +119,8 @@ def pace_of(records: Sequence[Record], case: CaseId) -> Pace:
         for each in records
         if isinstance(each, Execution) and case.benchmark in (each.benchmark, each.suite)
     ]
-    return Pace(max(first, default=0.0), 2 * _mean(following), _mean(executions))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
+    build, execution = (sum(own) / max(len(own), 1) for own in (following, executions))
+    return Pace(max(first, default=0.0), 2 * build, execution)
 
 
 def wanted_executions(case: Case, statistic: str, pace: Pace, planned: int) -> int:
@@ -169,8 +164,7 @@ class Pairs:
             UserError: nothing to measure, or another gate was begun in the folder.
         """
         out = self._folder / ENDS
-        options = replace(self._options, out=out, seed=self._seed)
-        return prepare(self._project, options, out)
+        return prepare(self._project, replace(self._options, out=out, seed=self._seed), out)
 
     def hold(self, job: Job) -> None:
         """Hold the machine for the whole search.
@@ -198,30 +192,22 @@ class Pairs:
         """
         out = self.folder_of(sha)
         make_folder(out, own=True)
-        job = prepare(self._project_at(sha), replace(self._options, out=out, seed=self._seed_of(sha)), out,
-                      remembers=False)  # fmt: skip
+        # a seed of its own, so that a layout of good is no error that all commits share
+        seed = int.from_bytes(hashlib.sha256(f"{self._seed} {sha}".encode()).digest()[:4], "big")
+        options = replace(self._options, out=out, seed=seed)
+        job = prepare(self._project_at(sha), options, out, remembers=False)
         records = records_of(out) if job.resumes else ()
-        begun = 1 + max((each.build for each in records if isinstance(each, Execution)), default=-1)
-        if _ended(records):
-            # by a budget: a search that goes on has a new one
+        made = Counter(each.build for each in records if isinstance(each, Execution))
+        # of those begun the complete ones
+        whole = sum(count == max(made.values()) for count in made.values())
+        last = next((each for each in reversed(records) if isinstance(each, HostState)), None)
+        if last is not None and last.stop == "budget":
+            # a search that goes on has a new one
             with Appender(out / MEASUREMENTS) as append:
                 append(HostState(when="begin", session=job.session, time=now()))
-        job = replace(job, rounds=job.rounds[: self._whole(records, begun) + rounds])
+        job = replace(job, rounds=job.rounds[: whole + rounds])
         done = self._quiet.measure(job, seconds=left + Ledger(records, job.session).seconds)
         return done.measured.stop != "budget"
-
-    def _whole(self, records: Sequence[Record], begun: int) -> int:
-        """Return the complete rounds of those begun."""
-        count = [0] * begun
-        for each in records:
-            if isinstance(each, Execution):
-                count[each.build] += 1
-        full = max(count, default=0)
-        return sum(each == full for each in count)
-
-    def _seed_of(self, sha: str) -> int:
-        # of its own, so that a layout of good is no error that all commits share
-        return int.from_bytes(hashlib.sha256(f"{self._seed} {sha}".encode()).digest()[:4], "big")
 
     def _project_at(self, sha: str) -> Project:
         if self.case is None:
@@ -241,8 +227,3 @@ class Pairs:
         plan = msgspec.structs.replace(rules.plan, builds=MOST, executions=self.executions, starts=starts)
         rules = msgspec.structs.replace(rules, plan=plan)
         return replace(project, settings=replace(project.settings, rules=rules))
-
-
-def _ended(records: Sequence[Record]) -> bool:
-    last = next((each for each in reversed(records) if isinstance(each, HostState)), None)
-    return last is not None and last.stop == "budget"

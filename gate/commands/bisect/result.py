@@ -13,7 +13,6 @@ import numpy as np
 
 from gate.codes import Exit
 from gate.commands.bisect.journal import Gated, Line
-from gate.commands.bisect.pairs import Seen
 from gate.commands.bisect.search import RangeCommit, Search, Stand, parents_of
 from gate.model import Finding
 from gate.model.case import CaseId, case_id
@@ -177,16 +176,16 @@ class Begun:
 def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | None) -> Result:
     """Return the result; ends: of the gate over both. search and stand: None where the ends do not differ."""
     report = ends.decided.report
-    outcome: Outcome = "open"
-    if stand is None:
-        measured = ends.findings or report.identical
-        outcome = "failed" if report.failures or not measured else "no-difference"
-    elif stand.done:
-        outcome = "culprit" if stand.single is not None else "set"
     sources = begun.project.sources
     single = stand.single if stand is not None else None
     found = stand.found if stand is not None else None
-    shown = ends.finding or max(ends.findings, key=_slowness, default=None)
+    outcome: Outcome = "open"
+    if stand is None:
+        outcome = "failed" if report.failures or not (ends.findings or report.identical) else "no-difference"
+    elif stand.done:
+        outcome = "culprit" if single is not None else "set"
+    slowest = max(ends.findings, key=lambda f: own.ratio if (own := _of_finding(f)) else -math.inf, default=None)
+    shown = ends.finding or slowest
     several = None
     if found is not None and found.several >= _SEVERAL and found.other:
         several = Several(found.several, begun.commits[found.other - 1].sha, math.exp(found.other_step))
@@ -231,13 +230,6 @@ def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | N
     )  # fmt: skip
 
 
-def _slowness(finding: Finding) -> float:
-    ratio = finding.ratio.estimate
-    if ratio is None or ratio <= 0:
-        return -math.inf
-    return ratio if finding.better == "lower" else 1 / ratio
-
-
 def _of_finding(finding: Finding) -> Change | None:
     """Return the change of a finding as a slowdown: above 1 is worse, whatever is better."""
     ratio = finding.ratio
@@ -257,27 +249,23 @@ def _member(number: int, commit: RangeCommit, search: Search | None, stand: Stan
     seen = search.seen.get(number) if search is not None else None
     measured = seen.measured(number) if seen is not None else None
     why = search.unmeasurable.get(number, "") if search is not None else ""
+    state: State = "inferred"
+    if seen is not None and (seen.ratios or seen.same):
+        state = "measured" if seen.ratios else "same"
+    elif why:
+        state = "unmeasurable"
+    elif search is not None and search.hardly(number):
+        state = "inert" if commit.inert else "untouched"
     change = None
     if measured is not None and stand is not None:
         change = _change(measured.mean, stand.found.noise / math.sqrt(measured.rounds))
     return Member(
         number=number, sha=commit.sha, subject=commit.subject, author=commit.author, date=commit.date,
         files=len(commit.paths), added=commit.added, removed=commit.removed,
-        probability=float(stand.found.culprits[number - 1]) if stand is not None else 0.0,
-        state=_state(number, commit, search, seen, why),
-        rounds=measured.rounds if measured is not None else 0,
-        change=change, why=why, folder=str(seen.folder) if seen is not None else "",
+        probability=float(stand.found.culprits[number - 1]) if stand is not None else 0.0, state=state,
+        rounds=measured.rounds if measured is not None else 0, change=change, why=why,
+        folder=str(seen.folder) if seen is not None else "",
     )  # fmt: skip
-
-
-def _state(number: int, commit: RangeCommit, search: Search | None, seen: Seen | None, why: str) -> State:
-    if seen is not None and (seen.ratios or seen.same):
-        return "measured" if seen.ratios else "same"
-    if why:
-        return "unmeasurable"
-    if search is None or not search.hardly(number):
-        return "inferred"
-    return "inert" if commit.inert else "untouched"
 
 
 def _remaining(commits: Sequence[RangeCommit], found: Posterior) -> list[str]:

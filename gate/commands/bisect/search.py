@@ -94,15 +94,11 @@ def commits_between(repository: Repository, good: Commit, bad: Commit) -> tuple[
 def _commit(record: str) -> RangeCommit:
     sha, author, date, subject, rest = record.split(_FIELD, 4)
     lines = [line.split("\t", 2) for line in rest.splitlines() if line.count("\t") >= 2]
-    counts = [(_count(added), _count(removed)) for added, removed, _ in lines]
+    # "-" of a binary file
+    added, removed = (sum(int(line[side]) for line in lines if line[side].isdecimal()) for side in (0, 1))
     paths = tuple(path for _, _, path in lines)
     moved = frozenset(found[1] for line in rest.splitlines() if (found := _MOVED.match(line)))
-    return RangeCommit(sha, author, date, subject, paths, moved, sum(a for a, _ in counts), sum(r for _, r in counts))
-
-
-def _count(text: str) -> int:
-    # "-" of a binary file
-    return int(text) if text.isdecimal() else 0
+    return RangeCommit(sha, author, date, subject, paths, moved, added, removed)
 
 
 def _unrelated(repository: Repository, good: Commit, bad: Commit) -> str:
@@ -253,18 +249,12 @@ class Search:
         while True:
             stand = self.stand()
             visit = None if stand.done else self.choose(stand)
-            if visit is not None and self.seconds + visit.seconds > self.budget:
-                visit = None
-            told(self, stand, visit, self._left(stand, visit))
-            if visit is None:
+            room = self.budget - self.seconds
+            if visit is None or visit.seconds > room:
+                told(self, stand, None, 0.0)
                 return stand
+            told(self, stand, visit, min(entropy(stand.found.culprits) / visit.information * visit.seconds, room))
             self._measure(visit, stand)
-
-    def _left(self, stand: Stand, visit: Visit | None) -> float:
-        if visit is None:
-            return 0.0
-        missing = entropy(stand.found.culprits)
-        return min(missing / visit.information * visit.seconds, self.budget - self.seconds)
 
     def _measure(self, visit: Visit, stand: Stand) -> None:
         commit, begin = self.commits[visit.commit - 1], time.monotonic()
@@ -275,38 +265,26 @@ class Search:
             if error.exit_code == Exit.ERROR:
                 raise
             failed = str(error)
-        before = len(self.seen[visit.commit].ratios) if visit.commit in self.seen else 0
         seen = seen_in(self.pairs.folder_of(commit.sha), self.case)
-        if not failed and whole:
-            failed = _failure(seen, before)
+        made = len(seen.ratios) - (len(self.seen[visit.commit].ratios) if visit.commit in self.seen else 0)
+        failure = seen.failure if not failed and whole else None
+        if failure is not None and failure.side == "base":
+            raise MeasuringError(f"good cannot be measured any more: {title(failure)}; see {seen.folder}")
+        if failure is not None:
+            failed = title(failure)
+        elif not failed and whole and not seen.same and made < 1:
+            failed = "it gave no values that can be compared"
         took = time.monotonic() - begin
         self.seconds += took
-        made = len(seen.ratios) - before
         self.rounds += made
         self.overheads.append(max(0.0, took - made * self.pace.round(self.pairs.executions)))
         if failed:
             self.unmeasurable[visit.commit] = failed
         if seen.ratios or seen.same:
             self.seen[visit.commit] = seen
-        best = stand.best[1]
-        journal.append(
-            self.folder,
-            Visited(
-                time=now(), commit=commit.sha, rounds=made, seconds=took, failed=failed,
-                probability=stand.probability, best=self.commits[best - 1].sha,
-            ),
+        best = self.commits[stand.best[1] - 1].sha
+        line = Visited(
+            time=now(), commit=commit.sha, rounds=made, seconds=took, failed=failed, probability=stand.probability,
+            best=best,
         )  # fmt: skip
-
-
-def _failure(seen: Seen, before: int) -> str:
-    """Say why a commit cannot be measured; empty: it was.
-
-    Raises:
-        MeasuringError: it was good that failed.
-    """
-    failure = seen.failure
-    if failure is not None and failure.side == "base":
-        raise MeasuringError(f"good cannot be measured any more: {title(failure)}; see {seen.folder}")
-    if failure is not None:
-        return title(failure)
-    return "" if seen.same or len(seen.ratios) > before else "it gave no values that can be compared"
+        journal.append(self.folder, line)

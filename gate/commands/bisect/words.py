@@ -6,6 +6,7 @@ import math
 import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, TextIO
 
 from gate.commands.bisect.result import Change, Member, Result, State
@@ -36,9 +37,8 @@ _FEWEST = 12
 
 def share(probability: float) -> str:
     """Write a probability: "97%", "above 99%", "below 1%"."""
-    if probability > 0.99:
-        return "above 99%"
-    return "below 1%" if probability < 0.01 else f"{round(probability * 100)}%"
+    extreme = "above 99%" if probability > 0.99 else "below 1%" if probability < 0.01 else ""
+    return extreme or f"{round(probability * 100)}%"
 
 
 def percent(probability: float) -> str:
@@ -151,8 +151,7 @@ def details(result: Result) -> list[str]:
 
 
 def _first(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
-    return f"{'; '.join(texts[:_MOST])}{more}"
+    return "; ".join(texts[:_MOST]) + (f" and {len(texts) - _MOST} more" if len(texts) > _MOST else "")
 
 
 _LEFT_OUT: dict[State, str] = {
@@ -323,11 +322,8 @@ class Progress:
         """Say what is known and what is measured next."""
         culprits = stand.found.culprits
         order = sorted(range(len(culprits)), key=lambda number: -culprits[number])
-        enough, held = 0, 0.0
-        for number in order:
-            enough, held = enough + 1, held + float(culprits[number])
-            if held >= ENOUGH:
-                break
+        held = accumulate(float(culprits[number]) for number in order)
+        enough = next((count for count, sum_ in enumerate(held, 1) if sum_ >= ENOUGH), len(order))
         shown = " ".join(f"{short(search.commits[n].sha)} ({share(float(culprits[n]))})" for n in order[:2])
         more = " ..." if enough > 2 else ""
         text = f"{plural(enough, 'commit')} {agree(enough, 'holds', 'hold')} {round(ENOUGH * 100)}%: {shown}{more}"

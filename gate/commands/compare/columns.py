@@ -11,7 +11,7 @@ import msgspec
 
 from gate.commands.compare.keys import ordered
 from gate.commands.compare.pieces import Piece
-from gate.commands.compare.projection import Part, Place, Projection, measurings, parts_of
+from gate.commands.compare.projection import Part, Projection, measurings, parts_of
 from gate.evidence.foreign.records import Level
 from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
@@ -127,22 +127,13 @@ def _of_one_run(piece: Piece, projection: Projection, sides: Sequence[Side | Non
 
 def _of_one_file(piece: Piece, projection: Projection) -> Columns:
     """Give each measuring of a file its column; of commits the last few."""
-    key = piece.column
     labels = measurings(piece)
-    kept = labels[-LAST:] if key == "commit" else labels
-    told = []
-    if len(kept) < len(labels):
-        told.append(
-            f"the last {len(kept)} of {len(labels)} commits in {piece.name}; `--by commit` shows all, "
-            "`--filter commit:(A OR B)` some"
-        )
-    parts = parts_of([piece], projection)
-    found = []
-    for label in kept:
-        own = [
-            msgspec.structs.replace(part, entries=[e for e in part.entries if e.measuring == label]) for part in parts
-        ]
-        found.append(_column(_short(label), [piece], own, None))
+    kept = labels[-LAST:] if piece.column == "commit" else labels
+    last = f"the last {len(kept)} of {len(labels)} commits in {piece.name}"
+    told = [f"{last}; `--by commit` shows all, `--filter commit:(A OR B)` some"] if len(kept) < len(labels) else []
+    (part,) = parts_of([piece], projection)
+    of = {label: [entry for entry in part.entries if entry.measuring == label] for label in kept}
+    found = [_column(_short(label), [piece], [Part(piece, own)], None) for label, own in of.items()]
     return Columns([each for each in found if each.records], told, projection)
 
 
@@ -159,22 +150,17 @@ def _by_keys(pieces: Sequence[Piece], projection: Projection) -> Columns:
     told = [line for piece in pieces if piece.column not in {"", *named} for line in _newest(piece)]
     if both and "side" not in named:
         # what base and head have in common is no column of both
-        heads = {
-            id(piece): Inputs(
-                [located for located in piece.inputs.records if of_side(located.record, "head")],
-                piece.inputs.warnings,
-                piece.inputs.files,
-            )
-            for piece in both
-        }
-        pieces = [msgspec.structs.replace(piece, inputs=heads.get(id(piece), piece.inputs)) for piece in pieces]
+        for piece in both:
+            kept = [located for located in piece.inputs.records if of_side(located.record, "head")]
+            head = msgspec.structs.replace(piece, inputs=Inputs(kept, piece.inputs.warnings, piece.inputs.files))
+            pieces = [head if each is piece else each for each in pieces]
         told.append(f"only head of {listed(_names(both))} is shown; `--by side,...` shows base, too")
     parts = parts_of(pieces, projection)
     values = dict.fromkeys(entry.column for part in parts for entry in part.entries)
     found = []
     for value in ordered(list(values), projection.by):
-        own = [msgspec.structs.replace(part, entries=[e for e in part.entries if e.column == value]) for part in parts]
-        own = [part for part in own if part.entries]
+        entries = ((part.piece, [e for e in part.entries if e.column == value]) for part in parts)
+        own = [Part(piece, each) for piece, each in entries if each]
         title = " ".join(
             _short(each) if each is not None else f"no {key.name}"
             for each, key in zip(value, projection.by, strict=True)
@@ -198,7 +184,7 @@ def _column(
         # the files are its builds, its sessions, or further executions of its one build
         for number, part in enumerate(parts):
             build, session = (number if level == each else 0 for each in ("build", "session"))
-            records += part.records(Place(taken, build=build, session=session))
+            records += part.records(taken, build=build, session=session)
         return Chosen(title, name, "head", Inputs(records, [], []), records, _run(runs), False, _names(pieces))
     together = [located for piece in pieces for located in piece.inputs.records]
     has = _sides(together)
@@ -213,7 +199,7 @@ def _column(
         # one run line for several runs of a label: the rules of the last one, and no commit
         run = msgspec.structs.replace(runs[0], base=None, head=None, config=runs[-1].config)
     for number, part in enumerate(parts):
-        records += part.records(Place(taken, session=number if len(pieces) > 1 else None), found)
+        records += part.records(taken, found, session=number if len(pieces) > 1 else None)
     return Chosen(title, name, found, inputs, records, run, True, _names(pieces))
 
 

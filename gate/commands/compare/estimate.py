@@ -21,18 +21,7 @@ from gate.commands.compare.table import Cell
 from gate.config.rules import Policy, benchmark_rules
 from gate.decide.policy import policy_of
 from gate.evidence.records import Located
-from gate.model import (
-    Case,
-    Execution,
-    Finding,
-    Overall,
-    RatioInterval,
-    Recorded,
-    Report,
-    Sample,
-    Verdict,
-    reasons,
-)
+from gate.model import Case, Execution, Finding, RatioInterval, Recorded, Report, Sample, Verdict, reasons
 from gate.model.case import MEAN, CaseId, case_id, quantile_of
 from gate.model.warnings import AnyWarning
 from gate.units import ratio_of, to_base, whole_of
@@ -189,12 +178,6 @@ def as_decided(found: Sequence[Estimate], gate: Report) -> list[Estimate]:
     recorded = {case_id(r, MEAN): r for r in gate.recorded if r.statistic == MEAN}
 
     return [_shown(each, decided.get(each.key) or recorded.get(each.key)) for each in found]
-
-
-def overall_as_decided(found: Sequence[Overall], gate: Report) -> list[Overall]:
-    """Do the same for geometric means."""
-    means = {(o.group, o.metric): o for o in gate.overall}
-    return [means.get((each.group, each.metric), each) for each in found]
 
 
 def _shown(own: Estimate, gate: Finding | Recorded | None) -> Estimate:

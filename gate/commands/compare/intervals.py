@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gate.commands.compare.estimate import (
-    EXTREMES,
-    Estimate,
-)
+from gate.commands.compare.estimate import EXTREMES, Estimate
 from gate.commands.compare.table import Cell
 from gate.config.rules import Policy
 from gate.decide.design import design_of, subject_of
@@ -22,14 +19,7 @@ from gate.decide.overall import overall_of, without_case
 from gate.decide.reasons import trouble_of
 from gate.decide.sides import side_summary
 from gate.decide.views import questions_of, statistics_of
-from gate.model import (
-    Case,
-    Evidence,
-    Finding,
-    Overall,
-    Sample,
-    SideSummary,
-)
+from gate.model import Case, Evidence, Overall, Sample, SideSummary
 from gate.model.case import MEAN, quantile_of
 from gate.stats.quantile import type8
 from gate.writing.amounts import known
@@ -53,7 +43,12 @@ def estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str]) -> 
         findings = iter(findings_of(able, design, len(walked.judged)))
         for each in walked.judged:
             case = each.subject.case
-            own = _in_trouble(each, design) if each.estimated.reduced.trouble else _of(case, next(findings))
+            if each.estimated.reduced.trouble:
+                own = _in_trouble(each, design)
+            else:
+                f = next(findings)
+                base, head = _cell(f.base, case.base, f.statistic), _cell(f.head, case.head, f.statistic)
+                own = Estimate(case, f.statistic, base, head, f.ratio, f.verdict, f.reason, f.warnings, f)
             if statistic is not None and statistic in EXTREMES:
                 # an extreme in the place of the mean, which has no interval
                 sides = []
@@ -63,14 +58,6 @@ def estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str]) -> 
                 own = msgspec.structs.replace(own, statistic=statistic, base=sides[0], head=sides[1])
             made.append(own)
     return made
-
-
-def _of(case: Case, finding: Finding) -> Estimate:
-    return Estimate(
-        case=case, statistic=finding.statistic, base=_cell(finding.base, case.base, finding.statistic),
-        head=_cell(finding.head, case.head, finding.statistic), ratio=finding.ratio,
-        verdict=finding.verdict, reason=finding.reason, warnings=finding.warnings, finding=finding,
-    )  # fmt: skip
 
 
 def _in_trouble(judged: Judged, design: Design) -> Estimate:

@@ -16,8 +16,6 @@ Value = tuple[str | None, ...]
 """Of each key of --by what a value says."""
 _FULL = ("benchmark", "fullname", ".fullname")
 _SHORT = ("name", ".name")
-_FILE = ("file", ".file")
-_UNIT = ("unit", ".unit")
 FIXED = ("benchmark", "name", "file", "label", "side", "metric", "unit")
 """Keys that every value has."""
 _ALIASES = {
@@ -157,39 +155,28 @@ def without(benchmark: str, keys: Iterable[Key]) -> str:
     # the number of processors belongs to the whole name, not to its last part
     procs = _PROCS.search(benchmark)
     first, *parts = (benchmark[: procs.start()] if procs else benchmark).split("/")
-    kept = []
-    for place, part in enumerate(parts, 1):
-        name = part.partition("=")[0] if "=" in part else str(place)
-        if name not in names:
-            kept.append(part)
+    called = ((part.partition("=")[0] if "=" in part else str(place), part) for place, part in enumerate(parts, 1))
+    kept = [part for name, part in called if name not in names]
     end = procs[0] if procs and "gomaxprocs" not in names else ""
     return "/".join([first, *kept]) + end
 
 
 def _values(name: str, item: Item) -> tuple[str, ...]:
-    own: str | None
-
-    def label(of: str) -> str | None:
-        return str(item.labels[of]) if of in item.labels else None
-
     if name in _FULL or name in _SHORT:
-        short = _PROCS.sub("", item.benchmark.partition("/")[0])
-        called = item.benchmark if name in _FULL else short
+        called = item.benchmark if name in _FULL else _PROCS.sub("", item.benchmark.partition("/")[0])
         # benchstat names Go's benchmarks without the word
         return tuple(dict.fromkeys((called, called.removeprefix("Benchmark"))))
-    if name in _FILE:
-        own = item.file or None
-    elif name in _UNIT:
+    if name in ("unit", ".unit"):
         return tuple(dict.fromkeys(filter(None, (item.unit, item.metric, *_ALIASES.get(item.metric, ())))))
-    elif name in ("label", "side", "metric"):
-        own = {"label": item.label, "side": item.side, "metric": item.metric}[name] or None
-    elif name.startswith("/"):
+    fixed = {".file": item.file, "file": item.file, "label": item.label, "side": item.side, "metric": item.metric}
+    if name in fixed:
+        return tuple(filter(None, (fixed[name],)))
+    if name.startswith("/"):
         own = _sub_names(item.benchmark).get(name[1:])
-        if own is None and name == "/gomaxprocs":
-            own = label("gomaxprocs")
-    else:
-        own = label(name)
-    return () if own is None else (own,)
+        if own is not None or name != "/gomaxprocs":
+            return () if own is None else (own,)
+        name = "gomaxprocs"
+    return (str(item.labels[name]),) if name in item.labels else ()
 
 
 def _sub_names(benchmark: str) -> dict[str, str]:
@@ -220,14 +207,6 @@ class Filter(msgspec.Struct, frozen=True):
     keys: tuple[Key, ...]
     test: Test
     """Whether an item is wanted."""
-
-    def check(self, items: Sequence[Item]) -> None:
-        """Refuse keys of which no value says anything.
-
-        Raises:
-            UserError: it names the keys that there are.
-        """
-        require_known(self.keys, items, "--filter")
 
 
 def filter_of(text: str) -> Filter:
@@ -290,13 +269,8 @@ class _Reader:
             self.fail('":" after the key')
         self.keys.append(key)
         tests = list(self.alternatives(key.text))
-        return lambda item: (
-            any(test(value) for value in key.values(item) for test in tests)
-            or (
-                # what nobody says is the empty word
-                not key.values(item) and any(test("") for test in tests)
-            )
-        )
+        # what nobody says is the empty word
+        return lambda item: any(test(value) for value in key.values(item) or ("",) for test in tests)
 
     def alternatives(self, key: str) -> Iterator[Callable[[str], bool]]:
         found = self.peek()

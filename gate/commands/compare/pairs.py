@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TypeGuard
 
 import msgspec
 
@@ -29,21 +28,17 @@ from gate.model.warnings.measured import DifferingKey, NotComparable, SameValues
 from gate.units import to_base
 
 
-@dataclass(frozen=True, slots=True)
-class Comparable:
-    """What can be compared, or is of one side alone, and what is in several units or directions."""
-
-    records: list[Located]
-    unlike: list[NotComparable]
-    gone: Set[str | None]
-    """Benchmarks and suites of which no value is left."""
-
-
-def comparable(records: Sequence[Located], config: Config) -> Comparable:
+def comparable(
+    records: Sequence[Located], config: Config
+) -> tuple[list[Located], list[NotComparable], Set[str | None]]:
     """Take the metrics away that have one unit or direction on one side and another on the other.
 
     Args:
         config: the rules; a direction that they name is that of both sides.
+
+    Returns:
+        What can be compared, or is of one side alone; what is in several units or directions; the benchmarks and suites
+        of which no value is left.
     """
     measured: dict[CaseId, list[Execution]] = defaultdict(list)
     executions = [r.record for r in records if isinstance(r.record, Execution)]
@@ -69,7 +64,7 @@ def comparable(records: Sequence[Located], config: Config) -> Comparable:
             left |= {one.benchmark, one.suite}
         kept.append(own)
     gone = {name for e in executions for name in (e.benchmark, e.suite)} - left
-    return Comparable(kept, [msgspec.structs.replace(unlike, names=tuple(own)) for unlike, own in names.items()], gone)
+    return kept, [msgspec.structs.replace(unlike, names=tuple(own)) for unlike, own in names.items()], gone
 
 
 def _unlike(key: CaseId, executions: Sequence[Execution], config: Config) -> NotComparable | None:
@@ -218,20 +213,28 @@ def compared(
         EvidenceError: the same execution twice in one run.
     """
     records = [*_relabelled(pair.base, "base"), *_relabelled(pair.head, "head")]
-    found = comparable(records, config)
-    expected = _expected(pair, found.gone, select) if whole else {}
+    kept, unlike, gone = comparable(records, config)
+    expected: dict[Side, list[str]] = {
+        side: [n for n in names_of(chosen) if n not in gone and any(matches(glob, n) for glob in select or ["*"])]
+        for side, chosen in (pair.sides if whole else ())
+    }
     # of one run alone are base and head neighbours in time
     turns = pair.base.run is not None and pair.base.run.turns and not (pair.apart or pair.twice)
     run = Located(Run(benchmarks=expected, turns=turns), "", 0)
-    gathered = gather(
-        [run, *found.records], config, one=pair.twice, separate=not pair.head.ours, studied=False, sampled=sampled
-    )
-    sides = [{r.record.benchmark for r in found.records if _is_of(r.record, side)} for side in SIDES]
+    gathered = gather([run, *kept], config, one=pair.twice, separate=not pair.head.ours, studied=False, sampled=sampled)
+    executions = [r.record for r in kept if isinstance(r.record, Execution)]
+    sides = [{e.benchmark for e in executions if e.side == side} for side in SIDES]
     # what one side never had is no failure of a comparison, but what both were to measure and one lacks is
     absent = {*expected.get("base", ())}.intersection(expected.get("head", ())) - sides[0].intersection(sides[1])
+    lacking = [
+        msgspec.structs.replace(failure, side=side)
+        for side, chosen in pair.sides
+        for failure in missing_parts(parts_of(chosen.inputs.records))
+        if failure.side in (chosen.side, None)
+    ]
     failures = [
         failure
-        for failure in (*gathered.failures, *_missing_parts(pair))
+        for failure in (*gathered.failures, *lacking)
         if (failure.kind != "missing" or failure.benchmark is None or failure.benchmark in absent)
         and failure != one_measurement()
     ]
@@ -261,7 +264,7 @@ def compared(
         pair=pair,
         evidence=separated,
         whole=_whole(evidence, pair) if sampled is None else evidence,
-        unlike=found.unlike,
+        unlike=unlike,
         chief=chief,
         cautions=[*doubtful, *side_differences(of_shown, away)],
         alike=same or pair.twice or bool(doubtful),
@@ -282,10 +285,6 @@ def _whole(evidence: Evidence, pair: Pair) -> Evidence:
     return msgspec.structs.replace(evidence, cases=cases)
 
 
-def _is_of(record: Record, side: Side) -> TypeGuard[Execution]:
-    return isinstance(record, Execution) and record.side == side
-
-
 def _relabelled(chosen: Chosen, side: Side) -> list[Located]:
     """Keep one side of a run under the name of the side it plays, and of its run lines what names the machine."""
     found = []
@@ -301,27 +300,11 @@ def _relabelled(chosen: Chosen, side: Side) -> list[Located]:
     return found
 
 
-def _expected(pair: Pair, gone: Set[str | None], select: Sequence[str]) -> dict[Side, list[str]]:
-    def wanted(name: str) -> bool:
-        return name not in gone and (not select or any(matches(glob, name) for glob in select))
-
-    return {side: [name for name in names_of(chosen) if wanted(name)] for side, chosen in pair.sides}
-
-
 def names_of(chosen: Chosen) -> list[str]:
     """List the benchmarks that a run was to measure, but for those that needed no measuring."""
     proved = chosen.proved
     names = (chosen.run.benchmarks or {}).get(chosen.side, []) if chosen.run else []
     return [name for name in names if name not in proved]
-
-
-def _missing_parts(pair: Pair) -> list[Failure]:
-    return [
-        msgspec.structs.replace(failure, side=side)
-        for side, chosen in pair.sides
-        for failure in missing_parts(parts_of(chosen.inputs.records))
-        if failure.side in (chosen.side, None)
-    ]
 
 
 def _warnings(pair: Pair) -> list[AnyWarning]:

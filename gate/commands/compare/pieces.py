@@ -47,36 +47,36 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
     places = [labelled(argument) for argument in arguments]
     if sum(place == "-" for _, place in places) > 1:
         raise UserError("only one of the files can come from standard input")
-    _refuse_commits([place for _, place in places])
-    known: dict[str, _Read] = {}
-    found: list[_Read] = []
-    for argument, (label, place) in zip(arguments, places, strict=True):
-        if place in known and not any(c in place for c in "*?["):
-            # the same run twice is one reading
-            found.append(msgspec.structs.replace(known[place], label=label))
-            continue
-        path = Path(place)
-        whole = place != "-" and is_plain(place) and (not path.exists() or (path.is_dir() and _holds_run(place)))
-        sources = [Named(label, Source(place, path))] if whole else named([argument], arguments)
-        own = [_read(each, wanted) for each in sources]
-        found += own
-        if len(own) == 1:
-            known[place] = own[0]
-    alike = iter(named_alike([each.held for each in found if isinstance(each.held, Reading)]))
-    return [_piece(msgspec.structs.replace(r, held=next(alike)) if isinstance(r.held, Reading) else r) for r in found]
-
-
-def _refuse_commits(places: Sequence[str]) -> None:
-    """Refuse names of branches and tags, which have no values yet."""
-    commits = [
-        each for each in places if is_plain(each) and not Path(each).exists() and not Path(each).suffix[1:2].isalpha()
-    ]
-    if commits and commits == [each for each in places if each != "-"]:
+    files = [place for _, place in places if place != "-"]
+    commits = [f for f in files if is_plain(f) and not Path(f).exists() and not Path(f).suffix[1:2].isalpha()]
+    if commits and commits == files:
+        # names of branches and tags have no values yet
         base, *rest = commits
         head = f" --head {rest[0]}" if rest else ""
         raise UserError(
             f"{base}: is no file and no run; `perfgate check --base {base}{head}` measures and compares commits"
         )
+    known: dict[str, tuple[str, Inputs | Reading]] = {}
+    found: list[tuple[str | None, str, Inputs | Reading]] = []
+    for argument, (label, place) in zip(arguments, places, strict=True):
+        if place in known and not any(c in place for c in "*?["):
+            # the same run twice is one reading
+            found.append((label, *known[place]))
+            continue
+        path = Path(place)
+        whole = place != "-" and is_plain(place) and (not path.exists() or (path.is_dir() and _holds_run(place)))
+        sources = [Named(label, Source(place, path))] if whole else named([argument], arguments)
+        own = [(each.label, each.source.name, _read(each.source, wanted)) for each in sources]
+        found += own
+        if len(own) == 1:
+            known[place] = own[0][1:]
+    alike = iter(named_alike([held for _, _, held in found if isinstance(held, Reading)]))
+    return [
+        _of_tool(label, next(alike))
+        if isinstance(held, Reading)
+        else Piece(name, label, True, held, run_of(held.records))
+        for label, name, held in found
+    ]
 
 
 def _holds_run(place: str) -> bool:
@@ -84,16 +84,9 @@ def _holds_run(place: str) -> bool:
     return own or parts(place) != [place]
 
 
-class _Read(msgspec.Struct, frozen=True, eq=False):
-    """What a source holds: measurements of perfgate, or what a result file says."""
-
-    name: str
-    label: str | None
-    held: Inputs | Reading
-
-
-def _read(source: Named, wanted: str | None) -> _Read:
-    file, name = source.source, wanted
+def _read(file: Source, wanted: str | None) -> Inputs | Reading:
+    """Read a source: measurements of perfgate, or what a result file says."""
+    name = wanted
     if name is None:
         absent = file.path is not None and not file.path.exists() and not file.name.startswith("git:")
         ours = _holds_run(file.name) if file.is_folder else absent or is_ours(file.head.data)
@@ -102,26 +95,18 @@ def _read(source: Named, wanted: str | None) -> _Read:
         # what nobody recognises is for the reader of measurements, whose errors name the line
         if ours or (name is None and not file.is_folder and (not data or data[:1] == b"{")):
             if (file.path is not None and file.name == str(file.path)) or file.is_folder:
-                return _Read(file.name, source.label, read_inputs([file.name]))
+                return read_inputs([file.name])
             reading = measurements.read(file.name, file.whole())
-            held = Inputs(reading.records, [TornLine(file.name)] if reading.torn else [], [])
-            return _Read(file.name, source.label, held)
-    return _Read(file.name, source.label, read(file, name))
+            return Inputs(reading.records, [TornLine(file.name)] if reading.torn else [], [])
+    return read(file, name)
 
 
-def _piece(found: _Read) -> Piece:
-    held = found.held
-    if isinstance(held, Inputs):
-        return Piece(found.name, found.label, True, held, run_of(held.records))
+def _of_tool(label: str | None, held: Reading) -> Piece:
     (records,) = lines([Placed("head", held)])
     own = [Located(record, held.name, place) for place, record in enumerate(records, 1)]
     about = held.about
     run = Run(
-        created=about.created,
-        head=Commit(ref=held.name, sha=about.commit),
-        host=about.host or None,
-        apart=True,
+        created=about.created, head=Commit(ref=held.name, sha=about.commit), host=about.host or None, apart=True,
         tools=[about.tool or held.format.title],
-    )
-    inputs = Inputs(own, [*left_out([held])], [])
-    return Piece(held.name, found.label, False, inputs, run, held.format.column)
+    )  # fmt: skip
+    return Piece(held.name, label, False, Inputs(own, [*left_out([held])], []), run, held.format.column)

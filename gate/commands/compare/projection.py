@@ -61,40 +61,38 @@ class Part(msgspec.Struct, frozen=True, eq=False):
     piece: Piece
     entries: list[Entry]
 
-    def records(self, place: Place, side: Side | None = None) -> list[Located]:
-        """Give the lines of one side (None: of all, as one), as one build or one session of a column."""
+    def records(
+        self, taken: set[tuple[object, ...]], side: Side | None = None, *, build: int | None = None,
+        session: int | None = None,
+    ) -> list[Located]:  # fmt: skip
+        """Give the lines of one side (None: of all, as one), as one build or one session of a column.
+
+        Args:
+            taken: the executions that there are already, of all pieces of the column.
+            build: of a result file, None: the lines say.
+        """
         found: list[Located] = []
         for entry in self.entries:
             record = entry.located.record
             if side is not None and getattr(record, "side", None) not in (side, None):
                 continue
             if isinstance(record, (Build, Execution, Failure, Unsampled)):
-                if place.build is not None:
-                    record = msgspec.structs.replace(record, build=place.build, session=place.session or 0)
-                elif place.session is not None:
-                    record = msgspec.structs.replace(record, session=1000 * place.session + record.session)
+                if build is not None:
+                    record = msgspec.structs.replace(record, build=build, session=session or 0)
+                elif session is not None:
+                    record = msgspec.structs.replace(record, session=1000 * session + record.session)
             if isinstance(record, (Execution, Unsampled)):
                 # what no key tells apart is further executions
                 own = record.metrics if isinstance(record, Execution) else [(record.metric, record.statistic)]
                 row = (record.benchmark, canonical(record.factors), record.side, record.session, record.build)
                 number = record.execution
-                while any((*row, metric, number) in place.taken for metric in own):
+                while any((*row, metric, number) in taken for metric in own):
                     number += 1
-                place.taken.update((*row, metric, number) for metric in own)
+                taken.update((*row, metric, number) for metric in own)
                 if number != record.execution:
                     record = msgspec.structs.replace(record, execution=number)
             found.append(Located(record, entry.located.path, entry.located.line))
         return found
-
-
-class Place(msgspec.Struct, frozen=True, eq=False):
-    """Where the lines of a piece stand in a column."""
-
-    taken: set[tuple[object, ...]]
-    """The executions that there are already, of all pieces of the column."""
-    build: int | None = None
-    """Of a result file; None: the lines say."""
-    session: int | None = None
 
 
 def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
@@ -104,13 +102,11 @@ def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
         UserError: a key that no value has.
     """
     items = [item for piece in pieces for located in piece.inputs.records for item in _items(located.record, piece)]
-    require_known(projection.by, items, "--by")
-    require_known(projection.rows, items, "--rows")
-    require_known(projection.ignore, items, "--ignore")
+    for option in ("by", "rows", "ignore"):
+        require_known(getattr(projection, option), items, f"--{option}")
     if projection.filter is not None:
-        projection.filter.check(items)
-    names = {"benchmark": projection.benchmarks, "metric": projection.metrics}
-    for option, globs in names.items():
+        require_known(projection.filter.keys, items, "--filter")
+    for option, globs in (("benchmark", projection.benchmarks), ("metric", projection.metrics)):
         known = sorted({getattr(item, option) for item in items})
         if globs and items and not any(matches(glob, name) for glob in globs for name in known):
             raise UserError(f"--{option} {' '.join(globs)}: matches none of {', '.join(known)}")
@@ -125,13 +121,6 @@ def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
     if items and not shown and projection.filter is not None:
         raise UserError(f"--filter {projection.filter.text}: matches none of the values")
     return parts
-
-
-def _is_wanted(item: Item, projection: Projection) -> bool:
-    asked = ((projection.benchmarks, item.benchmark), (projection.metrics, item.metric))
-    if any(globs and not any(matches(glob, name) for glob in globs) for globs, name in asked):
-        return False
-    return projection.filter is None or projection.filter.test(item)
 
 
 def _items(record: Record, piece: Piece) -> Iterator[Item]:
@@ -221,7 +210,9 @@ def _shown(
     columns: dict[Value, dict[str, Any]] = defaultdict(dict)
     metrics = record.metrics if isinstance(record, Execution) else {record.metric: None}
     for item in _items(record, piece):
-        if _is_wanted(item, projection):
+        asked = ((projection.benchmarks, item.benchmark), (projection.metrics, item.metric))
+        wanted = all(not globs or any(matches(glob, name) for glob in globs) for globs, name in asked)
+        if wanted and (projection.filter is None or projection.filter.test(item)):
             columns[tuple(key.value(item) for key in projection.by)][item.metric] = metrics[item.metric]
     if not columns:
         return

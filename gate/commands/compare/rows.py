@@ -14,7 +14,7 @@ from gate.commands.compare.estimate import EXTREMES, Estimate
 from gate.commands.compare.table import ALL, Cell, Change, Row, Shown
 from gate.directions import told_or_known
 from gate.evidence.records import Located
-from gate.model import SIDES, Better, Execution, Overall, Unsampled, Verdict, reasons
+from gate.model import SIDES, Better, Execution, Overall, Side, Unsampled, Verdict, reasons
 from gate.model.case import MEAN, canonical, pairs
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.units import format_confidence, plural, ratio_of, to_base
@@ -64,16 +64,10 @@ def _aggregate(lines: Sequence[Unsampled]) -> Cell:
             own = f"{format_confidence(first.confidence)} interval" if first.confidence else "interval"
             note = f"an aggregate of another tool with its own {own}, without the values behind it"
     return Cell(
-        value=math.fsum(values) / len(values),
-        low=low,
-        high=high,
-        sd=sd,
-        builds=len({(line.session, line.build) for line in lines}),
-        executions=len(lines),
-        values=sum(line.count or 0 for line in lines),
-        aggregate=True,
-        notes=(note,),
-    )
+        value=math.fsum(values) / len(values), low=low, high=high, sd=sd,
+        builds=len({(line.session, line.build) for line in lines}), executions=len(lines),
+        values=sum(line.count or 0 for line in lines), aggregate=True, notes=(note,),
+    )  # fmt: skip
 
 
 _SHOWN: dict[Verdict, Shown] = {
@@ -125,18 +119,15 @@ def add_alone(lines: Lines, found: Sequence[Estimate], place: int) -> None:
 def lacking(lines: Lines, chosen: Chosen, place: int) -> list[Located]:
     """Give the executions of a column whose values are in no row yet, each as of base and as of head."""
     have = {(k.benchmark, k.factors, k.metric) for k, line in lines.items() if place in line.cells}
-    found = []
+    found: dict[Side, list[Located]] = {side: [] for side in SIDES}
     for located in chosen.records:
         e = located.record
         if isinstance(e, Execution) and e.side == chosen.side:
             metrics = {n: m for n, m in e.metrics.items() if (e.benchmark, canonical(e.factors), n) not in have}
-            if metrics:
-                found.append((msgspec.structs.replace(e, metrics=metrics), located))
-    return [
-        Located(msgspec.structs.replace(e, side=side), located.path, located.line)
-        for side in SIDES
-        for e, located in found
-    ]
+            for side, own in found.items() if metrics else ():
+                record = msgspec.structs.replace(e, metrics=metrics, side=side)
+                own.append(Located(record, located.path, located.line))
+    return [*found["base"], *found["head"]]
 
 
 def add_aggregates(
@@ -161,10 +152,8 @@ def add_aggregates(
         first = line.cells.get(base)
         for place, cell in line.cells.items():
             if place != base and first is not None and place not in line.changes:
-                estimate = ratio_of(line.key.metric, line.key.unit, first.value, cell.value)
-                line.changes[place] = Change(
-                    estimate=estimate, confidence=confidence, method="none", notes=(_NO_VALUES,)
-                )
+                ratio = ratio_of(line.key.metric, line.key.unit, first.value, cell.value)
+                line.changes[place] = Change(estimate=ratio, confidence=confidence, method="none", notes=(_NO_VALUES,))
 
 
 def _key(each: Estimate) -> RowKey:
@@ -227,12 +216,9 @@ GroupOf = Callable[[str, Mapping[str, Any]], str | None]
 """Of a benchmark and its settings the group."""
 
 
-class Means(msgspec.Struct, frozen=True):
-    """The geometric means with an interval, of each column against the base, and what is to be said of them."""
-
-    found: Mapping[int, Sequence[Overall]]
-    rounds: Mapping[int, int | None]
-    """The rounds that they are over, where that is not all of them."""
+Means = Mapping[int, tuple[Sequence[Overall], int | None]]
+"""Of each column against the base the geometric means with an interval, and the rounds that they are over, where that
+is not all of them."""
 
 
 def means_of(lines: Sequence[Line], columns: int, base: int, means: Means, group_of: GroupOf) -> list[Row]:
@@ -286,7 +272,7 @@ def _mean(group: str, lines: Sequence[Line], place: int, means: Means) -> Overal
     key = lines[0].key
     if key.statistic != MEAN:
         return None
-    found = (o for o in means.found.get(place, ()) if (o.group, o.metric) == (group, key.metric))
+    found = (o for o in means.get(place, ((), None))[0] if (o.group, o.metric) == (group, key.metric))
     return next((o for o in found if o.ratio.kind == "bounded"), None)
 
 
@@ -310,7 +296,7 @@ def _mean_change(group: str, lines: Sequence[Line], place: int, means: Means) ->
     # of rows without an interval the mean has none either: what spread there is, is rounding
     if own is None or all(line.changes[place].kind == "withheld" for line in counted):
         return Change(estimate=estimate, confidence=first.confidence, method="none", notes=_without(lines, counted))
-    ratio, rounds = own.ratio, means.rounds.get(place)
+    ratio, rounds = own.ratio, means[place][1]
     notes = [] if rounds is None else [f"over the first {plural(rounds, 'round')}, which all rows have"]
     if own.dropped:
         notes = [f"of {plural(own.cases, 'row')}, without {named(own.dropped, 5)}"]

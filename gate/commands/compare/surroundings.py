@@ -28,16 +28,7 @@ _KEYS = 4
 _RowOf = tuple[str, str]
 
 
-class Varied(msgspec.Struct, frozen=True):
-    """Keys of which cells mix several values."""
-
-    everywhere: str
-    """What is said of all rows; "": nothing."""
-    notes: dict[_RowOf, list[str]]
-    """What is said of single rows."""
-
-
-def varied(columns: Sequence[Chosen], projection: Projection) -> Varied:
+def varied(columns: Sequence[Chosen], projection: Projection) -> tuple[list[str], dict[_RowOf, list[str]]]:
     """Name the keys of which a cell mixes several values: once where it is so in all rows, otherwise by row."""
     away = projection.named
     found: dict[_RowOf, dict[str, None]] = defaultdict(dict)
@@ -53,10 +44,8 @@ def varied(columns: Sequence[Chosen], projection: Projection) -> Varied:
     common = set.intersection(*(set(keys) for keys in found.values())) if len(found) > 1 else set()
     named = [visible(key) for keys in list(found.values())[:1] for key in keys if key in common]
     notes = {row: [visible(key) for key in keys if key not in common] for row, keys in found.items()}
-    return Varied(
-        f"values vary in {listed(named, _KEYS)} in every row" if named else "",
-        {row: [f"values vary in {listed(keys, _KEYS)}"] for row, keys in notes.items() if keys},
-    )
+    everywhere = [f"values vary in {listed(named, _KEYS)} in every row"] if named else []
+    return everywhere, {row: [f"values vary in {listed(keys, _KEYS)}"] for row, keys in notes.items() if keys}
 
 
 def differing(columns: Sequence[Chosen], projection: Projection) -> list[str]:

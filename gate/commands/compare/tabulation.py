@@ -9,28 +9,11 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.commands.compare.columns import Chosen, Columns
-from gate.commands.compare.estimate import (
-    Estimate,
-    as_decided,
-    gate_of,
-    is_one_run,
-    is_plain,
-    overall_as_decided,
-    sample_of,
-)
+from gate.commands.compare.estimate import Estimate, as_decided, gate_of, is_one_run, is_plain, sample_of
 from gate.commands.compare.estimate import estimates as plain_estimates
 from gate.commands.compare.keys import Item, Key, require_known
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
-from gate.commands.compare.rows import (
-    Line,
-    Lines,
-    Means,
-    add_aggregates,
-    add_alone,
-    add_pair,
-    lacking,
-    means_of,
-)
+from gate.commands.compare.rows import Line, Lines, add_aggregates, add_alone, add_pair, lacking, means_of
 from gate.commands.compare.surroundings import cautions, differing, nothing, rest, varied, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, natural
 from gate.config.rules import Policy
@@ -40,17 +23,7 @@ from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.factors import failed_at
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.model import (
-    Better,
-    Evidence,
-    Execution,
-    Finding,
-    Overall,
-    Report,
-    Run,
-    Unsampled,
-    UserError,
-)
+from gate.model import Better, Evidence, Execution, Finding, Overall, Report, Run, Unsampled, UserError
 from gate.model.case import CaseId, canonical
 from gate.model.names import BUILD_TIME
 from gate.units import Quantity, Share
@@ -76,8 +49,7 @@ class _Made(msgspec.Struct, eq=False, kw_only=True):
     groups: _Groups
     lines: Lines = {}
     sides: list[Compared] = []
-    means: dict[int, Sequence[Overall]] = {}
-    rounds: dict[int, int | None] = {}
+    means: dict[int, tuple[Sequence[Overall], int | None]] = {}
     chief: set[CaseId] = set()
     findings: list[Finding] = []
     gate: Report | None = None
@@ -110,9 +82,9 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
             add_alone(made.lines, _alone(records, policy, wanted.statistics), place)
     add_aggregates(made.lines, chosen, base, policy.config.gate.confidence, wanted.statistics)
     _order(made, chosen, base, policy.config)
-    mixed = varied(chosen, columns.projection)
+    everywhere, mixed = varied(chosen, columns.projection)
     for line in made.lines.values():
-        line.notes = tuple(mixed.notes.get((line.key.benchmark, line.key.factors), ()))
+        line.notes = tuple(mixed.get((line.key.benchmark, line.key.factors), ()))
     table = Table(
         columns=[_column(own, place, made) for place, own in enumerate(chosen)],
         base=base,
@@ -121,7 +93,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
         told=[
             *columns.told,
             *differing(chosen, columns.projection),
-            *([mixed.everywhere] if mixed.everywhere else []),
+            *everywhere,
             *(each.sentence() for each in figure_warnings(figures)),
         ],
         cautions=cautions(made.sides, chosen),
@@ -135,7 +107,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
 
 
 class _Groups:
-    """Which group each row is of."""
+    """Tells which group each row is of."""
 
     def __init__(self, keys: Sequence[Key], chosen: Sequence[Chosen]) -> None:
         self.keys = keys
@@ -174,18 +146,20 @@ def _add(made: _Made, place: int) -> None:
     estimated = _estimates(found.evidence, policy, made.wanted.statistics, plain=plain)
     # with one build on a side no geometric mean has an interval
     builds = [[len(case.base.builds), len(case.head.builds)] for case in found.whole.cases]
-    made.means[place] = []
+    means: list[Overall] = []
     if builds and all(max(own) > 1 for own in zip(*builds, strict=True)):
         from gate.commands.compare.intervals import overall
 
-        made.means[place] = overall(found.whole, policy, lambda case: made.groups.of(case.benchmark, case.factors))
-    made.rounds[place] = pair.rounds
+        means = overall(found.whole, policy, lambda case: made.groups.of(case.benchmark, case.factors))
+    rounds = pair.rounds
     if is_one_run(pair):
         made.gate = gate_of(pair, made.rules)
         estimated = as_decided(estimated, made.gate)
-        made.means[place] = overall_as_decided(made.means[place], made.gate)
-        level = next((o for o in made.means[place] if o.level == "build"), None)
-        made.rounds[place] = level.units if level is not None and pair.rounds is not None else pair.rounds
+        decided = {(o.group, o.metric): o for o in made.gate.overall}
+        means = [decided.get((each.group, each.metric), each) for each in means]
+        level = next((o for o in means if o.level == "build"), None)
+        rounds = level.units if level is not None and rounds is not None else rounds
+    made.means[place] = means, rounds
     made.sides.append(found)
     made.chief |= found.chief
     made.findings += [each.finding for each in estimated if each.finding is not None]
@@ -259,12 +233,13 @@ def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -
             )
             for line in lines
         ]
-        rows += means_of(lines, columns, base, Means(made.means, made.rounds), groups.of)
-        own = Block(
-            metric=key.metric, statistic=key.statistic, unit=key.unit, better=key.better, recorded=not decided,
-            rows=rows,
+        rows += means_of(lines, columns, base, made.means, groups.of)
+        blocks.append(
+            Block(
+                metric=key.metric, statistic=key.statistic, unit=key.unit, better=key.better, recorded=not decided,
+                rows=rows,
+            )
         )  # fmt: skip
-        blocks.append(own)
     return sorted(blocks, key=lambda block: block.recorded)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +15,13 @@ from gate.commands.study.analysis.selection import Abridgement, Selection, respo
 from gate.commands.study.design import Progress, progress_of, warnings_of_runs
 from gate.commands.study.options import AnalyseOptions
 from gate.commands.study.report import csv
-from gate.commands.study.report import text as study_text
+from gate.commands.study.report.document import brief, document_of
 from gate.config.fractions import model_order
 from gate.config.rules import is_decided
 from gate.config.study import Study
 from gate.config.treatments import model_factors, treatments
 from gate.config.types import Config
+from gate.document import html, terminal
 from gate.evidence.gather import refuse_duplicates
 from gate.evidence.hosts import machines, run_states
 from gate.evidence.inputs import Inputs, read_inputs
@@ -34,7 +34,6 @@ from gate.report.outputs import make_folder, refuse_inputs, write
 from gate.stats.design.quantiles import DEFAULT_TAUS
 from gate.units import agree, plural
 from gate.words.effects import settings_text
-from gate.words.streams import colored
 
 _ORDER = 2
 STUDY_JSON = "study.json"
@@ -52,9 +51,7 @@ class Analysed:
 
     def page(self) -> str:
         """Write the page, whose pictures take their time."""
-        from gate.commands.study.report import page
-
-        return page.render(self.report, self.observed, attachments(self.inputs.files))
+        return html.render(document_of(self.report, self.observed, attachments(self.inputs.files)))
 
     def write(self, options: AnalyseOptions) -> None:
         """Write the files that were asked for, and the folder of the study.
@@ -86,9 +83,8 @@ class Analysed:
         elif options.outputs.html == "-":
             out.write(self.page())
         else:
-            width = min(shutil.get_terminal_size((100, 24)).columns, 140)
-            quiet = options.outputs.quiet
-            out.write(study_text.render(self.report, color=colored(out), width=width, brief=quiet))
+            found = brief(self.report) if options.outputs.quiet else document_of(self.report)
+            out.write(terminal.render(found, terminal.bounded(out)))
         if options.out is not None and not options.outputs.quiet:
             err.write(f"perfgate: {options.out / STUDY_HTML} has the tables and pictures\n")
 

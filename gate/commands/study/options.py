@@ -22,11 +22,11 @@ SCALES: tuple[ScaleOption, ...] = get_args(ScaleOption)
 FOLDER = ".perfgate/study"
 
 
-def _named(text: str, what: str) -> tuple[str, str]:
-    """Split NAME=REST."""
+def _named(text: str, what: str, whole: str = "") -> tuple[str, str]:
+    """Split NAME=REST; whole: what was given, where that is a part of it."""
     name, sign, rest = (piece.strip() for piece in text.partition("="))
     if not (sign and name and rest):
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is {what}")
+        raise argparse.ArgumentTypeError(f"{(whole or text)!r:.80} is {what}")
     return name, rest
 
 
@@ -34,11 +34,8 @@ def combination(text: str) -> dict[str, str]:
     """Read settings of several factors: "fp=no,prf=fp"."""
     found: dict[str, str] = {}
     for part in text.split(","):
-        try:
-            name, setting = _named(part, "")
-        except argparse.ArgumentTypeError:
-            wanted = "write FACTOR=SETTING,FACTOR=SETTING"
-            raise argparse.ArgumentTypeError(f"{text!r:.80} is not a combination of settings: {wanted}") from None
+        what = "not a combination of settings: write FACTOR=SETTING,FACTOR=SETTING"
+        name, setting = _named(part, what, text)
         if name in found:
             raise argparse.ArgumentTypeError(f"{text!r:.80} names {name} twice")
         found[name] = setting

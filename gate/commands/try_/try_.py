@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +19,7 @@ from gate.commands.try_.plans import first_builds, plans, round_cost
 from gate.commands.try_.result import Built, Note, Problem, Proposal, Trial, Tried
 from gate.config.rules import floor_of, is_decided, no_duet, threshold_of
 from gate.config.types import Benchmark, Config
+from gate.document import terminal
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Build, Execution, Failure, UserError
 from gate.model.case import MEAN
@@ -37,7 +37,6 @@ from gate.run.strict import refuse_unfit_for, shim_warnings
 from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
 from gate.store.learning import costs_of
-from gate.words.streams import colored
 from harness.build.cache import About
 from harness.host.fitness import QUICK_WINDOW, STILL_BUSY, examine, others_load, unfit
 from harness.host.lock import NotFreeError
@@ -246,8 +245,8 @@ def _show(trial: Trial, job: Job, outputs: OutputOptions, out: TextIO) -> None:
     if outputs.quiet:
         out.writelines(f"{line}\n" for line in words.brief(trial))
     else:
-        width = min(shutil.get_terminal_size((100, 24)).columns, 140)
-        out.write(words.render(trial, job.project.settings.rules, color=colored(out), width=width))
+        found = words.document_of(trial, job.project.settings.rules)
+        out.write(terminal.render(found, terminal.bounded(out)))
 
 
 _COUNTS = "callgrind"

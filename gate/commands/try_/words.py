@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ import msgspec
 from gate.commands.try_.executions import Trying
 from gate.commands.try_.result import Built, Case, Fit, Note, Plans, RoundCost, Trial, Tried
 from gate.config.types import BuildTable, Config
-from gate.document.terminal import Cell, Column, lay_out, paint
+from gate.document.document import Cell, Code, Column, Document, Items, Part, Row, Said, Table
 from gate.model import SCHEMA, Failure
 from gate.planning.text import POWER
 from gate.report.json import plain
@@ -21,7 +21,7 @@ from gate.words.failures import title
 from gate.words.reports import commit
 from gate.writing.amounts import as_configured
 from gate.writing.phrases import joined
-from gate.writing.plain import clip, last_lines, visible, wrap
+from gate.writing.plain import clip, last_lines, visible
 from gate.writing.sentences import Lines
 from harness.host.fitness import WAITS
 
@@ -33,7 +33,6 @@ _LAST = 12
 _LONGEST = 300
 _FIRST = 5.0
 """Seconds of a build from which it matters that the first one may do what later ones need not."""
-_INDENT = "  "
 _LONG = 3600.0
 """Seconds of a check beyond which a larger budget is not all of the advice."""
 
@@ -72,38 +71,26 @@ def brief(trial: Trial) -> list[str]:
     return [headline(trial), *(title(failure) for each in trial.benchmarks for failure in each.failures)]
 
 
-def render(trial: Trial, rules: Config, *, color: bool = False, width: int = 100) -> str:
-    """Write everything for a terminal; ends with what to do next.
-
-    Args:
-        trial: what was found.
-        rules: of the gate.
-        color: SGR codes for the headline.
-        width: columns; only lines to paste go beyond it.
-    """
-    bad = trial.exit_code != 0
-    first = wrap(f"{commit(trial.head)}: {headline(trial)}", width, rest=_INDENT)
-    sections: list[list[str]] = [[paint(line, ("1;31" if bad else "1;32") if color else "") for line in first]]
-    if trial.failure is not None:
-        sections.append(_failed(trial.failure, width))
-    if trial.built is not None:
-        sections.append(_wrapped([_built(trial.built)], width))
-    sections += [_refused(each, width) for each in trial.benchmarks if each.refused]
-    sections.append(_cases(trial.benchmarks, width))
-    sections.append(_wrapped(_slow(trial.benchmarks), width))
-    if trial.cost is not None:
-        sections.append(_wrapped([_round(trial.cost, trial.built, rules)], width))
-    if trial.plans is not None:
-        sections.append(_plans(trial.plans, rules, width))
-    sections.append(_host(trial, width))
-    warnings = (f"warning: {each.sentence()}" for each in trial.warnings)
-    sections.append(_wrapped([*map(_note, trial.notes), *warnings], width))
-    sections.append(_wrapped([_next(trial, rules)], width))
-    return "\n".join("".join(f"{line}\n" for line in section) for section in sections if section)
-
-
-def _wrapped(texts: Iterable[str], width: int) -> list[str]:
-    return [line for text in texts for line in wrap(visible(text), width, rest=_INDENT)]
+def document_of(trial: Trial, rules: Config) -> Document:
+    """Write everything; ends with what to do next. rules: of the gate."""
+    refused = [each for each in trial.benchmarks if each.refused]
+    warnings = [f"warning: {each.sentence()}" for each in trial.warnings]
+    built, cost = trial.built, trial.cost
+    told = [_round(cost, built, rules)] if cost is not None else []
+    sections: list[list[Part]] = [
+        [Said(f"{commit(trial.head)}: {headline(trial)}", "error" if trial.exit_code else "pass")],
+        _failed(trial.failure) if trial.failure is not None else [],
+        [Items([_built(built)] if built is not None else [], "rest")],
+        *(_refused(each) for each in refused),
+        _cases(trial.benchmarks),
+        [Items(_slow(trial.benchmarks), "rest")],
+        [Items(told, "rest")],
+        _plans(trial.plans, rules) if trial.plans is not None else [],
+        _host(trial),
+        [Items([*map(_note, trial.notes), *warnings], "rest")],
+        [Items([_next(trial, rules)], "rest")],
+    ]
+    return Document("perfgate try", headline(trial), sections, "in the JSON", "")
 
 
 def _built(built: Built) -> str:
@@ -128,60 +115,41 @@ def _built(built: Built) -> str:
     return f"{text}; later builds are full ones{f', because {why}' if why else ''}{faster}"
 
 
-def _failed(failure: Failure, width: int) -> list[str]:
-    """Write why something failed, what it said last, what may help and how to repeat it."""
-    said = [line for line in last_lines(failure.stderr, _LAST) if line.strip()]
-    lines = [each for line in said for each in wrap(clip(line, _LONGEST), width, first=_INDENT, rest=_INDENT * 2)]
-    if failure.hint:
-        lines += wrap(visible(failure.hint), width, first=_INDENT, rest=_INDENT)
+def _failed(failure: Failure) -> list[Part]:
+    """Write what a failure said last, what may help and how to repeat it."""
+    said = [clip(line, _LONGEST) for line in last_lines(failure.stderr, _LAST) if line.strip()]
+    parts: list[Part] = [Code("\n".join([*said, *([failure.hint] if failure.hint else [])]), copied=False)]
     if failure.command:
         first, *rest = failure.command.strip().splitlines()
         more = f" (and {plural(len(rest), 'line')} more)" if rest else ""
-        lines.append(f"{_INDENT}command: {clip(visible(first), _COMMAND)}{more}")
-    return lines
+        parts.append(Code(f"command: {clip(visible(first), _COMMAND)}{more}"))
+    return parts
 
 
-def _refused(each: Tried, width: int) -> list[str]:
+def _refused(each: Tried) -> list[Part]:
     if not each.failures:
-        nothing = f"{each.benchmark}: its command named no benchmark that include and exclude leave"
-        return _wrapped([nothing], width)
-    lines = []
-    for failure in each.failures[:_MOST_CASES]:
-        lines += [*_wrapped([title(failure)], width), *_failed(failure, width)]
+        return [Items([f"{each.benchmark}: its command named no benchmark that include and exclude leave"], "rest")]
+    shown = each.failures[:_MOST_CASES]
+    parts: list[Part] = [part for own in shown for part in (Items([title(own)], "rest"), *_failed(own))]
     more = len(each.failures) - _MOST_CASES
-    return [*lines, *([f"{_INDENT}and {more} more of {visible(each.benchmark)}"] if more > 0 else [])]
+    return [*parts, Items([f"and {more} more of {each.benchmark}"] if more > 0 else [], "rest")]
 
 
-def _cases(tried: Sequence[Tried], width: int) -> list[str]:
+def _cases(tried: Sequence[Tried]) -> list[Part]:
     cases = [case for each in tried for case in each.cases if case.decided]
     if not cases:
         return []
     head = [Column("case"), *(Column(name, right=True) for name in ("value", "spread", "values"))]
     several = len({case.metric for case in cases}) > 1
-    rows = [_row(case, several=several) for case in cases[:_MOST_CASES]]
+    rows = [_row(case, several=several) for case in cases]
     which = "values of one execution" if all(case.executions == 1 for case in cases) else "values of the trial"
-    title_ = f"{which}; spread: standard deviation of one value"
-    more = len(cases) - _MOST_CASES
-    lines = [*wrap(title_, width), *_table(head, rows, width)]
-    return [*lines, *([f"{_INDENT}and {plural(more, 'more case')}"] if more > 0 else [])]
+    return [Table(f"{which}; spread: standard deviation of one value", "", head, rows, most=_MOST_CASES)]
 
 
-def _table(head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    found = lay_out(head, [[Cell(text) for text in row] for row in rows], width - len(_INDENT))
-    if found is not None:
-        return [f"{_INDENT}{line}" for line in found]
-    # too narrow for a table: a line for each row
-    lines = []
-    for first, *rest in rows:
-        named = (f"{column.title} {text}" for column, text in zip(head[1:], rest, strict=True) if text)
-        lines += wrap(f"{first}: {', '.join(named)}", width, first=_INDENT, rest=_INDENT * 2)
-    return lines
-
-
-def _row(case: Case, *, several: bool) -> list[str]:
+def _row(case: Case, *, several: bool) -> Row:
     name = f"{case.benchmark} {case.metric}" if several else case.benchmark
     spread = "exact" if case.exact else "" if case.spread is None else f"±{format_share(case.spread)}"
-    return [visible(name), format_value(case.mean, case.unit), spread, f"{case.values:,}"]
+    return Row([*map(Cell, (visible(name), format_value(case.mean, case.unit), spread, f"{case.values:,}"))])
 
 
 def _slow(tried: Sequence[Tried]) -> list[str]:
@@ -213,7 +181,7 @@ def _round(cost: RoundCost, built: Built | None, rules: Config) -> str:
     return text
 
 
-def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
+def _plans(plans: Plans, rules: Config) -> list[Part]:
     finding = "finds at least" if plans.basis == "one-build" else "finds"
     head = [Column("budget"), *(Column(name, right=True) for name in ("a side", "takes", finding))]
     rows = [_fit(fit) for fit in plans.fits]
@@ -221,75 +189,63 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
     if plans.leaner is not None:
         rows.insert(place, _fit(plans.leaner, ", leaner"))
     finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
-    title_ = (
-        f"plans: builds x executions x iterations, and the change that {POWER:.0%} of such checks call a regression"
-    )
-    lines = [*wrap(title_, width), *_table(head, rows, width)]
-    if finds and plans.basis != "exact":
-        lines += wrap(f"of the noisiest finding: {visible(finds[-1])}", width, first=_INDENT, rest=_INDENT)
+    told = [f"of the noisiest finding: {visible(finds[-1])}"] if finds and plans.basis != "exact" else []
     if finds and plans.basis == "one-build":
-        lines += wrap(
-            "At least: how much builds differ adds to it, which one build does not show.",
-            width, first=_INDENT, rest=_INDENT,
-        )  # fmt: skip
-    if plans.why:
-        lines += wrap(visible(plans.why), width, first=_INDENT, rest=_INDENT)
-    if plans.basis == "memory":
-        lines += wrap("noise: as remembered of this host", width, first=_INDENT, rest=_INDENT)
+        told.append("At least: how much builds differ adds to it, which one build does not show.")
+    told += [plans.why] if plans.why else []
+    told += ["noise: as remembered of this host"] if plans.basis == "memory" else []
     unknown = next((fit.hardest for fit in plans.fits if fit.unknown and fit.hardest is not None), None)
     if unknown is not None:
-        text = (
+        told.append(
             f"unknown: one value of {visible(unknown)} shows no spread: have an execution give several "
             "values (plan.iterations)"
         )
-        lines += wrap(text, width, first=_INDENT, rest=_INDENT)
     few = [fit.builds for fit in plans.fits if fit.finds is None and not fit.unknown]
     if few and min(few) < rules.gate.min_builds:
-        text = f"nothing: no regression is called after fewer than {plural(rules.gate.min_builds, 'build')}"
-        lines += wrap(text, width, first=_INDENT, rest=_INDENT)
-    if plans.leaner is not None:
-        counts = [f"executions = {plans.leaner.executions}", f"iterations = {plans.leaner.iterations}"]
-        lines += [*wrap("For the leaner one, put this into the file:", width, first=_INDENT, rest=_INDENT)]
-        lines += [f"{_INDENT * 2}{line}" for line in ("[plan]", *counts)]
-    return lines
+        told.append(f"nothing: no regression is called after fewer than {plural(rules.gate.min_builds, 'build')}")
+    called = f"the change that {POWER:.0%} of such checks call a regression"
+    table = Table(f"plans: builds x executions x iterations, and {called}", "", head, rows)
+    lean, paste = plans.leaner, list[Part]()
+    if lean is not None:
+        told.append("For the leaner one, put this into the file:")
+        paste = [Code(f"[plan]\nexecutions = {lean.executions}\niterations = {lean.iterations}")]
+    return [table, Items(told, "rest"), *paste]
 
 
-def _fit(fit: Fit, whose: str = ", as configured") -> list[str]:
+def _fit(fit: Fit, whose: str = ", as configured") -> Row:
     budget = format_duration(fit.budget) + (whose if fit.configured else "")
+    counts, takes = f"{fit.builds} x {fit.executions} x {fit.iterations}", format_duration(fit.seconds)
     if fit.builds == 0:
-        return [budget, "no round", format_duration(fit.seconds), "nothing"]
+        return Row([*map(Cell, (budget, "no round", takes, "nothing"))])
     finds = "unknown" if fit.unknown else "nothing"
     if fit.finds is not None:
         # what is lost of a rate is less than all of it
         ratio = 1 + fit.finds if fit.better == "lower" else 1 / (1 + fit.finds)
         finds = format_share(ratio - 1, sign=True)
-    counts = f"{fit.builds} x {fit.executions} x {fit.iterations}"
-    takes = format_duration(fit.seconds)
     if fit.first < fit.builds:
         counts, takes = f"{fit.first} to {counts}", f"{format_duration(fit.sooner)} to {takes}"
-    return [budget, counts, takes, finds]
+    return Row([*map(Cell, (budget, counts, takes, finds))])
 
 
-def _host(trial: Trial, width: int) -> list[str]:
+def _host(trial: Trial) -> list[Part]:
     if not trial.host:
-        return ["host: fit to measure on"]
+        return [Items(["host: fit to measure on"], "rest")]
     problems = "; ".join(f"{problem.check}: {problem.value}" for problem in trial.host)
     unfit = "unfit for wall time" if {problem.check for problem in trial.host} <= WAITS else "unfit"
-    lines = _wrapped([f"host: {unfit}, {problems} (`perfgate doctor` shows more)"], width)
+    parts: list[Part] = [Items([f"host: {unfit}, {problems} (`perfgate doctor` shows more)"], "rest")]
     for proposal in trial.proposals:
         names = visible(joined(proposal.benchmarks))
+        into = f"put this into the [[benchmark]] of {names}:"
         if proposal.kind == "count":
             text = (
-                f"instructions do not depend on what else runs here (waiting and cache misses do not count). To count "
-                f"them, put this into the [[benchmark]] of {names}:"
+                "instructions do not depend on what else runs here (waiting and cache misses do not count). To count "
+                f"them, {into}"
             )
         else:
-            where = f"To decide on it too, put this into the [[benchmark]] of {names}:"
-            where = "To decide on it:" if proposal.place == "file" else where
+            where = "To decide on it:" if proposal.place == "file" else f"To decide on it too, {into}"
             text = f"CPU time of {names} depends less on what else runs here. {where}"
-        lines += wrap(text, width, first=_INDENT, rest=_INDENT)
-        lines += [f"{_INDENT * 2}{line}" for line in proposal.toml.splitlines()]
-    return lines
+        parts += [Items([text], "rest"), Code(proposal.toml)]
+    return parts
 
 
 def _note(note: Note) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -23,21 +22,12 @@ from gate.model.study import (
     QuantileEffects,
     Response,
     SeriesPoint,
-    Setting,
     Spread,
     Varies,
 )
 from gate.stats.design.cells import balanced, blocks, lacking, main_effects, treatments
 from gate.stats.design.checks import dependence
-from gate.stats.design.claims import (
-    change_of_quantile,
-    claims,
-    lenth,
-    of_contrasts,
-    of_mean,
-    of_quantile,
-    of_spread,
-)
+from gate.stats.design.claims import change_of_quantile, claims, lenth, of_contrasts, of_mean, of_quantile, of_spread
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
 from gate.stats.design.linear import linear_model, trends
@@ -46,9 +36,6 @@ from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.sample_size import FEWEST, mean_intervals, sample_sizes
 from gate.stats.design.strata import aligned
 from gate.words.effects import percentile, settings_text
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +63,6 @@ def lie_of(observed: Observed) -> Layers:
     return layers(observed.units, observed.factors, observed.block, repeated=observed.analysis_unit != "iteration")
 
 
-def in_family(linear: LinearModel | None, found: Sequence[Claim]) -> LinearModel | None:
-    """Give the terms the adjusted p of the family of the response."""
-    if linear is None:
-        return None
-    adjusted = {claim.term: claim.p_adjusted for claim in found if claim.statistic == "mean"}
-    terms = [msgspec.structs.replace(term, p_adjusted=adjusted.get(term.term)) for term in linear.terms]
-    return msgspec.structs.replace(linear, terms=terms)
-
-
 def family(
     observed: Observed,
     method: Method,
@@ -106,22 +84,19 @@ def family(
     # executions of one build or session are alike in that, whatever the setting
     alone = {factor.name for factor in observed.factors if factor.varies == "execution"}
     hypotheses += of_spread([s for s in varying if not s.at and s.factor in alone])
-    found = claims(hypotheses, 1 - method.confidence)
     of = {percentile(tau): tau for tau in told}
-    return [
-        _with_ends(claim, observed, method, of[claim.statistic], lie) if claim.statistic in of else claim
-        for claim in found
-    ]
-
-
-def _with_ends(claim: Claim, observed: Observed, method: Method, tau: float, lie: Layers) -> Claim:
-    """Give a claimed change of a quantile between two settings its interval."""
-    place = next((k for k, f in enumerate(observed.factors) if f.name == claim.term and len(f.settings) == 2), None)
-    if place is None or not claim.claimed:
-        return claim
-    units, factors = observed.units, observed.factors
-    ends = change_of_quantile(observed.values, units, factors, method.order, tau, lie, place, method.confidence)
-    return claim if ends is None else msgspec.structs.replace(claim, low=ends[0], high=ends[1])
+    places = {f.name: k for k, f in enumerate(observed.factors) if len(f.settings) == 2}
+    found = []
+    for claim in claims(hypotheses, 1 - method.confidence):
+        # a claimed change of a quantile between two settings has an interval
+        if claim.claimed and claim.statistic in of and claim.term in places:
+            ends = change_of_quantile(
+                observed.values, observed.units, observed.factors, method.order, of[claim.statistic], lie,
+                places[claim.term], method.confidence,
+            )  # fmt: skip
+            claim = claim if ends is None else msgspec.structs.replace(claim, low=ends[0], high=ends[1])
+        found.append(claim)
+    return found
 
 
 _IN_TIME = 5000
@@ -146,9 +121,19 @@ def analyse(observed: Observed, method: Method) -> Response:
     told = [model.tau for model in quantiles.models if model.enough] if quantiles else []
     contrasts = lenth(units, factors, confidence) if varied else None
     claimed = family(observed, method, linear, told, varying, lie, contrasts)
+    adjusted = {claim.term: claim.p_adjusted for claim in claimed if claim.statistic == "mean"}
+    terms = [msgspec.structs.replace(t, p_adjusted=adjusted.get(t.term)) for t in (linear.terms if linear else [])]
     checked = diagnostics(alike, factors, order, observed.analysis_unit, confidence, observed.scale) if varied else None
     sampled = _sampled(observed, method)
     sizes = sample_sizes(units, factors, confidence, method.seed, mains, sampled)
+    warnings = _warnings(observed, linear)
+    if sampled is not None and sizes is None:
+        count = int(np.all([units[f"f{i}"] == code for i, code in enumerate(sampled)], axis=0).sum())
+        has = f"{settings_text(observed.settings(sampled))} has {count} {observed.analysis_unit}s"
+        warnings.append(f"no study of sample sizes: {has}, and it needs {FEWEST}")
+    # the treatments that an abridgement leaves out by naming them
+    named = [pattern for a in method.abridgements if not a.keep for pattern in a.patterns]
+    without = dict.fromkeys(own for pattern in named for own in matching(observed, pattern, "--without"))
     depending = [dependence(units, factors, level, confidence) for level in ("session", "build")]
     found = Response(
         benchmark=observed.benchmark,
@@ -162,7 +147,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         lacking=lacking(units, factors),
         balanced=balanced(units, factors),
         other_scale=_other_scale(observed, method, linear, claimed),
-        linear=in_family(linear, claimed),
+        linear=None if linear is None else msgspec.structs.replace(linear, terms=terms),
         claims=claimed,
         diagnostics=checked,
         quantiles=quantiles,
@@ -180,33 +165,15 @@ def analyse(observed: Observed, method: Method) -> Response:
         dependences=[each for each in depending if each is not None],
         series=series(observed),
         abridged=[each for a in method.abridgements if (each := _abridged(observed, a, method)) is not None],
-        questionable=_questionable(observed, method),
-        histograms=_histograms(observed, method),
+        questionable=[observed.settings(own) for own in without],
+        histograms=[
+            observed.settings(own) for pattern in method.histograms for own in _known(observed, pattern, "--histogram")
+        ],
         words=[],
-        warnings=[*_warnings(observed, linear), *(_too_few(observed, sampled) if sizes is None else [])],
+        warnings=warnings,
         lenth=contrasts,
     )
     return msgspec.structs.replace(found, words=words_of(found, confidence))
-
-
-def _too_few(observed: Observed, treatment: tuple[int, ...] | None) -> list[str]:
-    if treatment is None:
-        return []
-    own = np.all([observed.units[f"f{i}"] == code for i, code in enumerate(treatment)], axis=0)
-    has = f"{settings_text(observed.settings(treatment))} has {int(own.sum())} {observed.analysis_unit}s"
-    return [f"no study of sample sizes: {has}, and it needs {FEWEST}"]
-
-
-def _questionable(observed: Observed, method: Method) -> list[dict[str, Setting]]:
-    """Return the treatments that an abridgement leaves out by naming them."""
-    without = [pattern for a in method.abridgements if not a.keep for pattern in a.patterns]
-    codes = dict.fromkeys(own for pattern in without for own in matching(observed, pattern, "--without"))
-    return [observed.settings(own) for own in codes]
-
-
-def _histograms(observed: Observed, method: Method) -> list[dict[str, Setting]]:
-    found = (own for pattern in method.histograms for own in _known(observed, pattern, "--histogram"))
-    return [observed.settings(own) for own in found]
 
 
 def _known(observed: Observed, pattern: Pattern, option: str) -> list[tuple[int, ...]]:
@@ -304,14 +271,15 @@ def _abridged(observed: Observed, abridgement: Abridgement, method: Method) -> A
     kept = abridged(observed, abridgement)
     if kept is None:
         return None
+    units, factors = kept.units, kept.factors
     return Abridged(
         name=abridgement.name,
-        treatments=len(treatments(kept.units, kept.values, kept.factors)),
-        balanced=balanced(kept.units, kept.factors),
-        linear=linear_model(kept.units, kept.factors, method.order, method.confidence, observed.metric, lie_of(kept)),
-        mains=main_effects(kept.units, kept.factors),
-        interactions=main_effects(kept.units, kept.factors, 2),
-        blocks=blocks(kept.units, kept.factors),
+        treatments=len(treatments(units, kept.values, factors)),
+        balanced=balanced(units, factors),
+        linear=linear_model(units, factors, method.order, method.confidence, observed.metric, lie_of(kept)),
+        mains=main_effects(units, factors),
+        interactions=main_effects(units, factors, 2),
+        blocks=blocks(units, factors),
     )
 
 

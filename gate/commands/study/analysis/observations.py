@@ -100,18 +100,28 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     if len(better) > 1:
         raise UserError(f"{first.benchmark}: the lines of {metric} disagree which direction is better")
     ordered = sorted(executions, key=lambda e: (e.session, e.build, -1 if e.order is None else e.order, e.execution))
-    settings = _columns(ordered, wanted)
-    factors = tuple(column.factor for column in settings)
+    # in the order of the design, else as they come; side last, where both sides were measured
+    names = dict.fromkeys([*(f.name for f in wanted.declared), *(name for e in ordered for name in e.factors)])
+    names.setdefault(SIDE)
+    settings = [found for name in names if (found := _column(name, ordered, wanted)) is not None]
+    factors = tuple(factor for factor, _ in settings)
     told = [e.metrics[metric] for e in ordered]
     values = [np.array(each.values, dtype=np.float64) * to_base(each.unit)[1] for each in told]
     lengths = np.array([len(own) for own in values], dtype=np.int64)
-    columns: dict[str, Any] = {f"f{i}": _codes(column) for i, column in enumerate(settings)}
-    columns["session"] = _sessions(ordered, settings)
+    columns: dict[str, Any] = {
+        f"f{i}": np.array(list(map(factor.settings.index, own)), dtype=np.int64)
+        for i, (factor, own) in enumerate(settings)
+    }
+    # runners that number their sessions alike have each their own
+    apart = [own for factor, own in settings if factor.varies == "session"]
+    keys = [(e.session, *(own[i] for own in apart)) for i, e in enumerate(ordered)]
+    same = len(set(keys)) == len({e.session for e in ordered})
+    columns["session"] = np.array([e.session for e in ordered], dtype=np.int64) if same else _numbered(keys)
     sessions = columns["session"].tolist()
     columns["round"] = _numbered([(session, e.build) for session, e in zip(sessions, ordered, strict=True)])
     columns["replicate"] = np.array([e.execution for e in ordered], dtype=np.int64)
     columns["fold"] = np.array([wanted.fold(e) for e in ordered], dtype=np.int64)
-    bound = [c.settings for c in settings if c.factor.varies != "execution" and c.factor.name != SIDE]
+    bound = [own for factor, own in settings if factor.varies != "execution" and factor.name != SIDE]
     columns["build"] = _numbered(
         [(e.session, e.side, e.build, *(own[i] for own in bound)) for i, e in enumerate(ordered)]
     )
@@ -204,19 +214,8 @@ def plain(value: object) -> Setting:
     return msgspec.json.encode(value, order="sorted").decode()
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """The setting of one factor in each execution."""
-
-    factor: Factor
-    settings: list[Setting]
-
-
-def _columns(executions: Sequence[Execution], wanted: Wanted) -> list[_Column]:
-    """Return the factors in the order of the design, else as they come; side last, where both sides were measured."""
-    names = dict.fromkeys([*(f.name for f in wanted.declared), *(name for e in executions for name in e.factors)])
-    names.setdefault(SIDE)
-    return [found for name in names if (found := _column(name, executions, wanted)) is not None]
+_Column = tuple[Factor, list[Setting]]
+"""A factor and its setting in each execution."""
 
 
 def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> _Column | None:
@@ -241,14 +240,12 @@ def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> _Colu
     settings = [str(plain(setting)) if text else plain(setting) for setting in own]
     declared = next((f for f in wanted.declared if f.name == name), None)
     first = [str(s) if text else plain(s) for s in declared.settings] if declared else []
-    return _Column(
-        Factor(
-            name=name,
-            settings=_in_order(name, set(settings), list(SIDES) if name == SIDE else first, wanted.order),
-            varies=declared.varies if declared else _varies(name, executions, settings),
-        ),
-        settings,
+    factor = Factor(
+        name=name,
+        settings=_in_order(name, set(settings), list(SIDES) if name == SIDE else first, wanted.order),
+        varies=declared.varies if declared else _varies(name, executions, settings),
     )
+    return factor, settings
 
 
 def _in_order(
@@ -275,19 +272,6 @@ def _varies(name: str, executions: Sequence[Execution], settings: Sequence[Setti
     if len(sessions) > 1 and all(len(own) == 1 for own in sessions.values()):
         return "session"
     return "build" if len(builds) > 1 and all(len(own) == 1 for own in builds.values()) else "execution"
-
-
-def _codes(column: _Column) -> Integers:
-    place = {setting: code for code, setting in enumerate(column.factor.settings)}
-    return np.array([place[setting] for setting in column.settings], dtype=np.int64)
-
-
-def _sessions(executions: Sequence[Execution], columns: Sequence[_Column]) -> Integers:
-    """Return the session of each execution; runners that number theirs alike have each their own."""
-    bound = [c.settings for c in columns if c.factor.varies == "session"]
-    keys = [(e.session, *(own[i] for own in bound)) for i, e in enumerate(executions)]
-    numbers = np.array([e.session for e in executions], dtype=np.int64)
-    return numbers if len(set(keys)) == len(np.unique(numbers)) else _numbered(keys)
 
 
 def _numbered(keys: Sequence[Hashable]) -> Integers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -45,24 +46,17 @@ def responses(executions: Sequence[Execution], selection: Selection, wanted: Wan
     Raises:
         UserError: a selection of nothing, or lines that do not go together.
     """
-    kept = _with_settings(_of_benchmarks(executions, selection.benchmarks), selection.settings)
-    cases = dict.fromkeys(
-        CaseId(e.benchmark, name) for e in kept for name, metric in e.metrics.items() if metric.values
-    )
-    chosen = _chosen(list(cases), selection)
-    found = []
-    for case in chosen:
-        own = [e for e in kept if e.benchmark == case.benchmark and (m := e.metrics.get(case.metric)) and m.values]
-        found.append(observations(own, case.metric, wanted))
-    return found
-
-
-def _of_benchmarks(executions: Sequence[Execution], globs: Sequence[str]) -> list[Execution]:
+    globs = selection.benchmarks
     kept = [e for e in executions if not globs or any(fnmatchcase(e.benchmark, glob) for glob in globs)]
     if executions and not kept:
         names = ", ".join(sorted({e.benchmark for e in executions}))
         raise UserError(f"--benchmark {' '.join(globs)}: matches none of {names}")
-    return kept
+    measured: dict[CaseId, list[Execution]] = defaultdict(list)
+    for e in _with_settings(kept, selection.settings):
+        for name, metric in e.metrics.items():
+            if metric.values:
+                measured[CaseId(e.benchmark, name)].append(e)
+    return [observations(measured[case], case.metric, wanted) for case in _chosen(list(measured), selection)]
 
 
 def _with_settings(executions: list[Execution], settings: Mapping[str, Sequence[str]]) -> list[Execution]:

@@ -7,8 +7,6 @@ from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any
 
-import msgspec
-
 from gate.commands.study.report import words as say
 from gate.commands.study.report.words import Amounts
 from gate.document.document import Cell, Column, Row, Table
@@ -21,37 +19,37 @@ QUANTILES = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
 """Of a one-way table, as SCHED has them."""
 MOST_APART = 12
 """Combinations beside machines that have a table of their own."""
+_ROWS = 16
+"""Most rows of a table in a text; all are in the page and in the tables."""
 MOST_RANKS = 60
 """Rows of Kruskal-Wallis tests that a page shows."""
 
 
-class Shown(msgspec.Struct, frozen=True):
-    """A column: value is taken from a row, and show writes it; where it is None there is nothing."""
-
-    column: Column
-    value: Callable[[Any], Any]
-    show: Callable[[Any], str]
+Shown = tuple[Column, Callable[[Any], Any], Callable[[Any], str]]
+"""A column: its head, what takes its value of a row, and what writes that; where it is None there is nothing."""
 
 
-def text(title: str, value: str | Callable[[Any], Any], show: Callable[[Any], str] = str) -> Shown:
+def text(
+    title: str, value: str | Callable[[Any], Any], show: Callable[[Any], str] = str, *, right: bool = False,
+    spare: bool = False,
+) -> Shown:  # fmt: skip
     """Describe a column of words; value: the name of what the row has, or what makes it of the row."""
-    return Shown(Column(title), attrgetter(value) if isinstance(value, str) else value, show)
+    return Column(title, right=right, spare=spare), attrgetter(value) if isinstance(value, str) else value, show
 
 
-def number(title: str, value: str | Callable[[Any], Any], show: Callable[[Any], str] = str) -> Shown:
-    """Describe a column of numbers."""
-    return Shown(Column(title, right=True), attrgetter(value) if isinstance(value, str) else value, show)
+number = partial(text, right=True)
+"""Describes a column of numbers."""
 
 
-def chance(title: str, name: str = "p", of: Callable[[Any], Any] = lambda row: row) -> Shown:
+def chance(title: str, name: str = "p", of: Callable[[Any], Any] = lambda row: row, *, spare: bool = False) -> Shown:
     """Describe a column of p, which says where there is none; of: what of the row has it, None: nothing."""
-    return number(title, of, lambda own: format_p(getattr(own, name)))
+    return number(title, of, lambda own: format_p(getattr(own, name)), spare=spare)
 
 
 def view(caption: str, rows: Iterable[Any], *columns: Shown, note: str = "") -> Table:
     """Write a table."""
-    cells = ([Cell("" if (value := own.value(row)) is None else own.show(value)) for own in columns] for row in rows)
-    return Table(caption, "", [own.column for own in columns], [Row(own) for own in cells], note)
+    cells = ([Cell("" if (v := value(row)) is None else show(v)) for _, value, show in columns] for row in rows)
+    return Table(caption, "", [column for column, *_ in columns], list(map(Row, cells)), note=note, most=_ROWS)
 
 
 def _in(unit: str, before: str = ", in ") -> str:
@@ -70,16 +68,10 @@ def _quantile_of(name: str) -> Callable[[Any], Any]:
     return lambda row: row.quantiles.get(name)
 
 
-def _share(value: float) -> str:
-    return f"{value:.1%}"
-
-
 # --- models ---------------------------------------------------------------------------------------------------------
 
 
-def linear(
-    response: Response, model: LinearModel, confidence: float, name: str = "", share: Callable[[float], str] = _share
-) -> Table:
+def linear(response: Response, model: LinearModel, confidence: float, name: str = "") -> Table:
     """Lay out a linear model in the form of QR Table 3, with the error of each term where there are several."""
     amounts, percent = Amounts(response), format_confidence(confidence)
     rows: list[tuple[Any, Any, Any]] = []
@@ -109,8 +101,8 @@ def linear(
         # combinations of settings may be lacking
         return own.df if own.whole_df in (None, own.df) else f"{own.df} of {own.whole_df}"
 
-    errors = [text("tested against", tested, say.error_of)]
-    fitted = f"{model.observations} observations, R² {'unknown' if model.r2 is None else share(model.r2)}"
+    errors = [text("tested against", tested, say.error_of, spare=True)]
+    fitted = f"{model.observations} observations, R² {'unknown' if model.r2 is None else format_share(model.r2)}"
     return view(
         f"{f'{name}: ' if name else ''}Effects on the mean{_in(amounts.changes, ' in ')}: {model.formula}; {fitted}",
         rows,
@@ -118,13 +110,13 @@ def linear(
         number(f"low {percent}", lambda row: row[1][0]),
         number("estimate", lambda row: row[1][1]),
         number(f"high {percent}", lambda row: row[1][2]),
-        number("df", df),
-        number(f"sum sq{amounts.squared}", of("sum_of_squares", "residual_ss"), amounts.squares),
-        number("share", of("share", "unexplained"), share),
+        number("df", df, spare=True),
+        number(f"sum sq{amounts.squared}", of("sum_of_squares", "residual_ss"), amounts.squares, spare=True),
+        number("share", of("share", "unexplained"), format_share),
         chance("p", of=tested),
         chance("p, family", "p_adjusted", tested),
         *(errors if len(model.strata) > 1 else []),
-        note="; ".join(say.below(response, model)),
+        note="; ".join([*say.below(response, model), *([say.errors(model)] if model.strata else [])]),
     )
 
 
@@ -170,8 +162,8 @@ def quantile(response: Response, model: QuantileModel, confidence: float) -> Tab
     none = [None] * len(model.effects)
     rows = [*zip(model.effects, model.iid or none, model.iid_errors or none, strict=True)]
     extra = (
-        number(f"iid low {percent}", lambda row: amounts.ends(row[1])[0]),
-        number(f"iid high {percent}", lambda row: amounts.ends(row[1])[2]),
+        number(f"iid low {percent}", lambda row: amounts.ends(row[1])[0], spare=True),
+        number(f"iid high {percent}", lambda row: amounts.ends(row[1])[2], spare=True),
         number("iid error", lambda row: row[2], amounts.change),
         number("iid t", lambda row: row[1].estimate / row[2] if row[2] else None, "{:.2f}".format),
         chance("iid p", of=lambda row: row[1]),
@@ -238,9 +230,9 @@ def checks(response: Response) -> Table:
         "Checks",
         say.checks(response),
         text("test", "name"),
-        number("statistic", "statistic", format_number),
-        number("df", "df", lambda df: ", ".join(f"{own:.4g}" for own in df)),
-        chance("p"),
+        number("statistic", "statistic", format_number, spare=True),
+        number("df", "df", lambda df: ", ".join(f"{own:.4g}" for own in df), spare=True),
+        chance("p", spare=True),
         text("says", "words"),
     )
 
@@ -295,9 +287,9 @@ def treatments(response: Response) -> Table:
         f"Treatments{_in(amounts.unit.name)}; quantiles of all values, where there are enough of them",
         response.treatments,
         text("treatment", "settings", lambda at: _or("all")(at) + (" (questionable)" if at in odd else "")),
-        number("builds", "builds"),
-        number("executions", "executions"),
-        number("values", "values"),
+        number("builds", "builds", spare=True),
+        number("executions", "executions", spare=True),
+        number("values", "values", spare=True),
         number("mean", "mean", amounts.level),
         number("sd", "sd", amounts.change),
         *(number(percentile(float(t)), _quantile_of(t), amounts.level) for t in taus),
@@ -355,25 +347,9 @@ def _percents(response: Response, found: Sequence[PercentRow], at: str) -> Table
         *([text("settings", lambda row: f"{row.first} to {row.second}")] if several else []),
         number(names[0], "first_mean", amounts.level),
         number(names[1], "second_mean", amounts.level),
-        number("difference", "difference", amounts.signed),
+        number("difference", "difference", amounts.signed, spare=True),
         text("result", "words"),
-        text("interval", interval),
-    )
-
-
-def all_percents(response: Response) -> Table:
-    """Lay out all of these below each other, for a terminal."""
-    amounts = Amounts(response)
-    return view(
-        "Setting against setting",
-        response.percents,
-        text("at", "at", _or("everywhere")),
-        number("from", lambda row: f"{row.factor}={row.first}"),
-        number("mean", "first_mean", amounts.level),
-        number("to", "second"),
-        number("mean", "second_mean", amounts.level),
-        number("difference", "difference", amounts.signed),
-        number("result", "words"),
+        text("interval", interval, spare=True),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from gate.model.study import (
-    Abridged,
     Block,
     Blocks,
     Check,
@@ -196,18 +195,6 @@ def blocks(response: Response, found: Blocks) -> str:
         )
     tail = "" if found.tail is None else f"; so many or more by chance in {format_share(min(found.tail, 1.0))}"
     return f"{found.factor}: the same order in {found.same} of {found.complete} boxes{tail}"
-
-
-def abridged(response: Response, found: Abridged) -> list[str]:
-    """Say which effects an abridged data set has, beside those of all treatments."""
-    signed = Amounts(response).signed
-    whole = {t.term: t.effects for t in (response.linear.terms if response.linear else [])}
-    lines = [f"{plural(found.treatments, 'treatment')}, {'balanced' if found.balanced else 'not balanced'}"]
-    for effect in (e for term in found.linear.terms if len(term.factors) == 1 for e in term.effects):
-        full = next((e for e in whole.get(effect.term, []) if e.settings == effect.settings), None)
-        beside = "" if full is None else f" (with all treatments {signed(full.estimate)})"
-        lines.append(f"{effect_name(effect, response, found.linear)}: {signed(effect.estimate)}{beside}")
-    return lines
 
 
 def lacking(response: Response) -> list[str]:

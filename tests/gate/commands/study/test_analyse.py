@@ -47,7 +47,7 @@ def test_the_text_says_what_matters_and_shows_the_effects(additive: str) -> None
     lines, out = out.splitlines(), " ".join(out.split())
     assert "load (idle, busy) x clients (1, 8) x sched (bfs, cfs): 8 treatments, 4 executions each" in out
     assert "Executions are the units of the linear model" in out
-    for part in ("What it shows", "effect on the mean", "Quantile regression at p70", "Block plots", "residuals"):
+    for part in ("What it shows", "Effects on the mean", "Effects on p70 in s", "Block plots", "residuals"):
         assert part in out
     assert "load: idle below busy in all 4 boxes" in out
     assert max(map(len, lines)) <= 140
@@ -99,10 +99,7 @@ def test_a_fraction_names_what_its_effects_cannot_be_told_from(tmp_path: Path, r
     # the linear model, its trends, quantile regression (two tables), Lenth's contrasts
     assert sum(name == "D, or A:B" for name in named) >= 5
     assert "A, or one of B:D and C:E" in named
-    # a table that is too wide for the terminal has its titles before the cells
-    lines = [line for line in out.splitlines() if re.match(r"(effect on \S+( mean)? |contrast |factor )?D\b", line)]
-    assert len(lines) == (5 if replicates == 1 else 4)
-    assert all("D, or A:B" in line for line in lines)
+    assert sum(line.startswith("D, or A:B") for line in out.splitlines()) >= 5
     texts = re.findall(r"<text[^>]*>([^<]*)", page)
     # means, Pareto, half-normal, and effects by quantile with their own sign
     assert texts.count("D, or A:B") >= 4
@@ -117,7 +114,7 @@ def test_a_fraction_names_what_its_effects_cannot_be_told_from(tmp_path: Path, r
     assert terms["residuals"] == ""
     if replicates == 1:
         assert "Which contrasts are more than noise" in page
-        assert "Which contrasts are more than noise (Lenth 1989)" in out
+        assert "Which contrasts are more than noise" in out
         first, second = tables["contrasts"][:2]
         assert (first["term"], first["aliases"], first["beyond_sme"]) == ("D", '["A:B"]', "true")
         assert float(first["estimate"]) == pytest.approx(5, abs=0.1)

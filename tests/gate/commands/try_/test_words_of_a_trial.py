@@ -19,10 +19,11 @@ from gate.commands.try_.result import (
     Trial,
     Tried,
 )
-from gate.commands.try_.words import as_json, brief, render
+from gate.commands.try_.words import as_json, brief, document_of
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
+from gate.document import terminal
 from gate.model import Commit, Failure
 from gate.model.records import FullBuilds
 from gate.model.warnings.setup import LfsPointers
@@ -68,8 +69,12 @@ def changed(**more: Any) -> Trial:
     return msgspec.structs.replace(TRIAL, **more)
 
 
+def render(trial: Trial, width: int = 100) -> str:
+    return terminal.render(document_of(trial, RULES), terminal.Screen(color=False, width=width, room=width))
+
+
 def text(trial: Trial, width: int = 100) -> str:
-    found = render(trial, RULES, width=width)
+    found = render(trial, width)
     assert "\x1b" not in found
     return " ".join(found.split())
 
@@ -101,7 +106,7 @@ def test_it_fits_the_terminal(width: int) -> None:
         host=(Problem(check="load", value="9.8 on 2 processors"),),
         notes=(Note(kind="short", benchmark="a", seconds=0.001),),
     )
-    lines = render(whole, RULES, width=width).splitlines()
+    lines = render(whole, width).splitlines()
     # but for commands, which are there to be copied
     assert [line for line in lines if len(line) > width and "command:" not in line] == []
 
@@ -125,7 +130,7 @@ def test_many_cases_and_failures_are_counted() -> None:
     cases = tuple(msgspec.structs.replace(CASE, benchmark=f"s/{n}") for n in range(30))
     failures = tuple(msgspec.structs.replace(FAILURE, benchmark=f"s/f{n}") for n in range(25))
     found = text(changed(benchmarks=(Tried(benchmark="s", instrument="go", cases=cases, failures=failures),)))
-    assert "and 10 more cases" in found
+    assert "10 more rows are in the JSON." in found
     assert "and 5 more of s" in found
 
 
@@ -178,7 +183,7 @@ def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> No
     )
     trial = changed(plans=Plans(basis="one-build", why="", fits=(few, hour), leaner=lean))
     assert "2 x 5 x 10 4 min 40 s nothing 10 min, leaner 9 x 1 x 2 4 min 40 s +4.1% 1 h 00 min" in text(trial)
-    lines = [line.strip() for line in render(trial, RULES).splitlines()]
+    lines = [line.strip() for line in render(trial).splitlines()]
     place = lines.index("[plan]")
     assert lines[place + 1 : place + 3] == ["executions = 1", "iterations = 2"]
     assert msgspec.json.decode(as_json(trial))["plans"]["leaner"]["builds"] == 9
@@ -246,9 +251,9 @@ def test_an_unfit_host_and_what_to_paste() -> None:
     count = Proposal(kind="count", benchmarks=("a",), place="benchmark", toml='instrument = "callgrind"\n')
     cpu = Proposal(kind="cpu-time", benchmarks=("b",), place="file", toml='[plan]\nmetrics = ["user"]\n')
     trial = changed(host=(Problem(check="load", value="9.8"),), proposals=(count, cpu))
-    lines = render(trial, RULES).splitlines()
+    lines = render(trial).splitlines()
     # as they are, to be copied
-    assert {'    instrument = "callgrind"', "    [plan]", '    metrics = ["user"]'} <= set(lines)
+    assert {'  instrument = "callgrind"', "  [plan]", '  metrics = ["user"]'} <= set(lines)
     assert "put this into the [[benchmark]] of a:" in text(trial)
 
 
