@@ -9,10 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gate.formats.parts.checking import aggregate, measured
-from gate.formats.parts.checking import times as times_of
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Failed, Format, Result
+from gate.formats.parts.result import About, Failed, Format, Measured, Result, aggregate
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.model.bounds import number
@@ -216,11 +214,10 @@ def _measured(name: str, labels: dict[str, str], times: array[float], failed: in
     if not times:
         what = "requests" if labels["type"] == "request" else "passes"
         return Failed(benchmark=name, status=f"{failed} of {count} {what} failed", labels=labels)
-    metrics = {"time": times_of(times)}
-    metrics["error_rate"] = Metric(values=[failed / count])
+    metrics = {"time": Metric(unit="s", values=times), "error_rate": Metric(values=[failed / count])}
     if seconds is not None:
         metrics["throughput"] = Metric(unit="1/s", better="higher", values=[len(times) / seconds])
-    return measured(name, metrics, labels=labels)
+    return Measured(benchmark=name, metrics=metrics, labels=labels)
 
 
 def _path(group: bytes) -> str:

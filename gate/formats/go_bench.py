@@ -16,7 +16,7 @@ import msgspec
 from gate.formats.parts import go_text as go
 from gate.formats.parts.go_lines import File, Labels, Lines, Stream, cut_off, end, metric_of, read_events, read_line
 from gate.formats.parts.live import results, sorted_by_name
-from gate.formats.parts.output import OutputError, Series, Suite, refuse_cut_off, why_unusable
+from gate.formats.parts.output import OutputError, Suite, refuse_cut_off, why_unusable
 from gate.formats.parts.result import About, Failed, Format, LeftOut, Measured, Otherwise, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
@@ -211,7 +211,7 @@ def _metrics(file: File, of: Lines, *, strict: bool) -> tuple[dict[str, Metric],
         numbers = of.by_unit.pop(raw)
         name, unit, scale = metric_of(raw)
         values = array("d", map(scale.__mul__, numbers)) if scale != 1.0 else numbers
-        if why := why_unusable(name, Series(unit, values)):  # type: ignore[arg-type]  # an array is a sequence of floats, and a tenth of a list's size
+        if why := why_unusable(name, values, unit):
             return {}, why
         if name in metrics and strict:
             return {}, f"two of its metrics are called {name!r}"
