@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gate.model import Better
-from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.bounds import LARGEST, SMALLEST, out_of_bounds
 from gate.model.digits import Digits
 from gate.writing.plain import visible
 
@@ -110,7 +110,7 @@ def _fault(value: float, unit: str) -> str:
     if not math.isfinite(value):
         return "is not a finite number"
     if out_of_bounds([value]) is not None:
-        return f"is {why_out_of_bounds(value)}"
+        return f"is neither 0 nor of a size from {SMALLEST:g} to {LARGEST:g}"
     return "is below 0" if value < 0 and unit in _NO_NEGATIVES else ""
 
 
