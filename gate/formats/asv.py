@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from gate.formats.parts.json_text import read_json
-from gate.formats.parts.output import OutputError, Series, why_unusable
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
@@ -48,7 +48,6 @@ _MACHINES = ("*/", "results/*/", ".asv/results/*/")
 _COMBINATIONS = 100_000
 """Of the parameters of one benchmark: more are no file that asv wrote."""
 _LONGEST = 200
-_QUARTILES = {"q_25": "p25", "q_75": "p75"}
 
 
 class _Known(msgspec.Struct):
@@ -196,8 +195,8 @@ def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -
         for place, combination in enumerate(itertools.islice(itertools.product(*of.params), _COMBINATIONS)):
             shown = f"{name}({', '.join(combination)})" if combination else name
             own = {(names[i] if i < len(names) else f"param{i + 1}"): _plain(v) for i, v in enumerate(combination)}
-            one = _One(shown, metric, unit, scale, own | labels)
-            yield from _one(one, _at(of.result, place), _at(of.stats, place) or {}, _at(of.samples, place))
+            found = (_at(each, place) for each in (of.result, of.stats, of.samples))
+            yield from _one(shown, metric, unit, scale, own | labels, *found)
 
 
 def _of(file: _File, value: Any) -> _Of:
@@ -228,54 +227,38 @@ def _unfolded(stats: Any) -> dict[str, Any]:
     return found
 
 
-class _One(msgspec.Struct):
-    """One benchmark with one combination of parameters."""
-
-    name: str
-    metric: str
-    unit: str
-    scale: float
-    labels: dict[str, str]
-
-
-def _one(one: _One, result: Any, stats: Any, samples: Any) -> Iterator[Result]:
-    value = _number(result, one.scale)
+def _one(
+    name: str, metric: str, unit: str, scale: float, labels: dict[str, str], result: Any, stats: Any, samples: Any
+) -> Iterator[Result]:
+    """Yield what one benchmark with one combination of parameters gave."""
+    value = _number(result, scale)
     if value is None:
         # NotImplementedError in its setup
         if not (isinstance(result, float) and math.isnan(result)):
             what = f"its result is {result!r}" if result is not None else "no result"
-            yield Failed(benchmark=one.name, status=f"{what}: it failed or timed out"[:_LONGEST], labels=one.labels)
+            yield Failed(benchmark=name, status=f"{what}: it failed or timed out"[:_LONGEST], labels=labels)
         return
-    values = [v for each in samples if (v := _number(each, one.scale)) is not None] if isinstance(samples, list) else []
-    if isinstance(samples, list) and len(values) < len(samples):
-        status = f"{len(samples) - len(values)} of {len(samples)} samples are no finite numbers"
-        yield Failed(benchmark=one.name, status=status, labels=one.labels)
-    elif why := why_unusable(one.metric, Series(one.unit, values or [value])):
-        yield Failed(benchmark=one.name, status=why, labels=one.labels)
-    elif values or one.metric != "time":
+    own = samples if isinstance(samples, list) else []
+    values = [found for each in own if (found := _number(each, scale)) is not None]
+    if len(values) < len(own):
+        status = f"{len(own) - len(values)} of {len(own)} samples are no finite numbers"
+        yield Failed(benchmark=name, status=status, labels=labels)
+    elif values or metric != "time":
         # what is not timed is measured once
-        metric = Metric(unit=one.unit, values=values or [value])
-        yield Measured(benchmark=one.name, metrics={one.metric: metric}, labels=one.labels)
+        yield Measured(
+            benchmark=name, metrics={metric: Metric(unit=unit, values=values or [value])}, labels=labels
+        )  # fmt: skip
     else:
-        yield from _aggregates(one, value, stats if isinstance(stats, dict) else {})
-
-
-def _aggregates(one: _One, value: float, stats: dict[str, Any]) -> Iterator[Aggregate]:
-    low, high = (_number(stats.get(key), one.scale) for key in ("ci_99_a", "ci_99_b"))
-    both = low is not None and high is not None
-    repeat = _number(stats.get("repeat"), 1.0)
-    yield Aggregate(
-        benchmark=one.name, metric=one.metric, statistic="median", value=value, unit=one.unit,
-        low=low if both else None, high=high if both else None, confidence=0.99 if both else None, count=repeat,
-        labels=one.labels,
-    )  # fmt: skip
-    for key, statistic in _QUARTILES.items():
-        quartile = _number(stats.get(key), one.scale)
-        if quartile is not None:
-            yield Aggregate(
-                benchmark=one.name, metric=one.metric, statistic=statistic, value=quartile, unit=one.unit,
-                count=repeat, labels=one.labels,
-            )  # fmt: skip
+        stats = stats if isinstance(stats, dict) else {}
+        low, high, *quartiles = (_number(stats.get(key), scale) for key in ("ci_99_a", "ci_99_b", "q_25", "q_75"))
+        low, high, confidence = (None, None, None) if low is None or high is None else (low, high, 0.99)
+        for statistic, found in zip(("median", "p25", "p75"), (value, *quartiles), strict=True):
+            if found is not None:
+                yield Aggregate(
+                    benchmark=name, metric=metric, statistic=statistic, value=found, unit=unit, labels=labels,
+                    count=_number(stats.get("repeat"), 1.0), low=low, high=high, confidence=confidence,
+                )  # fmt: skip
+            low = high = confidence = None
 
 
 def _metric(name: str, known: _Known | None) -> tuple[str, str, float]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gate.formats.parts.checking import aggregate
-from gate.formats.parts.result import About, Failed, Format, Result
+from gate.formats.parts.result import About, Failed, Format, Result, aggregate
 from gate.formats.parts.source import Source
 from gate.model import Better
 from gate.model.bounds import number

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gate.formats.libtest import parts
-from gate.formats.parts.checking import aggregate, entry, measured, scaled, times
 from gate.formats.parts.live import printed
 from gate.formats.parts.output import shown
-from gate.formats.parts.result import About, Aggregate, Failed, Format, Result
+from gate.formats.parts.result import About, Aggregate, Failed, Format, Result, aggregate, entry, sampled
 from gate.formats.parts.source import Source
 from gate.model.digits import Digits
 
@@ -107,10 +106,7 @@ def _of_json(benchmark: Mapping[str, Any]) -> Result:
         return Failed(benchmark=name, status="it threw an error")
     if not _has_sample(benchmark):
         return Failed(benchmark=name, status="no sample in the file")
-    values = scaled(benchmark["stats"]["sample"], 1.0)
-    if values is None:
-        return Failed(benchmark=name, status="not all of its samples are numbers")
-    return measured(name, {"time": times(values)})
+    return sampled(name, benchmark["stats"]["sample"], 1.0)
 
 
 def rows(lines: Iterable[str]) -> Iterator[Row]:

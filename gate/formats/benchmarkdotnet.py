@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.checking import aggregate, entry, measured, scaled, times
-from gate.formats.parts.result import About, Failed, Format, Measured, Result
+from gate.formats.parts.result import About, Failed, Format, Measured, Result, aggregate, entry, sampled, statistics
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
 from gate.model.bounds import number
@@ -36,7 +35,6 @@ _HOST = {
     "PhysicalCoreCount": "cores", "LogicalCoreCount": "threads",
 }  # fmt: skip
 _STATISTICS = {"Median": "p50", "Min": "min", "Max": "max", "Q1": "p25", "Q3": "p75"}
-_UNITS = {"Count": ""}
 _BETTER: dict[bool | None, Better] = {True: "higher", False: "lower"}
 _ALLOCATED = ("Allocated Memory", "Allocated")
 
@@ -122,80 +120,69 @@ def _about(environment: Any) -> About:
 def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
     name = ".".join(part for part in (benchmark.Namespace, benchmark.Type, benchmark.Method) if part)
     name = name or (benchmark.FullName or "").partition("(")[0] or benchmark.DisplayInfo
-    labels = {**parameters(benchmark.Parameters or ""), **_job(benchmark.DisplayInfo)}
+    # parameters are printed as "n=8&text=a"
+    parts = (part.partition("=") for part in _PARAMETER.split(benchmark.Parameters or "") if "=" in part)
+    labels = {key: value for key, _, value in parts}
+    if job := _JOB.fullmatch(benchmark.DisplayInfo):
+        # an id such as Job-ABCDEF says less than what makes it
+        own = job["id"].strip()
+        labels["job"] = job["rest"] if job["rest"] and own.startswith("Job-") else own
+    labels = {key: value for key, value in labels.items() if value or key != "job"}
     memory = benchmark.Memory.BytesAllocatedPerOperation if benchmark.Memory else None
-    # the times an operation took by launch: those that BenchmarkDotNet took for its result, else the actual
-    results, actual = dict[float, list[float]](), dict[float, list[float]]()
-    for each in benchmark.Measurements or ():
-        into = {"result": results, "actual": actual}.get(_stage(each.IterationMode, each.IterationStage))
-        if into is not None and each.Operations > 0:
-            into.setdefault(each.LaunchIndex, []).append(each.Nanoseconds / each.Operations * _NS)
     # a process that crashed leaves actual times behind, and no statistics
-    launches = results or (actual if benchmark.Statistics is not None else {})
-    if launches:
-        for execution, (_, values) in enumerate(sorted(launches.items())):
-            metrics = {"time": Metric(unit="s", values=values)}
-            if memory is not None and not execution:
-                metrics["memory"] = Metric(unit="B", values=[memory])
-            yield measured(name, metrics, execution=first + execution, labels=labels)
-    elif benchmark.Statistics is None:
+    launches = _launches(benchmark, "result") or (benchmark.Statistics and _launches(benchmark, "actual"))
+    for execution, (_, values) in enumerate(sorted(launches.items()) if launches else ()):
+        metrics = {"time": Metric(unit="s", values=values)}
+        if memory is not None and not execution:
+            metrics["memory"] = Metric(unit="B", values=[memory])
+        yield Measured(benchmark=name, metrics=metrics, execution=first + execution, labels=labels)
+    if benchmark.Statistics is None and not launches:
         yield Failed(benchmark=name, status="no statistics (NA)", labels=labels)
-    else:
+    elif benchmark.Statistics is not None and not launches:
         yield from _statistics(name, benchmark.Statistics, labels, first)
         if memory is not None:
             yield aggregate(name, "memory", "value", memory, unit="B", labels=labels)
     for metric in benchmark.Metrics or ():
         if metric.Value is not None and metric.Descriptor.Id and metric.Descriptor.Id not in _ALLOCATED:
-            base, scale = to_base(_UNITS.get(metric.Descriptor.Unit or "", metric.Descriptor.Unit or ""))
+            unit = metric.Descriptor.Unit or ""
+            base, scale = to_base("" if unit == "Count" else unit)
             yield aggregate(
                 name, metric.Descriptor.Id, "value", metric.Value, unit=base, scale=scale,
                 better=_BETTER.get(metric.Descriptor.TheGreaterTheBetter), labels=labels,
             )  # fmt: skip
 
 
-def parameters(text: str) -> dict[str, str]:
-    """Read parameters as BenchmarkDotNet prints them: "n=8&text=a"."""
-    parts = (part.partition("=") for part in _PARAMETER.split(text) if "=" in part)
-    return {name: value for name, _, value in parts}
+def _launches(benchmark: _Benchmark, wanted: str) -> dict[float, list[float]]:
+    """Return the times an operation took by launch; wanted: "result", which the tool chose for its own, or "actual"."""
+    found: dict[float, list[float]] = {}
+    for each in benchmark.Measurements or ():
+        # before 0.11.2 the mode said it all
+        if each.IterationStage is None:
+            stage = {"Result": "result", "MainTarget": "actual"}.get(each.IterationMode)
+        else:
+            stage = each.IterationStage.lower() if each.IterationMode in ("Workload", "Result") else ""
+        if stage == wanted and each.Operations > 0:
+            found.setdefault(each.LaunchIndex, []).append(each.Nanoseconds / each.Operations * _NS)
+    return found
 
 
-def _job(display: str) -> dict[str, str]:
-    """Name the job that a benchmark ran in; an id such as Job-ABCDEF says less than what makes it."""
-    match = _JOB.fullmatch(display)
-    if match is None:
-        return {}
-    own = match["id"].strip()
-    job = match["rest"] if match["rest"] and own.startswith("Job-") else own
-    return {"job": job} if job else {}
-
-
-def _stage(mode: str, stage: str | None) -> str:
-    """Say what a measurement is for: "result", "actual", or "" where it is not of the benchmark itself.
-
-    Before 0.11.2 the mode said it all: "Result" and "MainTarget".
-    """
-    if stage is None:
-        return {"Result": "result", "MainTarget": "actual"}.get(mode, "")
-    return {"Result": "result", "Actual": "actual"}.get(stage, "") if mode in ("Workload", "Result") else ""
-
-
-def _statistics(name: str, statistics: dict[str, Any], labels: dict[str, str], first: int) -> Iterator[Result]:
-    original = statistics.get("OriginalValues")
-    values = scaled(original, _NS) if isinstance(original, list) and original else None
-    if values is not None:
-        yield measured(name, {"time": times(values)}, execution=first, labels=labels)
+def _statistics(name: str, found: dict[str, Any], labels: dict[str, str], first: int) -> Iterator[Result]:
+    original = found.get("OriginalValues")
+    own = sampled(name, original, _NS, labels, first) if isinstance(original, list) and original else None
+    if isinstance(own, Measured):
+        yield own
         return
-    found = statistics.get("ConfidenceInterval")
-    interval = found if isinstance(found, dict) else {}
+    confidence = found.get("ConfidenceInterval")
+    interval = confidence if isinstance(confidence, dict) else {}
     yield aggregate(
-        name, "time", "mean", number(statistics.get("Mean")), unit="s", scale=_NS, low=number(interval.get("Lower")),
+        name, "time", "mean", number(found.get("Mean")), unit="s", scale=_NS, low=number(interval.get("Lower")),
         high=number(interval.get("Upper")), confidence=0.999 if interval.get("Level") in (12, "L999") else None,
-        sd=number(statistics.get("StandardDeviation")), count=number(statistics.get("N")), labels=labels,
+        sd=number(found.get("StandardDeviation")), count=number(found.get("N")), labels=labels,
     )  # fmt: skip
-    quantiles = statistics.get("Percentiles")
-    own = quantiles if isinstance(quantiles, dict) else {}
-    known = {_STATISTICS[key]: value for key, value in statistics.items() if key in _STATISTICS}
-    known.update({f"p{key[1:]}": value for key, value in own.items() if re.fullmatch(r"P\d{1,3}", str(key))})
-    for statistic, value in known.items():
-        if statistic not in ("p0", "p100") and number(value) is not None:
-            yield aggregate(name, "time", statistic, number(value), unit="s", scale=_NS, labels=labels)
+    given = found.get("Percentiles")
+    quantiles = given if isinstance(given, dict) else {}
+    # where both are there, at its place among the statistics
+    known = {_STATISTICS[key]: value for key, value in found.items() if key in _STATISTICS}
+    known.update({f"p{key[1:]}": value for key, value in quantiles.items() if re.fullmatch(r"P\d{1,3}", str(key))})
+    wanted = {statistic: statistic for statistic in known if statistic not in ("p0", "p100")}
+    yield from statistics(name, "time", known, wanted, unit="s", scale=_NS, labels=labels)

@@ -1,7 +1,8 @@
-"""The folder that Criterion.rs (0.2 to 0.8) writes: target/criterion, one above it, or a part of it."""
+"""Criterion.rs (0.2 to 0.8): the folder target/criterion, one above it, or a part of it, and what it prints."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,19 +11,27 @@ import msgspec
 
 from gate.formats.parts.json_text import read_json
 from gate.formats.parts.live import sorted_by_name
-from gate.formats.parts.output import OutputError, Suite
+from gate.formats.parts.output import NAME, OutputError, Suite, shown
 from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
-from gate.model import Metric
+from gate.formats.parts.written_units import written
+from gate.model import Better, Metric
+from gate.model.bounds import number
+from gate.model.digits import Digits
+from gate.units import to_base
 from gate.walking import walk
+from gate.writing.plain import visible
 
 FORMAT = Format(
-    title="Criterion.rs (the folder `target/criterion`, or a part of it)",
-    execution="one baseline of a benchmark",
-    iteration="one sample: a batch of the benchmark's iterations, divided by their number",
+    title="Criterion.rs (the folder `target/criterion`, or a part of it; standard output)",
+    execution="one baseline of a benchmark; of what it prints, each time that a benchmark comes",
+    iteration=(
+        "one sample: a batch of the benchmark's iterations, divided by their number; of what it prints none, but an "
+        "estimate with its interval"
+    ),
     trap=(
         "after a plain `cargo bench` the baselines base and new are copies of one run, as are a saved one and new: "
-        "copies are left out"
+        "copies are left out; a printed estimate is a slope or a mean, which the text does not say"
     ),
     column="baseline",
 )
@@ -33,6 +42,17 @@ _OF_CARGO = {"debug", "release", "doc", "package", "tmp"}
 MOST = 20_000
 """Folders that are looked at."""
 _NANOSECOND = 1e-9
+_VALUE = r"(\d[\d.]*(?:e[+-]?\d+)?) +([^\s\d\]][^\s\]]*(?: [^\s\d\]][^\s\]]*)*)"
+_LINE = re.compile(rf"(?P<name>{NAME})?\s++(?P<what>time|thrpt):\s+\[{_VALUE} {_VALUE} {_VALUE}\]\s*", re.ASCII)
+# the lines below "change:" hold shares
+_UNREAD = re.compile(r"(?P<name>.*?)\s(?P<what>time|thrpt): +\[(?!.*%)")
+_BEGUN = re.compile(r"Benchmarking (?P<name>\S.*?)(?:: (?:Warming up|Collecting|Analyzing|Profiling|Complete).*|:)?")
+_NOT_A_NAME = ("Benchmarking ", "Found ", "Warning:", "Running ", "Gnuplot ", "test ")
+_RATE = re.compile(r"(?P<prefix>[KMGT]?)(?P<binary>i?)(?P<unit>B|elem(?:ent)?s?|bit|b)/s", re.ASCII)
+_PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+# what a custom measurement takes for a byte or an element, of which less is better
+_COST = re.compile(r"cp[be]|.+/.+")
+_PANIC = re.compile(r"thread '.*' (?:\(\d+\) )?panicked at ")
 
 
 class _Interval(msgspec.Struct):
@@ -89,18 +109,22 @@ def recognises(source: Source) -> bool:
         return next(_folders(source.path), None) is not None
     found = source.head.json
     if not isinstance(found, dict):
-        return False
-    return ("iters" in found and "times" in found and "sampling_mode" in found) or (
-        isinstance(mean := found.get("mean", found.get("Mean")), dict)
-        and "point_estimate" in mean
-        and ("median_abs_dev" in found or "MedianAbsDev" in found)
+        return any(map(_is_time, source.head.lines))
+    mean = found.get("mean", found.get("Mean"))
+    is_estimates = (
+        isinstance(mean, dict) and "point_estimate" in mean and bool({"median_abs_dev", "MedianAbsDev"} & found.keys())
     )
+    return {"iters", "times", "sampling_mode"} <= found.keys() or is_estimates
+
+
+def _is_time(line: str) -> bool:
+    return (found := _LINE.fullmatch(line)) is not None and found["what"] == "time"
 
 
 def read(source: Source) -> Iterator[Result]:
-    """Yield a process for each baseline of each benchmark, the oldest baselines first."""
+    """Yield a process for each baseline of each benchmark, the oldest baselines first, or what was printed of each."""
     if source.path is None or not source.is_folder:
-        yield from _single(source)
+        yield from _printed(source) if any(map(_is_time, source.head.lines)) else _single(source)
         return
     benchmarks = _benchmarks(source.path)
     names = {place.folder: _name(place.folder, source.path) for places in benchmarks for place in places}
@@ -289,11 +313,8 @@ def amount(throughput: Any) -> _Amount | None:
     found = throughput.get("ElementsAndBytes")
     throughput = {k.capitalize(): v for k, v in found.items()} if isinstance(found, dict) else throughput
     units = {"Bytes": "B/s", "BytesDecimal": "B/s", "Elements": "1/s", "Bits": "bit/s"}
-    for key, unit in units.items():
-        number = throughput.get(key)
-        if isinstance(number, (int, float)) and not isinstance(number, bool) and number > 0:
-            return _Amount(float(number), unit)
-    return None
+    found_here = ((number(throughput.get(key)), unit) for key, unit in units.items())
+    return next((_Amount(each, unit) for each, unit in found_here if each is not None and each > 0), None)
 
 
 def aggregates(
@@ -327,3 +348,63 @@ def _throughput(name: str, each: _Amount | None, mean: float, labels: dict[str, 
 
 def _seconds(nanoseconds: float | None) -> float | None:
     return None if nanoseconds is None else nanoseconds * _NANOSECOND
+
+
+def _printed(source: Source) -> Iterator[Result]:
+    """Yield the estimate of each benchmark, and of its throughput; other lines are passed over."""
+    seen: dict[str, int] = {}
+    begun: dict[str, int] = {}
+    name, above, measured = "", "", ""
+    for place, line in enumerate(source.lines(), 1):
+        found = _LINE.fullmatch(line) or _UNREAD.match(line)
+        if found:
+            if found["what"] == "time":
+                # a name that is too long for the column stands on a line of its own
+                name, above = (found["name"] or above).strip(), ""
+                seen[name] = seen.get(name, -1) + 1
+                measured = found[4] if found.re is _LINE else ""
+            yield _estimate(found, name, seen.get(name, 0), place, measured)
+        elif _PANIC.match(line):
+            yield Failed(benchmark=None, status="a benchmark panicked", stderr=visible(line[:500]))
+        elif begins := _BEGUN.fullmatch(line):
+            above = begins["name"]
+            begun.setdefault(above, place)
+        elif line.strip() and not line.startswith((" ", *_NOT_A_NAME)):
+            above = line
+    for name, place in begun.items():
+        if name not in seen:
+            yield Failed(benchmark=name, status=f"line {place}: it began, and no estimate of it is there")
+
+
+def _estimate(found: re.Match[str], name: str, execution: int, place: int, measured: str) -> Result:
+    """Make an aggregate of a line, or a failure of one that is not whole; measured: the unit of the first line."""
+    if found.re is not _LINE or not name:
+        what = f"its {found['what']} cannot be read" if name else "an estimate without a name"
+        why = f"line {place}: {what}: {shown(found.string.strip().encode())}"
+        return Failed(benchmark=name or None, status=why, execution=execution)
+    values = [_base(found[number], found[number + 1], place) for number in (3, 5, 7)]
+    (low, unit), (value, _), (high, _) = values
+    metric = "time" if unit == "s" else unit
+    better: Better = "lower"
+    if found["what"] == "thrpt":
+        is_rate = written(unit).metric == "throughput"
+        is_cost = not is_rate and (unit == to_base(measured)[0] or _COST.fullmatch(unit) is not None)
+        better = "lower" if is_cost else "higher"
+        metric = unit if is_cost and unit != to_base(measured)[0] else "throughput"
+    return Aggregate(
+            benchmark=name, metric=metric, statistic="value", value=value, unit=unit, better=better,
+            low=min(low, high), high=max(low, high), execution=execution,
+        )  # fmt: skip
+
+
+def _base(number: str, unit: str, place: int) -> tuple[float, str]:
+    try:
+        value = Digits(number)
+    except ValueError:
+        raise OutputError(f"line {place}: {number} is not a number") from None
+    rate = _RATE.fullmatch(unit)
+    if rate:
+        scale = 1024.0 ** "KMGT".index(rate["prefix"]) * 1024 if rate["binary"] else _PREFIXES[rate["prefix"]]
+        return value * scale, {"B": "B/s", "b": "bit/s", "bit": "bit/s"}.get(rate["unit"], "1/s")
+    own = written(unit)
+    return value * own.scale, own.unit

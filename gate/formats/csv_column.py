@@ -7,15 +7,14 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
-from gate.formats.parts.requests import Header, header_of, succeeded
+from gate.formats.parts.requests import succeeded
 from gate.model.digits import FEW, Digits
 from gate.model.names import SUCCESS
 from gate.units import to_base
 
-_DELIMITERS = ",;\t"
 _SUFFIXES = {
     **dict.fromkeys(("ns", "nanos", "nanoseconds"), "ns"),
     # micro sign and Greek mu: both are typed
@@ -26,6 +25,64 @@ _SUFFIXES = {
     "kb": "kB", "mb": "MB", "gb": "GB", "kib": "KiB", "mib": "MiB", "gib": "GiB",
 }  # fmt: skip
 _LISTED = 5
+_K6_TIMES = (
+    "http_req_duration", "http_req_blocked", "http_req_connecting", "http_req_tls_handshaking", "http_req_sending",
+    "http_req_waiting", "http_req_receiving", "iteration_duration", "group_duration", "ws_connecting",
+    "ws_session_duration", "ws_ping", "grpc_req_duration", "browser_web_vital_fcp", "browser_web_vital_fid",
+    "browser_web_vital_inp", "browser_web_vital_lcp", "browser_web_vital_ttfb", "browser_http_req_duration",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """What is known of a header line."""
+
+    names: frozenset[str] = frozenset()
+    """The columns by which it is recognised."""
+    beside: frozenset[str] = frozenset()
+    """One of these must be there, too."""
+    success: tuple[str, ...] = ()
+    """The columns that may tell whether a request succeeded; the first that is there does."""
+    unit: tuple[str, ...] = ()
+    """The columns that may hold the unit of a row, likewise."""
+    metric: tuple[str, ...] = ()
+    """The columns that may name the metric of a row, likewise."""
+    kind: str = ""
+    """The column that tells different requests apart, whose times are often added up."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """The units of columns, or of metrics."""
+
+
+_HEADERS = (
+    _Header(
+        # which columns there are is configurable
+        frozenset({"elapsed"}),
+        beside=frozenset({"timeStamp", "label", "responseCode", "success", "threadName", "Latency"}),
+        success=("success", "responseCode"),
+        kind="label",
+        units=dict.fromkeys(("elapsed", "Latency", "Connect", "IdleTime"), "ms") | {"bytes": "B", "sentBytes": "B"},
+    ),
+    _Header(
+        frozenset({"metric_name", "timestamp", "metric_value"}),
+        success=("expected_response", "status"),
+        metric=("metric_name",),
+        units=dict.fromkeys(_K6_TIMES, "ms") | {"data_sent": "B", "data_received": "B"},
+    ),
+    _Header(
+        frozenset({"response-time", "DNS+dialup", "status-code"}),
+        success=("status-code",),
+        units=dict.fromkeys(
+            ("response-time", "DNS+dialup", "DNS", "Request-write", "Response-delay", "Response-read", "offset"), "s"
+        ),
+    ),
+    _Header(
+        frozenset({"request-start", "request-duration", "status"}),
+        success=("status",),
+        units=dict.fromkeys(("request-start", "request-duration", "DNS", "DNS+dialup", "Response-delay"), "s")
+        | {"bytes": "B"},
+    ),
+)
+_OTHER = _Header(success=("success",), unit=("unit",), metric=("metric", "metric_name"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +94,7 @@ class Columns:
     metric: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
+class _Places(NamedTuple):
     """Where a row has what; None: nowhere."""
 
     names: Sequence[str]
@@ -83,25 +139,30 @@ def parse(
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise OutputError("the CSV is UTF-16: write it as UTF-8")
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    first = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
     try:
         names = next(([name.strip() for name in row] for row in reader if not _is_blank(row)), None)
         if names is None:
             return {}
-        header = header_of(names)
-        places = _places(names, column, columns or Columns(), header)
+        given = set(names)
+        known = (each for each in _HEADERS if each.names <= given and (not each.beside or each.beside & given))
+        header, chosen = next(known, _OTHER), columns or Columns()
+        places = _places(names, column, chosen, header)
         wanted = {name: unit for name, unit in units.items() if places.success is None or name != SUCCESS}
-        if places.metric is None and header.kind in names and (columns is None or columns.metric is None):
-            rows = _of_one_kind(_rows(reader, names), names.index(header.kind), column, header.kind)
-        else:
-            rows = _rows(reader, names)
-        found = _collected(rows, places, column, wanted, header)
+        mixed = header.kind if places.metric is None and header.kind in names and chosen.metric is None else ""
+        found = _collected(_rows(reader, names, column, mixed), places, column, wanted, header)
     except csv.Error as error:
         raise OutputError(f"line {reader.line_num} of the CSV: {error}") from None
     # \r alone ends the lines of old spreadsheets
     if not data.endswith(b"\r"):
         refuse_cut_off(data, "the CSV")
-    _refuse_mixed(found, wanted, column, places)
+    alone = not found or (not wanted and len(found) == 1)
+    if places.metric is not None and not alone and not wanted.keys() & found.keys():
+        raise OutputError(
+            f"the column {column!r} holds {len(found)} metrics, which {names[places.metric]!r} names "
+            f"({_listed(found)}): declare those to measure, as [benchmark.metric.NAME]"
+        )
     return _series(found, column)
 
 
@@ -114,18 +175,13 @@ _Row = tuple[int, list[str]]
 """The line where it ends, and its cells."""
 
 
-def _delimiter(text: str) -> str:
-    header = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])
-    return max(_DELIMITERS, key=header.count)
-
-
 def _is_blank(row: Sequence[str]) -> bool:
     return not row or (len(row) == 1 and not row[0].strip())
 
 
-def _rows(reader: _Reader, names: Sequence[str]) -> Iterator[_Row]:
-    """Yield the rows, each as wide as the header."""
-    width = len(names)
+def _rows(reader: _Reader, names: Sequence[str], column: str, mixed: str) -> Iterator[_Row]:
+    """Yield the rows, each as wide as the header; mixed: a column that must have one value in all of them, or ""."""
+    width, kinds = len(names), dict[str, None]()
     for cells in reader:
         if cells and cells[-1].strip() == names[-1] and [cell.strip() for cell in cells] == names:
             raise OutputError(
@@ -133,48 +189,39 @@ def _rows(reader: _Reader, names: Sequence[str]) -> Iterator[_Row]:
                 "let each execution write a file of its own"
             )
         if len(cells) == width and not (width == 1 and _is_blank(cells)):
-            yield reader.line_num, cells
+            if mixed:
+                kinds.setdefault(cells[names.index(mixed)])
+            if len(kinds) <= _LISTED:
+                yield reader.line_num, cells
         elif not _is_blank(cells):
             has = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
             raise OutputError(f"line {reader.line_num} of the CSV has {has}, and the header line has {width}")
+    if len(kinds) > 1:
+        raise OutputError(
+            f"the column {column!r} mixes {len(kinds)} kinds of requests by {mixed!r} ({_listed(kinds)}): write "
+            f'metric_column = "{mixed}" and declare those to measure, or metric_column = "" to take them as one metric'
+        )
 
 
-def _places(names: Sequence[str], column: str, columns: Columns, header: Header) -> _Places:
+def _places(names: Sequence[str], column: str, columns: Columns, header: _Header) -> _Places:
+    def at(name: str) -> int:
+        if name not in names:
+            listed = shown(", ".join(names).encode()) if any(names) else "none"
+            raise OutputError(f"the CSV has no column {name!r}: there are {listed}")
+        if names.count(name) > 1:
+            raise OutputError(f"the CSV has {names.count(name)} columns {name!r}")
+        return names.index(name)
+
     def place(configured: str | None, known: Sequence[str]) -> int | None:
         if configured is not None:
-            return _place(names, configured) if configured else None
+            return at(configured) if configured else None
         # the values themselves say nothing of what they are
         return next((names.index(name) for name in known if name in names and name != column), None)
 
     return _Places(
-        names=names,
-        value=_place(names, column),
-        success=place(columns.success, header.success),
-        unit=place(columns.unit, header.unit),
-        metric=place(columns.metric, header.metric),
-    )
-
-
-def _place(names: Sequence[str], column: str) -> int:
-    if column not in names:
-        listed = shown(", ".join(names).encode()) if any(names) else "none"
-        raise OutputError(f"the CSV has no column {column!r}: there are {listed}")
-    if names.count(column) > 1:
-        raise OutputError(f"the CSV has {names.count(column)} columns {column!r}")
-    return names.index(column)
-
-
-def _of_one_kind(rows: Iterable[_Row], place: int, column: str, name: str) -> Iterator[_Row]:
-    kinds: dict[str, None] = {}
-    for row in rows:
-        kinds.setdefault(row[1][place])
-        if len(kinds) <= _LISTED:
-            yield row
-    if len(kinds) > 1:
-        raise OutputError(
-            f"the column {column!r} mixes {len(kinds)} kinds of requests by {name!r} ({_listed(kinds)}): write "
-            f'metric_column = "{name}" and declare those to measure, or metric_column = "" to take them as one metric'
-        )
+        names, at(column), place(columns.success, header.success), place(columns.unit, header.unit),
+        place(columns.metric, header.metric),
+    )  # fmt: skip
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -184,10 +231,13 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _collected(
-    rows: Iterable[_Row], places: _Places, column: str, wanted: Mapping[str, str | None], header: Header
+    rows: Iterable[_Row], places: _Places, column: str, wanted: Mapping[str, str | None], header: _Header
 ) -> dict[str, _Found]:
     """Sort the cells by metric; with those of failed requests left out."""
-    alone = _metric(column, wanted)
+    # what rows are of that do not name their metric
+    stem, _, suffix = column.rpartition("_")
+    of_column = stem if stem and suffix.lower() in _SUFFIXES else "time"
+    alone = plain_metric(wanted) if len(wanted) == 1 else of_column
     found: dict[str, _Found] = {}
     units: dict[tuple[str, str], tuple[str, float]] = {}
     for line, cells in rows:
@@ -209,39 +259,29 @@ def _collected(
         each.base = known[0]
         # what is no time, such as k6's http_req_failed, may count the failures
         counts = places.metric is not None and known[0] != "s"
-        if places.success is not None and not counts and _failed(cells[places.success], line, places, each):
-            continue
-        each.cells.append(cells[places.value])
-        each.lines.append(line)
-        each.scales.append(known[1])
+        if places.success is None or counts or not _failed(cells[places.success], line, places, each):
+            each.cells.append(cells[places.value])
+            each.lines.append(line)
+            each.scales.append(known[1])
     return found
 
 
 def _failed(cell: str, line: int, places: _Places, each: _Found) -> bool:
     try:
         success = succeeded(cell)
+        # where rows name their metric, not all are of requests
         if success is None and places.metric is None:
             raise OutputError("a blank cell does not tell whether the request succeeded")
     except OutputError as error:
         name = places.names[places.success or 0]
         why = f'line {line} of the CSV, column {name!r}: {error}; success_column = "" ignores it'
         raise OutputError(why) from None
-    if success is None:
-        # where rows name their metric, not all are of requests
-        return False
-    each.successes.append(success)
-    return not success
+    if success is not None:
+        each.successes.append(success)
+    return success is False
 
 
-def _metric(column: str, wanted: Mapping[str, str | None]) -> str:
-    """Name the metric of rows that do not name it."""
-    stem, _, suffix = column.rpartition("_")
-    if len(wanted) == 1:
-        return plain_metric(wanted)
-    return stem if stem and suffix.lower() in _SUFFIXES else "time"
-
-
-def _unit(name: str, told: str, wanted: Mapping[str, str | None], column: str, header: Header) -> tuple[str, float]:
+def _unit(name: str, told: str, wanted: Mapping[str, str | None], column: str, header: _Header) -> tuple[str, float]:
     """Return the base unit of a metric's cell and the factor that takes it there."""
     if told:
         return to_base(_SUFFIXES.get(told.lower(), told))
@@ -249,16 +289,6 @@ def _unit(name: str, told: str, wanted: Mapping[str, str | None], column: str, h
     if unit is None:
         unit = header.units.get(name, header.units.get(column, _SUFFIXES.get(column.rpartition("_")[2].lower())))
     return to_base(unit if unit is not None else "s" if name == "time" else "")
-
-
-def _refuse_mixed(found: Mapping[str, _Found], wanted: Mapping[str, str | None], column: str, places: _Places) -> None:
-    """Refuse several metrics of which none is declared."""
-    if places.metric is None or not found or wanted.keys() & found.keys() or (not wanted and len(found) == 1):
-        return
-    raise OutputError(
-        f"the column {column!r} holds {len(found)} metrics, which {places.names[places.metric]!r} names "
-        f"({_listed(found)}): declare those to measure, as [benchmark.metric.NAME]"
-    )
 
 
 def _series(found: Mapping[str, _Found], column: str) -> dict[str, Series]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gate.formats.parts.checking import aggregate, measured
-from gate.formats.parts.checking import times as times_of
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Failed, Format, Result
+from gate.formats.parts.result import About, Failed, Format, Measured, Result, aggregate
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.model.bounds import number
@@ -32,11 +29,12 @@ _MS = 1e-3
 # before with four times
 _NAME_AT = {5: 2, 6: 3, 7: 4, 9: 4}
 _GROUP_TIMES = {5: 1, 6: 2, 7: 3, 9: 3}
-_LONGEST = 20
-"""Digits of a number of 64 bits, with its sign."""
 _GROUP_SEPARATOR = b","
 """Between the groups of a path; names have none."""
 _STATES = (b"OK", b"KO")
+_KINDS = (b"REQUEST", b"GROUP", b"RUN")
+_GLOBAL = {"numberOfRequests", "minResponseTime", "percentiles1"}
+"""Of js/global_stats.json: all requests in one."""
 _FIRST = ("RUN\t", "ASSERTION\t")
 _STATISTICS = {
     "meanResponseTime": "mean", "minResponseTime": "min", "maxResponseTime": "max", "percentiles1": "p50",
@@ -45,56 +43,71 @@ _STATISTICS = {
 _DEEPEST = 50
 
 
-@dataclass(slots=True)
-class _Requests:
-    """The requests of one name in one group, or the passes of a group."""
-
-    times: array[float] = field(default_factory=lambda: array("d"))
-    """Of the successful ones, in s."""
-    failed: int = 0
-    """How many failed."""
-
-
-@dataclass(slots=True)
 class _Run:
     """A run of one simulation."""
 
-    version: str = ""
-    """Of Gatling."""
-    start: int = 0
-    """In ms since 1970."""
-    first: int = 1 << 62
-    """When the first request began, in ms."""
-    last: int = 0
-    """When the last request ended, in ms."""
-    requests: dict[tuple[bytes, bytes], _Requests] = field(default_factory=dict)
-    """By the path of groups and the name."""
-    groups: dict[bytes, _Requests] = field(default_factory=dict)
-    """By the path."""
+    def __init__(self) -> None:
+        self.version = ""
+        """Of Gatling."""
+        self.start = 0
+        """In ms since 1970."""
+        self.first, self.last = 1 << 62, 0
+        """When the first request began and the last one ended, in ms."""
+        self.found: dict[tuple[bytes, ...], tuple[array[float], list[float]]] = {}
+        """By kind, the path of groups and the name: times in seconds, and those of what failed."""
 
-    def request(self, key: tuple[bytes, bytes], start: int, end: int, *, ok: bool) -> None:
-        """Add a request; one that never ended has an end before its start, and has failed."""
-        own = self.requests.get(key)
-        if own is None:
-            own = self.requests[key] = _Requests()
-        if ok and end >= start:
-            own.times.append((end - start) * _MS)
-        else:
-            own.failed += 1
-        if start < self.first:
-            self.first = start
-        if end > self.last:
-            self.last = end
+    def take(self, fields: list[bytes]) -> None:
+        """Take in a record; a request that never ended has an end before its start, and has failed."""
+        is_request = fields[0] == b"REQUEST"
+        for at, name in (_NAME_AT if is_request else _GROUP_TIMES).items():
+            if len(fields) <= at or fields[at] not in _STATES:
+                continue
+            try:
+                start, end = _time(fields[name + 1]), _time(fields[at - 1] if is_request else fields[name + 2])
+                took = end - start if is_request else _time(fields[name + 3])
+            except ValueError:
+                continue
+            key = tuple(fields[name - 1 : name + 1]) if is_request else (fields[name],)
+            own = self.found.get(key) or self.found.setdefault(key, (array("d"), []))
+            own[fields[at] != b"OK" or end < start].append(took * _MS)
+            if is_request:
+                self.first, self.last = min(self.first, start), max(self.last, end)
+            return
 
-    def group(self, path: bytes, start: int, end: int, cumulated: int, *, ok: bool) -> None:
-        """Add a pass of a group, with the sum of its requests' times."""
-        own = self.groups.get(path)
-        if own is None:
-            own = self.groups[path] = _Requests()
-        if ok and end >= start:
-            own.times.append(cumulated * _MS)
-        else:
-            own.failed += 1
+    def begin(self, fields: list[bytes]) -> None:
+        """Take in what it says of itself."""
+        start = next((int(field) for field in fields if field.isdigit() and len(field) == 13), 0)
+        self.start = self.start or start
+        version = fields[-1].decode("utf-8", "replace").strip() if fields else ""
+        # 2.x wrote the version of the format
+        self.version = version if version not in ("2.0", "") else "2"
+
+    def results(self) -> Iterator[Result]:
+        """Yield the requests, then the groups."""
+        seconds = (self.last - self.first) * _MS if self.last > self.first else None
+        for key, (times, failed) in sorted(self.found.items(), key=lambda each: len(each[0]) == 1):
+            path = " / ".join(part.decode("utf-8", "replace") for part in key[0].split(_GROUP_SEPARATOR))
+            name, labels = path, {"type": "group"}
+            if len(key) > 1:
+                name, labels = key[1].decode("utf-8", "replace"), {"type": "request"}
+                labels |= {"group": path} if key[0] else {}
+            if times:
+                share = Metric(values=[len(failed) / (len(times) + len(failed))])
+                metrics = {"time": Metric(unit="s", values=times), "error_rate": share}
+                if seconds is not None:
+                    metrics["throughput"] = Metric(unit="1/s", better="higher", values=[len(times) / seconds])
+                yield Measured(benchmark=name, metrics=metrics, labels=labels)
+            else:
+                what = "requests" if len(key) > 1 else "passes"
+                status = f"{len(failed)} of {len(failed)} {what} failed"
+                yield Failed(benchmark=name, status=status, labels=labels)
+
+
+def _time(field: bytes) -> int:
+    # a number of 64 bits, with its sign
+    if len(field) > 20:
+        raise ValueError
+    return int(field)
 
 
 def recognises(source: Source) -> bool:
@@ -135,137 +148,49 @@ def read(source: Source) -> Iterator[Result]:
         run = _Run()
         for line in source.bytes_lines():
             fields = line.split(b"\t")
-            kind = fields[0]
-            if kind == b"REQUEST":
-                _request(run, fields)
-            elif kind == b"GROUP":
-                _group(run, fields)
-            elif kind == b"RUN":
-                _begin(run, fields[1:])
-            elif len(fields) > 3 and fields[2] in (b"REQUEST", b"GROUP", b"RUN"):
-                _old(run, fields)
+            # in 2.0 the scenario and the user stand before the kind
+            is_old = fields[0] not in _KINDS and len(fields) > 3 and fields[2] in _KINDS
+            record = [fields[2], *fields[:2], *fields[3:]] if is_old else fields
+            if record[0] == b"RUN":
+                run.begin(record[3:] if is_old else record[1:])
+            elif record[0] in _KINDS:
+                run.take(record)
         try:
             created = datetime.fromtimestamp(run.start / 1000, UTC).isoformat(timespec="seconds") if run.start else None
         except (ValueError, OverflowError, OSError):
             created = None
         yield About(tool=f"Gatling {run.version}".strip(), created=created)
-        yield from _results(run)
-
-
-def _old(run: _Run, fields: list[bytes]) -> None:
-    """Read a record of 2.0: the scenario and the user stand before its kind."""
-    own = [fields[2], fields[0], fields[1], *fields[3:]]
-    if own[0] == b"REQUEST":
-        _request(run, own)
-    elif own[0] == b"GROUP":
-        _group(run, own)
-    else:
-        _begin(run, fields[3:])
-
-
-def _begin(run: _Run, fields: list[bytes]) -> None:
-    start = next((int(field) for field in fields if field.isdigit() and len(field) == 13), 0)
-    run.start = run.start or start
-    version = fields[-1].decode("utf-8", "replace").strip() if fields else ""
-    # 2.x wrote the version of the format
-    run.version = version if version not in ("2.0", "") else "2"
-
-
-def _request(run: _Run, fields: list[bytes]) -> None:
-    for at, name in _NAME_AT.items():
-        if len(fields) > at and fields[at] in _STATES:
-            try:
-                start, end = _time(fields[name + 1]), _time(fields[at - 1])
-            except ValueError:
-                continue
-            run.request((fields[name - 1], fields[name]), start, end, ok=fields[at] == b"OK")
-            return
-
-
-def _time(field: bytes) -> int:
-    if len(field) > _LONGEST:
-        raise ValueError
-    return int(field)
-
-
-def _group(run: _Run, fields: list[bytes]) -> None:
-    for at, name in _GROUP_TIMES.items():
-        if len(fields) > at and fields[at] in _STATES:
-            try:
-                start, end, cumulated = map(_time, fields[name + 1 : name + 4])
-            except ValueError:
-                continue
-            run.group(fields[name], start, end, cumulated, ok=fields[at] == b"OK")
-            return
-
-
-def _results(run: _Run) -> Iterator[Result]:
-    seconds = (run.last - run.first) * _MS if run.last > run.first else None
-    for (group, name), requests in run.requests.items():
-        labels = {"type": "request"}
-        if group:
-            labels["group"] = _path(group)
-        yield _measured(_shown(name), labels, requests.times, requests.failed, seconds)
-    for group, passes in run.groups.items():
-        labels = {"type": "group"}
-        yield _measured(_path(group), labels, passes.times, passes.failed, seconds)
-
-
-def _measured(name: str, labels: dict[str, str], times: array[float], failed: int, seconds: float | None) -> Result:
-    count = len(times) + failed
-    if not times:
-        what = "requests" if labels["type"] == "request" else "passes"
-        return Failed(benchmark=name, status=f"{failed} of {count} {what} failed", labels=labels)
-    metrics = {"time": times_of(times)}
-    metrics["error_rate"] = Metric(values=[failed / count])
-    if seconds is not None:
-        metrics["throughput"] = Metric(unit="1/s", better="higher", values=[len(times) / seconds])
-    return measured(name, metrics, labels=labels)
-
-
-def _path(group: bytes) -> str:
-    return " / ".join(_shown(part) for part in group.split(_GROUP_SEPARATOR))
-
-
-def _shown(name: bytes) -> str:
-    return name.decode("utf-8", "replace")
+        yield from run.results()
 
 
 def _is_statistics(found: Any) -> bool:
     """Return whether a JSON document is the tree of a report's statistics."""
     if not isinstance(found, dict):
         return False
-    if _is_global(found):
-        return True
-    return "pathFormatted" in found and isinstance(found.get("stats"), dict) and "numberOfRequests" in found["stats"]
-
-
-def _is_global(found: Mapping[str, Any]) -> bool:
-    """Return whether it is js/global_stats.json: all requests in one."""
-    return {"numberOfRequests", "minResponseTime", "percentiles1"} <= found.keys()
+    inner = found.get("stats") if "pathFormatted" in found else None
+    return found.keys() >= _GLOBAL or (isinstance(inner, dict) and "numberOfRequests" in inner)
 
 
 def _statistics(source: Source) -> Iterator[Result]:
     """Yield the statistics of the successful requests."""
     yield About(tool="Gatling")
     document = source.document(dict[str, Any], "js/stats.json")
-    if _is_global(document):
+    if document.keys() >= _GLOBAL:
         yield from _of_statistics("All Requests", document, {"type": "request"})
     else:
         yield from _node(document, [], 0)
 
 
 def _node(node: Mapping[str, Any], groups: list[str], depth: int) -> Iterator[Result]:
-    statistics = node.get("stats")
-    name = str(node.get("name", ""))
-    is_group = node.get("type") == "GROUP"
+    found, name = node.get("stats"), str(node.get("name", ""))
     if depth:
-        statistics = statistics if isinstance(statistics, dict) else {}
-        if is_group:
-            yield from _of_statistics(" / ".join([*groups, name]), statistics, {"type": "group"})
-        else:
-            labels = {"type": "request", **({"group": " / ".join(groups)} if groups else {})}
-            yield from _of_statistics(name, statistics, labels)
+        group, labels = " / ".join(groups), {"type": "request"}
+        shown = name
+        if node.get("type") == "GROUP":
+            shown, labels = " / ".join([*groups, name]), {"type": "group"}
+        elif group:
+            labels["group"] = group
+        yield from _of_statistics(shown, found if isinstance(found, dict) else {}, labels)
     contents = node.get("contents", {})
     if not isinstance(contents, dict):
         yield Failed(benchmark=name, status="its contents are no object")

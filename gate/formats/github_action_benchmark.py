@@ -10,9 +10,8 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.checking import aggregate
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Failed, Format, Result
+from gate.formats.parts.result import About, Failed, Format, Result, aggregate
 from gate.formats.parts.source import Source
 from gate.formats.parts.written_units import Written, written
 from gate.model import Better

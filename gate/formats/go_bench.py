@@ -1,6 +1,7 @@
 """The output of `go test -bench`, as text or as -json wrote it, and other text in Go's benchmark format.
 
-Format: golang.org/design/14313-benchmark-format, as golang.org/x/perf/benchfmt reads it; cmd/test2json.
+Format: golang.org/design/14313-benchmark-format, as golang.org/x/perf/benchfmt reads it; testing/benchmark.go of Go
+1.26, which writes it; cmd/test2json. Each line is read in a time proportional to its length.
 """
 
 from __future__ import annotations
@@ -8,18 +9,20 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 
-from gate.formats.parts import go_text as go
-from gate.formats.parts.go_lines import File, Labels, Lines, Stream, cut_off, end, metric_of, read_events, read_line
 from gate.formats.parts.live import results, sorted_by_name
-from gate.formats.parts.output import OutputError, Series, Suite, refuse_cut_off, why_unusable
+from gate.formats.parts.output import OutputError, Suite, refuse_cut_off, shown, why_unusable
 from gate.formats.parts.result import About, Failed, Format, LeftOut, Measured, Otherwise, Result
 from gate.formats.parts.source import Source
-from gate.model import Metric
+from gate.model import Better, Metric
+from gate.model.digits import Digits
+from gate.units import to_base
 from gate.writing.plain import visible
 
 FORMAT = Format(
@@ -37,6 +40,200 @@ _HEADER = re.compile(r"\A(?:goos: \S+\n(?:goarch: \S+\n)?)?pkg: \S+\n(?:cpu: .*\
 _EVENT = re.compile(r'^\{.*"Action":.*\}$', re.MULTILINE)
 _ACTIONS = {"start", "run", "output", "pass", "fail", "skip", "bench", "build-output", "build-fail", "pause", "cont"}
 _HOST = ("goos", "goarch", "cpu")
+_CONFIGURES = re.compile(r"([^\W\dA-Z_][^\sA-Z:]*):(?:[ \t]+(.*))?")
+_PROCESS_BEGINS = ("goos", "pkg")
+_OF_HEADER = ("goos", "goarch", "pkg", "cpu")
+# lines of a program that crashed, and of testing itself, look like configuration
+_NO_KEYS = ("panic", "testing", "exit", "error", "fatal", "warning")
+_PACKAGE_FAILED = re.compile(r"FAIL[ \t]+(\S+)(?:[ \t]+(.*))?")
+_OF_TESTING = {b"ns/op", b"MB/s", b"B/op", b"allocs/op", b"sec/op", b"B/s"}
+_CRASHED = re.compile(r"(?:(Benchmark\S+)[ \t]+)?((?:panic: |fatal error: |\*\*\* Test killed).*)")
+_FAILS = ("FAIL\t", "--- FAIL: ")
+# one value and its unit, as testing writes them behind a tab
+_PAIR = re.compile(r" *([-+]?(?:\d+(?:\.\d+)?|NaN|Inf)) (\S+)", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:NaN|Inf)", re.ASCII)
+_COUNTED = re.compile(r"\d+", re.ASCII)
+_COUNT = 8
+"""The width of the count of iterations in testing's lines, which tells it from what a benchmark prints into them."""
+_NAME = "Benchmark"
+_CALLED = re.compile(r"Benchmark[^\Wa-z]\S*")
+# a name, and a count or a value as testing measures them
+_BEGINS = re.compile(rf"({_CALLED.pattern})[ \t]+(?:\d|.*[ \t][-+.\d]+ (?:ns/op|MB/s|B/op|allocs/op)\b)", re.ASCII)
+# a name with its results behind another word, whose end it may be, but for a name: "BenchmarkA/BenchmarkB-8" is one;
+# longer names would make the search slow
+_NEXT = re.compile(
+    rf"((?<![ \t])[ \t]++(?:(?!{_NAME})\S)*+)(?={_CALLED.pattern[:-1]}{{0,500}}[ \t]+\d+[ \t]+[-+.\d]+ \S)", re.ASCII
+)
+# the same without tabs, anywhere on a line, or without a name at its beginning
+_SPACED = re.compile(
+    rf"(?:\b({_CALLED.pattern[:-1]}{{1,500}}) +|^ +)\d+ +(\d+(?:\.\d+)?) (ns/op|MB/s|B/op|allocs/op)(?!\S)", re.ASCII
+)
+_PROCS = re.compile(r"-\d+$", re.ASCII)
+_FAILED = re.compile(r"(?:Benchmark\S*[ \t]+)?--- FAIL: (Benchmark\S+)")
+_TIMES_AND_SIZES = ("ns", "us", "µs", "μs", "ms", "s", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB")
+_RATES = {"B/s": 1.0, "kB/s": 1e3, "KB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
+# what the live instrument calls them, and their other names
+_METRICS = {
+    "ns/op": ("time", "s", 1e-9), "sec/op": ("time", "s", 1.0), "s/op": ("time", "s", 1.0), "B/s": ("MB/s", "B/s", 1.0),
+}  # fmt: skip
+
+_Labels = tuple[tuple[str, str], ...]
+_Process = tuple[_Labels, int]
+"""A configuration, and the process within its package."""
+
+
+class _Event(msgspec.Struct):
+    action: str = msgspec.field(name="Action", default="")
+    package: str = msgspec.field(name="Package", default="")
+    output: str = msgspec.field(name="Output", default="")
+    time: str = msgspec.field(name="Time", default="")
+
+
+class _Found(NamedTuple):
+    """A name, and the results behind it on its line."""
+
+    name: str
+    """As it says."""
+    announced: str
+    """As -v gave it before, without GOMAXPROCS, or ""."""
+    values: dict[str, Digits]
+    """By unit; empty: no results yet."""
+    printed: bool = False
+    """Something was printed between its name and its values, on the same line."""
+
+
+@dataclass(slots=True)
+class _Lines:
+    """The lines of one benchmark in one process, under one configuration."""
+
+    announced: str
+    count: int = 0
+    """How many there are."""
+    problem: str = ""
+    """What a strict reader refuses in them."""
+    units: list[bytes] = field(default_factory=list)
+    """Of the last line, in its order."""
+    values: list[array[float]] = field(default_factory=list)
+    """Of each of them."""
+    by_unit: dict[bytes, array[float]] = field(default_factory=dict)
+    steps: dict[bytes, float] = field(default_factory=dict)
+    """Of the last digit of each unit's first value."""
+
+    def add(
+        self, announced: str, units: list[bytes], numbers: Iterable[float], written: Iterable[Digits]
+    ) -> None:  # fmt: skip
+        """Keep a line, whose units may be others than those before; written: its numbers, which are seldom asked."""
+        # of "a" with GOMAXPROCS=2, and of "a-2"
+        if announced != self.announced:
+            self.problem = "two benchmarks have this name"
+        self.count += 1
+        if units != self.units:
+            self.units = units
+            if len(set(units)) < len(units):
+                self.problem = "one of its lines has a unit twice"
+            for unit, own in zip(units, written, strict=True):
+                self.steps.setdefault(unit, own.step)
+            self.values = [self.by_unit.setdefault(unit, array("d")) for unit in units]
+        for values, number in zip(self.values, numbers, strict=True):
+            values.append(number)
+
+
+@dataclass(slots=True)
+class _Stream:
+    """What is known of one stream of lines while they go by; -json has one for each package."""
+
+    labels: dict[str, str]
+    place: int = 0
+    """The line that is read, from 1."""
+    process: int = -1
+    """Within its package."""
+    rest: str = ""
+    """The beginning of a line whose end is not there yet."""
+    of_testing: bool = False
+    """The package testing wrote it, which ends with PASS."""
+    # what a new process begins without
+    ended: bool = True
+    """The next result is of a new process."""
+    lines: dict[bytes, _Lines] | None = None
+    """By name, under the present configuration and in this process; None: not known yet."""
+    announced: str = ""
+    pending: str = ""
+    """A name whose results have not come yet."""
+    began: int = 0
+    """The line of that name."""
+    unread: dict[str, str] = field(default_factory=dict)
+    """Names whose results cannot be read, and why."""
+    torn: dict[str, str] = field(default_factory=dict)
+    """Names with what looks like their results, which may be what a benchmark printed, and why it cannot be read."""
+    crash: str = ""
+    passed: bool = False
+    """A line of this process ends with PASS, behind what a benchmark may have printed."""
+    named: bool = False
+    """A failure that names its benchmark was there in this process."""
+    behind: list[tuple[int, _Found]] = field(default_factory=list)
+    """Results in this process whose name stands behind something else, with their lines."""
+
+    def end_pending(self) -> None:
+        """Keep that the results of a name did not come, if one began."""
+        # "Benchmarking" is the name of nothing that testing runs
+        if _CALLED.fullmatch(self.pending):
+            self.unread.setdefault(self.pending, f"line {self.began}: what it prints hides its results")
+        self.pending = ""
+
+    def new_process(self) -> None:
+        """Begin another process with the next result."""
+        self.ended, self.lines, self.named, self.passed, self.crash = True, None, False, False, ""
+        self.announced = self.pending = ""
+        self.unread, self.torn, self.behind = {}, {}, []
+
+
+@dataclass(slots=True)
+class _File:
+    """All that was read."""
+
+    groups: dict[_Process, dict[bytes, _Lines]] = field(default_factory=dict)
+    failed: dict[tuple[str | None, _Labels, int], str] = field(default_factory=dict)
+    partly: dict[tuple[str | None, _Labels, int], str] = field(default_factory=dict)
+    """Benchmarks that have results, and others that cannot be read."""
+    better: dict[str, Better] = field(default_factory=dict)
+    exact: set[str] = field(default_factory=set)
+    processes: dict[str, int] = field(default_factory=dict)
+    """Of each package, how many there were."""
+    first: dict[str, str] = field(default_factory=dict)
+    """The first value of each key."""
+    created: str | None = None
+    left_out: list[str] = field(default_factory=list)
+    packages: set[str] = field(default_factory=set)
+    reported: str = ""
+    """The first failure that it reports."""
+    wrong: str = ""
+    """The first thing that a strict reader refuses."""
+
+    def lines_of(self, stream: _Stream) -> dict[bytes, _Lines]:
+        """Return where results go now."""
+        if stream.ended:
+            package = stream.labels.get("pkg", "")
+            stream.process = self.processes.get(package, 0)
+            self.processes[package] = stream.process + 1
+            stream.ended = False
+        stream.lines = self.groups.setdefault((tuple(sorted(stream.labels.items())), stream.process), {})
+        return stream.lines
+
+    def fail(self, stream: _Stream, benchmark: str | None, status: str) -> None:
+        """Keep a failure."""
+        self.lines_of(stream)
+        labels = tuple(sorted(stream.labels.items()))
+        self.failed.setdefault((benchmark, labels, stream.process), status)
+
+    def leave_out(self, why: str, *, wrong: bool = False) -> None:
+        """Keep something that is left out or read in part; wrong: a strict reader refuses it."""
+        self.left_out.append(why)
+        self.wrong = self.wrong or (why if wrong else "")
+
+    def read_partly(self, stream: _Stream, name: str, why: str) -> None:
+        """Keep what cannot be read of a benchmark that has results."""
+        self.left_out.append(f"{name}: {why}")
+        self.partly.setdefault((name, tuple(sorted(stream.labels.items())), stream.process), why)
 
 
 def recognises(source: Source) -> bool:
@@ -97,7 +294,7 @@ def suite(data: bytes, *, several: bool, failed: bool = False) -> Suite:
     return sorted_by_name(_by_package(file, several=several or len(file.packages) > 1), "")
 
 
-def _by_package(file: File, *, several: bool) -> Iterator[Measured | Failed]:
+def _by_package(file: _File, *, several: bool) -> Iterator[Measured | Failed]:
     """Yield the results of a strict reading, named with their package, in their order."""
     seen: Counter[str] = Counter()
     for each in _results(file, strict=True):
@@ -108,25 +305,422 @@ def _by_package(file: File, *, several: bool) -> Iterator[Measured | Failed]:
         seen[name] += 1
 
 
-def _file(source: Source) -> File:
-    file = File()
+def _file(source: Source) -> _File:
+    file = _File()
     text = source.head.text
     if source.head.json_lines or (_has_events(text) and not _is_text(text)):
-        read_events(source, file)
-    else:
-        stream = Stream({})
-        for line in source.bytes_lines():
-            stream.reader.place += 1
-            if not (source.unended and cut_off(file, stream, line)):
-                read_line(file, stream, line)
-        end(file, stream)
+        _read_events(source, file)
+        return file
+    stream = _Stream({})
+    for line in source.bytes_lines():
+        stream.place += 1
+        words = line.split() if source.unended and line.startswith(b"Benchmark") else []
+        known = (of.by_unit for lines in file.groups.values() for of in lines.values())
+        if len(words) >= 4 and len(words) % 2 == 0 and not any(words[-1] in units for units in (_OF_TESTING, *known)):
+            # the last line may end within a unit
+            why = f"line {stream.place}: the file is cut off within its results"
+            stream.unread.setdefault(words[0].decode("utf-8", "replace"), why)
+        else:
+            _read_line(file, stream, line)
+    _end(file, stream)
     return file
 
 
-def _results(file: File, *, strict: bool = False) -> Iterator[Measured | Failed]:
+def _read_events(source: Source, file: _File) -> None:
+    """Read the output of each package out of its events."""
+    streams: dict[str, _Stream] = {}
+    decoder = msgspec.json.Decoder(_Event)
+    for place, line in enumerate(source.bytes_lines(), 1):
+        try:
+            event = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            # what a build tool or a cut left between the events
+            if b'"Output"' in line:
+                file.leave_out(f"line {place}: it is no whole event of test2json")
+            continue
+        file.created = file.created or event.time or None
+        if event.action != "output":
+            continue
+        stream = streams.get(event.package)
+        if stream is None:
+            stream = streams[event.package] = _Stream({"pkg": event.package} if event.package else {})
+        # a line comes in several events: its name when the benchmark begins, its results when it ends
+        stream.place = place
+        *whole, stream.rest = (stream.rest + event.output).split("\n")
+        for each in whole:
+            _read_line(file, stream, each.encode("utf-8", "replace"))
+    for stream in streams.values():
+        _read_line(file, stream, stream.rest.encode("utf-8", "replace"))
+        _end(file, stream)
+
+
+def _read_line(file: _File, stream: _Stream, line: bytes) -> None:
+    """Take a line of results fast, and leave all others to what knows them."""
+    if line.startswith(b"Benchmark") and not stream.pending:
+        words = line.split()
+        # what stands between a count and pairs of value and unit
+        if len(words) >= 4 and len(words) % 2 == 0 and words[1].isdigit():
+            try:
+                numbers = list(map(float, texts := words[2::2]))
+            except ValueError:
+                pass
+            else:
+                lines = file.lines_of(stream) if stream.lines is None else stream.lines
+                found, announced = lines.get(words[0]), stream.announced
+                if found is None or announced != found.announced:
+                    announced = announced if _is_of(words[0].decode("utf-8", "replace"), announced) else ""
+                    found = found or lines.setdefault(words[0], _Lines(announced))
+                found.add(announced, words[3::2], numbers, map(Digits, texts))
+                return
+    if line and not line.isspace():
+        text = line.decode("utf-8", "replace")
+        if text == "FAIL" or text.startswith(_FAILS):
+            file.reported = file.reported or _quoted(stream.crash or text)
+        _read_other(file, stream, text)
+
+
+def _read_other(file: _File, stream: _Stream, line: str) -> None:
+    stream.passed = stream.passed or line.endswith("PASS")
+    if line.startswith(("Unit ", "Unit\t")):
+        _read_unit(file, line.split()[1:])
+    elif match := _FAILED.match(line):
+        file.fail(stream, match[1], visible(stream.crash) or "it failed")
+        stream.named, stream.crash = True, ""
+        stream.pending = ""
+    elif match := _PACKAGE_FAILED.match(line):
+        _package_failed(file, stream, match[1], (match[2] or "").strip())
+    elif match := _CRASHED.match(line):
+        stream.pending = match[1] or stream.pending
+        stream.crash = stream.crash or match[2]
+    elif line.startswith(("PASS", "ok  \t", "ok \t", "?   \t")):
+        if "\t" in line:
+            file.packages.add(line.split("\t")[1].strip())
+        _end(file, stream, complete=True)
+    elif (
+        (match := _CONFIGURES.fullmatch(line))
+        and match[1] not in _NO_KEYS
+        and (not stream.pending or match[1] in _OF_HEADER)
+    ):
+        _configure(file, stream, match[1], (match[2] or "").strip())
+    elif not stream.crash:
+        for each in _apart(line, stream.pending):
+            _read_mixed(file, stream, each)
+
+
+def _read_unit(file: _File, words: list[str]) -> None:
+    name = _metric_of(words[0].encode())[0] if words else ""
+    for word in words[1:]:
+        key, _, value = word.partition("=")
+        if key == "better" and value in ("lower", "higher"):
+            better: Better = "higher" if value == "higher" else "lower"
+            if file.better.setdefault(name, better) != better:
+                file.wrong = file.wrong or f"the unit {_quoted(words[0])} is better both lower and higher"
+        elif (key, value) == ("assume", "exact"):
+            file.exact.add(name)
+
+
+def _package_failed(file: _File, stream: _Stream, package: str, why: str) -> None:
+    """Keep that a package failed, if nothing says which of its benchmarks did."""
+    file.packages.add(package)
+    crashed = stream.pending or (stream.announced if stream.crash else "")
+    if crashed:
+        file.fail(stream, crashed, visible(stream.crash) or "its results did not come")
+        stream.pending, stream.crash = "", ""
+    elif not stream.named:
+        before = stream.labels.get("pkg")
+        stream.labels["pkg"] = package
+        status = visible(stream.crash) or (why if why.startswith("[") else "the package failed")
+        file.fail(stream, None, f"{visible(package)}: {status}")
+        if before is not None:
+            stream.labels["pkg"] = before
+        else:
+            del stream.labels["pkg"]
+        stream.crash = ""
+    _end(file, stream, complete=True)
+
+
+def _configure(file: _File, stream: _Stream, key: str, value: str) -> None:
+    if key in _PROCESS_BEGINS:
+        _end(file, stream)
+    stream.lines = None
+    if key == "pkg":
+        file.packages.add(value)
+    if value:
+        stream.labels[key] = visible(value)
+        file.first.setdefault(key, visible(value))
+    else:
+        stream.labels.pop(key, None)
+
+
+def _read_mixed(file: _File, stream: _Stream, line: str) -> None:
+    """Read a name that -v announces, and results into which a benchmark printed."""
+    if not (stream.announced or stream.pending or line.startswith(_NAME)):
+        _read_behind(file, stream, line)
+        return
+    try:
+        found = _alone(stream, line) or _named_on(stream, line)
+        if found is not None:
+            stream.end_pending()
+            stream.began = stream.place
+        elif stream.pending:
+            # what the benchmark printed came between its name and its results
+            found = _Found(stream.pending, stream.announced, _values(line.split("\t"), anything_before=True))
+        elif _values(line.split("\t")):
+            raise OutputError(f"results without a name: {_quoted(line.strip())}")
+        else:
+            _announce(stream, line)
+            return
+    except OutputError as error:
+        file.leave_out(f"line {stream.place}: {error}", wrong=True)
+        return
+    stream.pending = "" if found.values else found.name
+    if found.values:
+        own = found.announced if _is_of(found.name, found.announced) else ""
+        _keep(file, stream, found._replace(announced=own))
+    if found.printed:
+        what = f"something was printed into the results of {found.name}, read without it"
+        file.leave_out(f"line {stream.place}: {what}")
+
+
+def _announce(stream: _Stream, line: str) -> None:
+    """Take the name of a benchmark that begins, or what looks like results that cannot be read."""
+    if name := "" if line.startswith(("--- ", "    ")) else _last_name(line):
+        stream.announced = name
+        stream.of_testing = stream.of_testing or name == line
+    elif begins := _BEGINS.match(line):
+        why = f"line {stream.place}: its results cannot be read: {_quoted(line)}"
+        if not stream.announced:
+            stream.unread.setdefault(begins[1], why)
+        elif begins[1].startswith(stream.announced):
+            # behind an announcement it may be what the benchmark prints
+            stream.torn.setdefault(stream.announced, why)
+
+
+def _read_behind(file: _File, stream: _Stream, line: str) -> None:
+    """Read a name, or results, behind something else on their line."""
+    found = _behind(line)
+    if found is None:
+        return
+    place, of_testing = stream.place, not stream.labels.keys().isdisjoint(_OF_HEADER)
+    # where results end that have lost their tabs is not certain
+    if "\t" not in line or (found.values and not (found.name and of_testing)):
+        # what somebody may have written into the file
+        stream.behind.append((place, found))
+    elif found.values:
+        _keep(file, stream, found)
+        file.leave_out(f"line {place}: a result of {found.name} read without what stands before it")
+    elif of_testing:
+        # its results come behind what the benchmark prints
+        stream.pending, stream.began = found.name, place
+
+
+def _keep(file: _File, stream: _Stream, found: _Found) -> None:
+    lines, numbers = file.lines_of(stream), found.values.values()
+    own = lines.setdefault(found.name.encode(), _Lines(found.announced))
+    own.add(found.announced, [unit.encode() for unit in found.values], numbers, numbers)
+
+
+def _end(file: _File, stream: _Stream, *, complete: bool = False) -> None:
+    """End a process, which may have crashed without a word from `go test`; complete: it says itself that it ended."""
+    begun = not stream.ended or stream.announced or stream.pending
+    of_testing = stream.of_testing or "goos" in stream.labels or stream.crash
+    if begun and of_testing and not (complete or stream.passed):
+        why = _quoted(stream.crash) if stream.crash else "it is cut short"
+        file.wrong = file.wrong or f"{stream.labels.get('pkg', 'the output')} ends without PASS: {why}"
+    if stream.crash:
+        file.fail(stream, stream.pending or stream.announced or None, visible(stream.crash))
+        stream.pending = ""
+    stream.end_pending()
+    if stream.unread or stream.torn or stream.behind:
+        lines = file.lines_of(stream)
+        names = {raw.decode("utf-8", "replace") for raw in lines}
+        for place, result in stream.behind:
+            _end_behind(file, stream, place, result, known=result.name in names)
+        for name, why in (stream.torn | stream.unread).items():
+            if not any(_is_of(each, name) for each in names):
+                file.fail(stream, name, why)
+            elif name in stream.unread:
+                file.read_partly(stream, name, why)
+    stream.new_process()
+
+
+def _end_behind(file: _File, stream: _Stream, place: int, result: _Found, *, known: bool) -> None:
+    """Keep a result behind something else, which somebody may have written, where no line of its own has its name."""
+    if not result.name:
+        file.leave_out(f"line {place}: results without a name", wrong=True)
+    elif result.values or known:
+        how = "is left out: something stands before its name" if known else "read without what stands before it"
+        file.leave_out(f"line {place}: a result of {result.name} {how}")
+        if not known:
+            _keep(file, stream, result)
+    else:
+        file.fail(stream, result.name, f"line {place}: its results cannot be read: their tabs are lost")
+
+
+def _apart(line: str, pending: str) -> list[str]:
+    """Part a line before each name that has results, where another name or its results come before it.
+
+    Files that are put together without a newline have such lines.
+
+    Args:
+        pending: a name whose results have not come yet, or "".
+    """
+    parts = _NEXT.sub(r"\1\n", line).split("\n")
+    return parts if len(parts) > 1 and (pending or _CALLED.search(parts[0])) else [line]
+
+
+def _alone(stream: _Stream, line: str) -> _Found | None:
+    """Read a line of results as the format defines it: words between blanks, and nothing else on the line."""
+    if not line.startswith(_NAME):
+        return None
+    words = line.split()
+    if len(words) < 4 or len(words) % 2 or not _COUNTED.fullmatch(words[1]):
+        return None
+    numbers, units = words[2::2], words[3::2]
+    if not all(map(_NUMBER.fullmatch, numbers)):
+        return None
+    return _Found(words[0], stream.announced, _by_unit(list(zip(units, map(Digits, numbers), strict=True))))
+
+
+def _named_on(stream: _Stream, line: str) -> _Found | None:
+    """Find a name at whose results a line begins, also after something that was printed without a newline."""
+    parts = line.split("\t")
+    if stream.announced:
+        for place in range(len(parts) - 2, -1, -1):
+            before = parts[place].rstrip(" ")
+            plain = before if before.endswith(stream.announced) else _PROCS.sub("", before)
+            if plain.endswith(stream.announced):
+                name = stream.announced + before[len(plain) :]
+                return _with_values(name, stream.announced, parts[place + 1 :], alone=before == name)
+    # four spaces: what b.Log wrote
+    if line.startswith("    "):
+        return None
+    for place, part in enumerate(parts[:-1]):
+        name = _last_name(part.rstrip(" "))
+        if name:
+            found = _with_values(name, "", parts[place + 1 :], alone=not place and part.rstrip(" ") == name)
+            # after an announcement, another name without results is what the benchmark prints
+            return found if found.values or not stream.announced else None
+    return None
+
+
+def _with_values(name: str, announced: str, behind: list[str], *, alone: bool) -> _Found:
+    """Read the results behind a name; alone: it begins the line, so what is printed between them is not another's."""
+    values = _values(behind)
+    printed = _values(behind, anything_before=True) if alone and not values else {}
+    return _Found(name, announced, values or printed, printed=bool(printed))
+
+
+def _behind(line: str) -> _Found | None:
+    """Find a name that stands behind something else on its line, with the results on it; None: there is none.
+
+    _Founds without a name have the name "".
+    """
+    parts = line.split("\t")
+    # four spaces: what b.Log wrote
+    if line.startswith("    B"):
+        return None
+    if len(parts) == 1:
+        # find a name or results on a line whose tabs are lost; a name has no values: where they end is not certain
+        found = _SPACED.search(line)
+        if found is None:
+            return None
+        return _Found(found[1] or "", "", {} if found[1] else {found[3]: Digits(found[2])})
+    for place in range(len(parts) - 2, -1, -1):
+        name = _last_name(parts[place].rstrip(" "))
+        if _CALLED.fullmatch(name):
+            return _Found(name, "", _values(parts[place + 1 :], anything_before=True))
+    values = _values(parts)
+    return _Found("", "", values) if values else None
+
+
+def _values(parts: list[str], *, anything_before: bool = False) -> dict[str, Digits]:
+    """Read what stands between tabs as a count and pairs of value and unit; empty where it is not that.
+
+    Args:
+        anything_before: pairs are at the end, after a count, after anything.
+    """
+    ends = len(parts)
+    while ends > 1 and not parts[ends - 1].strip():
+        ends -= 1
+    first, found = ends, []
+    while first > 1 and (pair := _PAIR.fullmatch(parts[first - 1].rstrip() if first == ends else parts[first - 1])):
+        found.append((pair[2], Digits(pair[1])))
+        first -= 1
+    if not found or (first > 1 and not anything_before):
+        return {}
+    count = parts[first - 1]
+    before = count.rstrip("0123456789")
+    wide = len(count) - len(before.rstrip(" "))
+    if len(before) == len(count) or wide < _COUNT or (before.strip(" ") and not anything_before):
+        return {}
+    return _by_unit(found[::-1])
+
+
+def _by_unit(pairs: list[tuple[str, Digits]]) -> dict[str, Digits]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        units = [unit for unit, _ in pairs]
+        twice = next(unit for unit in units if units.count(unit) > 1)
+        raise OutputError(f"a line of results has the unit {_quoted(twice)} twice")
+    return found
+
+
+def _last_name(text: str) -> str:
+    """Return the name of a benchmark with which a text ends; "" where it ends with none."""
+    if not text or text[-1].isspace():
+        return ""
+    word = text.rsplit(None, 1)[-1]
+    at = word.find(_NAME)
+    return word[at:] if at >= 0 else ""
+
+
+def _is_of(name: str, announced: str) -> bool:
+    """Return whether a name is the announced one, with or without GOMAX_PROCS."""
+    return bool(announced) and (name == announced or _PROCS.sub("", name) == announced)
+
+
+def _quoted(line: str) -> str:
+    """Quote the beginning of a line for a message."""
+    return shown(line.replace("\t", " ").encode())
+
+
+def _suffix_of(names: Collection[tuple[str, str]]) -> str:
+    """Return the GOMAX_PROCS that ends names, such as "-8"; "" where -cpu gave several, or none does.
+
+    Args:
+        names: each as its line of results has it, and as -v announced it, or "".
+    """
+    procs = {name.removeprefix(announced) for name, announced in names if announced}
+    if not procs:
+        # without -v: a suffix that all names have
+        procs = {match[0] if (match := _PROCS.search(name)) else "" for name, _ in names}
+    return next(iter(procs)) if len(procs) == 1 else ""
+
+
+@lru_cache(maxsize=1024)
+def _metric_of(raw: bytes) -> tuple[str, str, float]:
+    """Return name, base unit and scale of what a unit measures.
+
+    As in golang.org/x/perf/benchunit, the words of a unit are joined by "-" and "*", and what is below "/" is no scale.
+    """
+    unit = raw.decode("utf-8", "replace")
+    above, _, below = unit.partition("/")
+    if unit in _METRICS:
+        return _METRICS[unit]
+    if below in ("s", "sec", "second"):
+        return unit, "B/s" if unit in _RATES else unit, _RATES.get(unit, 1.0)
+    for word in re.split(r"[-*]", above):
+        short = {"sec": "s", "bytes": "B"}.get(word, word)
+        if short in _TIMES_AND_SIZES:
+            return unit, *to_base(short)
+    return unit, "", 1.0
+
+
+def _results(file: _File, *, strict: bool = False) -> Iterator[Measured | Failed]:
     suffixes = _suffixes(file)
     executions = _executions(suffixes)
-    shared: dict[tuple[Labels, bytes, str, bool], _Named] = {}
+    shared: dict[tuple[_Labels, bytes, str, bool], _Named] = {}
     for (labels, process), lines in file.groups.items():
         suffix, execution = suffixes[labels, process], executions[labels, process]
         for raw, of in lines.items():
@@ -159,7 +753,7 @@ class _Named(NamedTuple):
     otherwise: Otherwise | None
 
 
-def _named(raw: str, labels: Labels, suffix: str, *, announced: bool) -> _Named:
+def _named(raw: str, labels: _Labels, suffix: str, *, announced: bool) -> _Named:
     """Name a benchmark without the GOMAXPROCS at its end; announced: -v says that it is that."""
     name = visible(raw.removesuffix(suffix))
     own = dict(labels) | _parts(name, suffix)
@@ -168,7 +762,7 @@ def _named(raw: str, labels: Labels, suffix: str, *, announced: bool) -> _Named:
     return _Named(name, own, Otherwise(visible(raw), dict(labels) | _parts(visible(raw), "")))
 
 
-def _suffixes(file: File) -> dict[tuple[Labels, int], str]:
+def _suffixes(file: _File) -> dict[_Process, str]:
     """Find the GOMAXPROCS that ends the names of each process: one of the whole file, as the live instrument does.
 
     Where processes of several machines are in a file, each has its own.
@@ -178,16 +772,16 @@ def _suffixes(file: File) -> dict[tuple[Labels, int], str]:
         for key, lines in file.groups.items()
         if lines
     }
-    common = go.suffix_of(set().union(*names.values()))
-    own = {key: common or go.suffix_of(each) for key, each in names.items()}
+    common = _suffix_of(set().union(*names.values()))
+    own = {key: common or _suffix_of(each) for key, each in names.items()}
     usable = all(own.values())
     return {key: own.get(key, common) if usable else "" for key in file.groups}
 
 
-def _executions(suffixes: dict[tuple[Labels, int], str]) -> dict[tuple[Labels, int], int]:
+def _executions(suffixes: dict[_Process, str]) -> dict[_Process, int]:
     """Number the processes of each configuration: what a key tells apart are no repetitions."""
-    counts: Counter[tuple[Labels, str]] = Counter()
-    numbers: dict[tuple[Labels, int], int] = {}
+    counts: Counter[tuple[_Labels, str]] = Counter()
+    numbers: dict[_Process, int] = {}
     for (labels, process), suffix in suffixes.items():
         numbers[labels, process] = counts[labels, suffix]
         counts[labels, suffix] += 1
@@ -200,7 +794,7 @@ def _parts(name: str, suffix: str) -> dict[str, str]:
     return parts | ({"/gomaxprocs": suffix[1:]} if suffix else {})
 
 
-def _metrics(file: File, of: Lines, *, strict: bool) -> tuple[dict[str, Metric], str]:
+def _metrics(file: _File, of: _Lines, *, strict: bool) -> tuple[dict[str, Metric], str]:
     """Make metrics of all lines of a benchmark, or say why they cannot be used."""
     metrics: dict[str, Metric] = {}
     whole = [raw for raw, values in of.by_unit.items() if not strict or len(values) == of.count]
@@ -209,9 +803,9 @@ def _metrics(file: File, of: Lines, *, strict: bool) -> tuple[dict[str, Metric],
     for raw in whole:
         # a file of 1 GB has no room for its values twice
         numbers = of.by_unit.pop(raw)
-        name, unit, scale = metric_of(raw)
+        name, unit, scale = _metric_of(raw)
         values = array("d", map(scale.__mul__, numbers)) if scale != 1.0 else numbers
-        if why := why_unusable(name, Series(unit, values)):  # type: ignore[arg-type]  # an array is a sequence of floats, and a tenth of a list's size
+        if why := why_unusable(name, values, unit):
             return {}, why
         if name in metrics and strict:
             return {}, f"two of its metrics are called {name!r}"

@@ -1,4 +1,4 @@
-"""The summaries of Gungraun, which was Iai-Callgrind (0.7 to 0.20, schemas 1 to 7), and its folder of profiles."""
+"""Gungraun, which was Iai-Callgrind (0.7 to 0.20, schemas 1 to 7): summaries, folder, what it and Iai print."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 
 from gate.formats import callgrind
 from gate.formats.parts.json_text import parse_json
-from gate.formats.parts.output import OutputError
+from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.result import Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
@@ -20,12 +20,15 @@ from gate.walking import walk
 
 FORMAT = Format(
     title=(
-        "Gungraun and Iai-Callgrind (`summary.json` of `--save-summary`, `--output-format=json`, the folder "
-        "`target/gungraun` or `target/iai`)"
+        "Gungraun, Iai-Callgrind and Iai (`summary.json` of `--save-summary`, `--output-format=json`, the folder "
+        "`target/gungraun` or `target/iai`, standard output)"
     ),
     execution="one run of a benchmark under valgrind",
     iteration="none: one count of each event",
-    trap="one file holds two runs, the new one and the one before it (the columns new and old, or the baseline's name)",
+    trap=(
+        "one file holds two runs, the new one and the one before it (the columns new and old, or the baseline's name); "
+        "what Iai prints the new one only"
+    ),
     column="baseline",
 )
 _KINDS = ('"LibraryBenchmark"', '"BinaryBenchmark"')
@@ -37,6 +40,19 @@ _MOST = 20_000
 _OF_CLOCK = "Perf "
 """What begins the names of the events of perf, which the processor counts: they are never twice the same."""
 _BYTES = ("TotalBytes", "AtTGmaxBytes", "AtTEndBytes", "ReadsBytes", "WritesBytes", "MaximumBytes")
+
+_EVENTS = {
+    "Instructions": "Ir", "L1 Hits": "L1hits", "L2 Hits": "LLhits", "LL Hits": "LLhits", "RAM Hits": "RamHits",
+    "Total read+write": "TotalRW", "Estimated Cycles": "EstimatedCycles", "RAM Hit Rate": "RamHitRate",
+}  # fmt: skip
+_NUMBER = r"\d{1,20}(?:\.\d{1,20})?"
+_PAIR = re.compile(rf"  +(?P<event>[A-Z][^:|]*?): *(?P<new>{_NUMBER}|N/A)\|(?P<old>{_NUMBER}|N/A) +\(.*", re.ASCII)
+_IAI = re.compile(
+    rf"  (?P<event>Instructions|L[12] Accesses|RAM Accesses|Estimated Cycles): *(?P<new>{_NUMBER})( \(.*)?", re.ASCII
+)
+_UNREAD = re.compile(rf"  +(?:{'|'.join(re.escape(event) for event in _EVENTS)}): ")
+_TOOL = re.compile(r" +=+ (?P<tool>[A-Za-z]+) =+")
+_OUR_TOOL = "CALLGRIND"
 
 
 class _Summary(msgspec.Struct):
@@ -51,7 +67,7 @@ class _Summary(msgspec.Struct):
     tool_summaries: list[dict[str, Any]] = []
 
 
-class Side(NamedTuple):
+class _Side(NamedTuple):
     """The counts of one run of a benchmark."""
 
     benchmark: str
@@ -65,51 +81,54 @@ class Side(NamedTuple):
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it holds summaries of benchmarks, or is a folder with them or with profiles."""
+    """Return whether it holds summaries of benchmarks or printed counts, or is a folder with summaries or profiles."""
     if source.is_folder and source.path is not None:
         return next(_files(source.path), None) is not None
-    text = source.head.text
-    named = '"module_path"' in text and any(kind in text for kind in _KINDS)
-    return named and ('"profiles"' in text or "_summar" in text)
+    text, lines = source.head.text, source.head.lines[:5000]
+    if '"module_path"' in text and any(kind in text for kind in _KINDS):
+        return '"profiles"' in text or "_summar" in text
+    return any(_PAIR.fullmatch(line) for line in lines) or (
+        sum(_IAI.fullmatch(line) is not None for line in lines) > 1 and any("Accesses:" in line for line in lines)
+    )
 
 
 def read(source: Source) -> Iterator[Result]:
-    """Yield the old runs, then the new ones."""
-    sides: list[Side] = []
+    """Yield the old runs, then the new ones; where packages share a name, labelled by the package."""
+    sides: list[_Side] = []
+    failed: list[Failed] = []
     if source.is_folder and source.path is not None:
         for file in _files(source.path):
             try:
                 sides += _of_file(file, source)
             except OutputError as error:
                 yield Failed(benchmark=_by_folder(file.parent, source.path), status=str(error))
-    else:
+    elif '"module_path"' in source.head.text:
         for summary in _summaries(source):
             found = _of_summary(summary)
             sides += found
             if not found:
                 yield Failed(benchmark=_name(summary), status="no counts that perfgate can read in its summary")
-    yield from results(sides)
-
-
-def results(sides: list[Side]) -> Iterator[Result]:
-    """Yield the old runs, then the new ones; where packages share a name, labelled by the package."""
+    else:
+        failed = _printed(source, sides)
     packages: dict[str, set[str]] = {}
     for side in sides:
         packages.setdefault(side.benchmark, set()).add(side.package)
-    for newest in (False, True):
-        for side in (side for side in sides if side.is_new is newest):
-            labels = {"baseline": side.baseline}
-            if len(packages[side.benchmark]) > 1:
-                labels["package"] = side.package
-            values = side.metrics
-            found = {}
-            # the file's order is that of the letters
-            for name, value in sorted(values.items(), key=lambda item: item[0] != "Ir"):
-                # all it counts are costs, and what hits the memory missed the caches
-                better: Better = "higher" if name.endswith("HitRate") and name != "RamHitRate" else "lower"
-                unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
-                found[name] = Metric(unit=unit, better=better, values=[value], exact=not name.startswith(_OF_CLOCK))
-            yield Measured(benchmark=side.benchmark, metrics=found, labels=labels)
+    for side in sorted(sides, key=lambda side: side.is_new):
+        labels = {"baseline": side.baseline}
+        if len(packages[side.benchmark]) > 1:
+            labels["package"] = side.package
+        # the file's order is that of the letters
+        ordered = sorted(side.metrics.items(), key=lambda item: item[0] != "Ir")
+        metrics = {name: _metric(name, value) for name, value in ordered}
+        yield Measured(benchmark=side.benchmark, metrics=metrics, labels=labels)
+    yield from failed
+
+
+def _metric(name: str, value: float) -> Metric:
+    # all it counts are costs, and what hits the memory missed the caches
+    better: Better = "higher" if name.endswith("HitRate") and name != "RamHitRate" else "lower"
+    unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
+    return Metric(unit=unit, better=better, values=[value], exact=not name.startswith(_OF_CLOCK))
 
 
 def _files(root: Path) -> Iterator[Path]:
@@ -119,18 +138,14 @@ def _files(root: Path) -> Iterator[Path]:
         if count > _MOST:
             return
         inner[:] = sorted(name for name in inner if not name.startswith(".") and name != "node_modules")
-        if _SUMMARY in files and _is_summary(Path(folder) / _SUMMARY):
-            yield Path(folder) / _SUMMARY
+        summary = Path(folder) / _SUMMARY
+        if _SUMMARY in files and b'"module_path"' in Source("", summary).head.data[: 1 << 14]:
+            yield summary
         else:
             yield from (Path(folder) / name for name in sorted(files) if _PROFILE.fullmatch(name))
 
 
-def _is_summary(file: Path) -> bool:
-    with file.open("rb") as opened:
-        return b'"module_path"' in opened.read(1 << 14)
-
-
-def _of_file(file: Path, source: Source) -> list[Side]:
+def _of_file(file: Path, source: Source) -> list[_Side]:
     if file.name == _SUMMARY:
         sides = [side for each in _summaries(source.inside(file)) for side in _of_summary(each)]
         if not sides:
@@ -145,7 +160,7 @@ def _of_file(file: Path, source: Source) -> list[Side]:
     if not counts:
         raise OutputError(f"{file.name} holds no counts")
     folder = file.parent
-    return [Side(_by_folder(folder, source.path or folder), "", baseline, baseline == "new", counts)]
+    return [_Side(_by_folder(folder, source.path or folder), "", baseline, baseline == "new", counts)]
 
 
 def _by_folder(folder: Path, root: Path) -> str:
@@ -191,7 +206,7 @@ def _name(summary: _Summary) -> str:
     return f"{name} {summary.id}" if summary.id else name
 
 
-def _of_summary(summary: _Summary) -> list[Side]:
+def _of_summary(summary: _Summary) -> list[_Side]:
     """Take the two runs of a summary apart."""
     name = _name(summary)
     new: dict[str, float] = {}
@@ -204,22 +219,15 @@ def _of_summary(summary: _Summary) -> list[Side]:
                 if found is not None:
                     side[event] = found
     called = [*summary.baselines, None, None]
-    before = called[1] or _old_name(summary) or "old"
+    # before schema 4 the name of the baseline stands with each run
+    kinds = (_at(run, "baseline", "kind", "Name") for run in _runs(summary.callgrind_summary))
+    before = called[1] or next((kind for kind in kinds if isinstance(kind, str)), "old")
     package = summary.package_dir
     sides = [
-        Side(name, package, (called[0] or "new"), True, new),  # named by the type
-        Side(name, package, before, False, old),
+        _Side(name, package, (called[0] or "new"), True, new),  # named by the type
+        _Side(name, package, before, False, old),
     ]
     return [side for side in sides if side.metrics]
-
-
-def _old_name(summary: _Summary) -> str | None:
-    """Find the name of the baseline, which before schema 4 stands with each run."""
-    for run in _runs(summary.callgrind_summary):
-        kind = _at(run, "baseline", "kind")
-        if isinstance(kind, dict) and isinstance(kind.get("Name"), str):
-            return str(kind["Name"])
-    return None
 
 
 def _runs(summary: Any) -> list[Any]:
@@ -275,3 +283,53 @@ def _at(value: Any, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
+
+
+def _printed(source: Source, sides: list[_Side]) -> list[Failed]:
+    """Read what is printed of each benchmark into sides, and return the counts that cannot be read."""
+    name: list[str] = []
+    tool, is_counted = _OUR_TOOL, False
+    unread: list[Failed] = []
+    for place, raw in enumerate(source.lines(), 1):
+        line = raw.rstrip()
+        pair, iai, headed = _PAIR.fullmatch(line), _IAI.fullmatch(line), _TOOL.fullmatch(line)
+        if headed:
+            tool = headed["tool"].upper()
+        elif (pair or iai) and name:
+            if not is_counted:
+                benchmark = _named(name)
+                sides += [_Side(benchmark, "", "new", True, {}), _Side(benchmark, "", "old", False, {})]
+            is_counted = True
+            _count(sides, tool, pair or iai)
+        elif name and _UNREAD.match(line):
+            why = f"line {place}: a count cannot be read: {shown(line.strip().encode())}"
+            unread.append(Failed(benchmark=_named(name), status=why, labels={"baseline": "new"}))
+        elif line and not line.startswith(" "):
+            # arguments that are printed may hold newlines
+            name = [line] if is_counted or not (bool(name) and "::" in name[0].split(" ")[0]) else [*name, line]
+            tool, is_counted = _OUR_TOOL, False
+        elif not line:
+            name = []
+    sides[:] = [side for side in sides if side.metrics]
+    return unread
+
+
+def _named(lines: list[str]) -> str:
+    """Name a benchmark as its summary does: "file::group::function id", without the arguments behind it."""
+    path, space, rest = lines[0].partition(" ")
+    own = rest.partition(":")[0]
+    return f"{path} {own}" if space and own and "::" in path else lines[0]
+
+
+def _count(sides: list[_Side], tool: str, found: re.Match[str] | None) -> None:
+    if found is None:
+        return
+    own = found["event"].strip()
+    # as the summaries call it: "At t-gmax bytes" is AtTGmaxBytes
+    event = _EVENTS.get(own) or "".join(word[:1].upper() + word[1:] for word in re.split("[ -]", own))
+    for side, key in zip(sides[-2:], ("new", "old"), strict=True):
+        number = found.groupdict().get(key)
+        if number is not None and number != "N/A":
+            # of several processes the last one is the total
+            is_other = tool != _OUR_TOOL and event in ("Ir", "TotalRW", "EstimatedCycles")
+            side.metrics[f"{tool.title()} {event}" if is_other else event] = float(number)

@@ -54,11 +54,7 @@ class Spectrum:
         # 1/(1-Percentile) is left out of the last row by some writers
         if len(cells) not in (_WIDTH - 1, _WIDTH) or None in cells[: _WIDTH - 1]:
             return False
-        value, share, count = cells[: _WIDTH - 1]
-        self._row(value or 0.0, share or 0.0, count or 0.0)
-        return True
-
-    def _row(self, value: float, share: float, count: float) -> None:
+        value, share, count = (cell or 0.0 for cell in cells[: _WIDTH - 1])
         self.rows += 1
         for name, wanted in _WANTED.items():
             if name not in self.found and share >= wanted:
@@ -66,6 +62,7 @@ class Spectrum:
         if count > 0:
             self.count = count
         self.found["max"] = value if share >= 1 else self.found.get("max")
+        return True
 
 
 def recognises(source: Source) -> bool:

@@ -17,13 +17,13 @@ import struct
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from gate.formats.parts import checking
 from gate.formats.parts.output import OutputError, Series, plain_metric, refuse_cut_off, shown
 from gate.formats.parts.requests import aggregates, float_of
-from gate.formats.parts.result import Format, LeftOut, Result
+from gate.formats.parts.result import Format, LeftOut, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.units import to_base
@@ -40,8 +40,6 @@ FORMAT = Format(
     ),
 )
 _NAME = "histogram"
-_UNITS = {6: 1e-9, 9: 1e-9, 3: 1e-6}
-"""Seconds of one by the power of ten between a value and what the log shows of it."""
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 MOST = 10_000_000
 """Values of one log; it is the counts that are large, not the file."""
@@ -59,16 +57,11 @@ _HEADER = struct.Struct(">iiiiqqd")
 _HEADER_V0 = struct.Struct(">iiqqq")
 
 
-@dataclass(frozen=True, slots=True)
-class Bucket:
-    """How often values of one bucket were recorded; value: its middle, as the libraries round it."""
-
-    value: int
-    count: int
+Bucket = tuple[int, int]
+"""The middle of a bucket, as the libraries round it, and how often values of it were recorded."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Interval:
+class _Interval(NamedTuple):
     """What one line of a log holds."""
 
     tag: str | None
@@ -82,6 +75,12 @@ class _Tagged:
     values: array[float] = field(default_factory=lambda: array("d"))
     counts: Counter[int] = field(default_factory=Counter)
 
+    def take(self, counts: list[Bucket], seed: int, *, keep: bool) -> None:
+        for value, count in counts:
+            self.counts[value] += count
+        if keep:
+            self.values.extend(array("d", _shuffled(counts, seed, 1)))
+
 
 def recognises(source: Source) -> bool:
     """Return whether it has the version line, the legend or an interval of such a log."""
@@ -91,7 +90,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each tag; one without a tag is called "histogram"."""
     tagged: dict[str | None, _Tagged] = {}
-    power: tuple[float, int | None] = 0.0, None
+    largest, power = 0.0, 9
     total, torn = 0, ""
     for number, line in enumerate(source.bytes_lines(), 1):
         if torn:
@@ -100,53 +99,44 @@ def read(source: Source) -> Iterator[Result]:
             found = _interval(line.strip())
             if found is None:
                 continue
-            counts = [(bucket.value, bucket.count) for bucket in found.buckets]
+            counts = list(found.buckets)
         except OutputError as error:
             # the last line may be cut off
             torn = f"line {number}: {error}"
             continue
         own = tagged.setdefault(found.tag, _Tagged())
         total += sum(count for _, count in counts)
-        _add(own, counts, number, keep=total <= MOST)
-        power = max(power, _power(found.highest, counts), key=lambda each: each[0])
+        own.take(counts, number, keep=total <= MOST)
+        # by which power of ten the largest value is made smaller where it is shown
+        shown, most = float_of(found.highest.decode("ascii", "replace")), counts[-1][0] if counts else 0
+        if shown is not None and largest < shown < math.inf and most > 0:
+            largest, power = shown, round(math.log10(most / shown))
     if torn:
         yield LeftOut(f"{torn}: the file may be cut off there")
+    scale = {6: 1e-9, 9: 1e-9, 3: 1e-6}.get(power, 1.0)
     for tag, own in tagged.items():
         if own.counts:
-            yield from _results(tag, own, power[1], whole=total <= MOST)
+            yield from _results(tag or _NAME, own, scale, whole=total <= MOST)
 
 
-def _add(own: _Tagged, counts: list[tuple[int, int]], number: int, *, keep: bool) -> None:
-    for value, count in counts:
-        own.counts[value] += count
-    if keep:
-        values = array("d", itertools.chain.from_iterable(itertools.repeat(value, count) for value, count in counts))
-        random.Random(number).shuffle(values)  # noqa: S311  # an order, no secret
-        own.values.extend(values)
-    else:
-        own.values = array("d")
-
-
-def _power(highest: bytes, counts: list[tuple[int, int]]) -> tuple[float, int | None]:
-    """Return the largest value as an interval shows it, and the power of ten by which it is made smaller."""
-    shown = float_of(highest.decode("ascii", "replace"))
-    most = counts[-1][0] if counts else 0
-    if shown is None or not 0 < shown < math.inf or most <= 0:
-        return 0.0, None
-    return shown, round(math.log10(most / shown))
-
-
-def _results(tag: str | None, own: _Tagged, power: int | None, *, whole: bool) -> Iterator[Result]:
-    scale = 1e-9 if power is None else _UNITS.get(power, 1.0)
-    name, metric, unit = tag or _NAME, *(("value", "") if scale == 1.0 else ("time", "s"))
+def _results(name: str, own: _Tagged, scale: float, *, whole: bool) -> Iterator[Result]:
+    metric, unit = ("value", "") if scale == 1.0 else ("time", "s")
     if whole:
-        metrics: dict[str, Metric] = {
-            metric: Metric(unit=unit, values=array("d", (value * scale for value in own.values)))
-        }
-        yield checking.measured(name, metrics)
-        return
-    found = {statistic: value * scale for statistic, value in _quantiles(own.counts)}
-    yield from aggregates(name, metric, found, unit=unit, count=own.counts.total())
+        values = array("d", (value * scale for value in own.values))
+        yield Measured(benchmark=name, metrics={metric: Metric(unit=unit, values=values)})
+    else:
+        found = {statistic: value * scale for statistic, value in _quantiles(own.counts)}
+        yield from aggregates(name, metric, found, unit=unit, count=own.counts.total())
+
+
+def _shuffled(counts: Iterable[Bucket], seed: int, scale: float) -> list[float]:
+    """Give the values of an interval, whose order is not known, in a random one that is always the same.
+
+    So neither warm-up nor a trend is found where there is none.
+    """
+    values = [*itertools.chain.from_iterable(itertools.repeat(value * scale, count) for value, count in counts)]
+    random.Random(seed).shuffle(values)  # noqa: S311  # an order, no secret
+    return values
 
 
 def _quantiles(counts: Counter[int]) -> Iterator[tuple[str, float]]:
@@ -177,8 +167,7 @@ def _parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
 
     units: the declared metrics and their units (None: not said). Intervals with a tag belong to the metric of that
     name, the others to the only declared metric, else to "time". Histograms hold integers without a unit, so every
-    metric's must be declared. In what order the values of one interval came is not known: they are in a random order,
-    always the same one, so that warm-up and trends are not found where there are none.
+    metric's must be declared.
 
     Raises:
         OutputError: a line that cannot be read, by its number from 1; a metric without a declared unit; more than
@@ -186,27 +175,23 @@ def _parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
     """
     found: dict[str, Series] = {}
     scales: dict[str, float] = {}
-    total = 0
+    left = MOST
     for place, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         try:
-            found_here = _interval(line.strip())
-            if found_here is None:
+            interval = _interval(line.strip())
+            if interval is None:
                 continue
-            name = plain_metric(units) if found_here.tag is None else found_here.tag
+            name = plain_metric(units) if interval.tag is None else interval.tag
             if name not in found:
                 base, scales[name] = _unit(name, units)
                 found[name] = Series(base, [])
-            buckets = found_here.buckets
-            scale = scales[name]
-            most = MOST - total
-            values: list[float] = []
-            for bucket in buckets:
-                if len(values) + bucket.count > most:
+            counts: list[Bucket] = []
+            for bucket in interval.buckets:
+                left -= bucket[1]
+                if left < 0:
                     raise OutputError(f"more than {MOST} values: record for a shorter time, or fewer")
-                values.extend(itertools.repeat(bucket.value * scale, bucket.count))
-            total += len(values)
-            random.Random(place).shuffle(values)  # noqa: S311  # an order, no secret
-            found[name].values.extend(values)
+                counts.append(bucket)
+            found[name].values.extend(_shuffled(counts, place, scales[name]))
         except OutputError as error:
             raise OutputError(f"line {place} of the HdrHistogram log: {error}") from None
     refuse_cut_off(data, "the HdrHistogram log")
@@ -231,14 +216,11 @@ def _interval(line: bytes) -> _Interval | None:
 def _unit(name: str, units: Mapping[str, str | None]) -> tuple[str, float]:
     unit = units.get(name)
     if unit is None:
+        key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else repr(name)
         raise OutputError(
-            f'its integers have no unit: declare one, usually nanoseconds: [benchmark.metric.{_key(name)}] unit = "ns"'
+            f'its integers have no unit: declare one, usually nanoseconds: [benchmark.metric.{key}] unit = "ns"'
         )
     return to_base(unit)
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else repr(name)
 
 
 def decode(encoded: bytes) -> Iterator[Bucket]:
@@ -263,8 +245,7 @@ def decode(encoded: bytes) -> Iterator[Bucket]:
     return _buckets(_counts(payload, header.word), header.digits, header.lowest)
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
+class _Header(NamedTuple):
     size: int
     """Bytes before the counts."""
     length: int
@@ -331,7 +312,7 @@ def _buckets(counts: Iterator[int], digits: int, lowest: int) -> Iterator[Bucket
             # AbstractHistogram.valueFromIndex and sizeOfEquivalentValueRange
             bucket = max((index >> half) - 1, 0)
             sub = index - (bucket << half)
-            yield Bucket((sub << (bucket + unit)) + ((1 << (bucket + unit)) >> 1), count)
+            yield (sub << (bucket + unit)) + ((1 << (bucket + unit)) >> 1), count
         index += max(1, -count)
         if (index >> half) + unit > _BITS:
             raise OutputError("a damaged histogram: its counts do not end")

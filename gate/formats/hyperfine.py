@@ -5,17 +5,16 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import msgspec
 
-from gate.formats.parts.checking import entry
 from gate.formats.parts.live import results, sorted_by_name
 from gate.formats.parts.output import OutputError, Series
 from gate.formats.parts.requests import float_of
-from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result, entry
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.units import to_base
@@ -32,9 +31,8 @@ FORMAT = Format(
 _METRICS = {"time_wall_clock": "time", "time_user": "user", "time_system": "system", "memory_peak_resident": "memory"}
 _HEADER = "command,mean,stddev,median,user,system,min,max"
 _PARAMETER = "parameter_"
-
-
-NEWEST_SCHEMA = 2
+_UNITS = {"second": "s", "millisecond": "ms", "microsecond": "us", "byte": "B"}
+_NEWEST_SCHEMA = 2
 _COMPLAINT = re.compile(r"Error: (Command terminated|Command '|The process has been terminated|Failed to run command)")
 
 
@@ -93,9 +91,9 @@ def read(source: Source, *, memory_by_run: bool = False) -> Iterator[Result]:
         yield from _rows(source)
         return
     export = source.document(_Export, "hyperfine's JSON")
-    if export.schema_version > NEWEST_SCHEMA:
+    if export.schema_version > _NEWEST_SCHEMA:
         raise OutputError(
-            f"hyperfine's JSON has schema {export.schema_version}; this perfgate reads up to {NEWEST_SCHEMA}"
+            f"hyperfine's JSON has schema {export.schema_version}; this perfgate reads up to {_NEWEST_SCHEMA}"
         )
     for place, each in enumerate(export.results):
         result = entry(each, _Result, f"results[{place}]", "command")
@@ -105,8 +103,16 @@ def read(source: Source, *, memory_by_run: bool = False) -> Iterator[Result]:
 def _command(result: _Result, memory_by_run: bool) -> Iterator[Result]:
     name, runs = result.command, result.measurements
     labels = {key: str(value) for key, value in result.parameters.items()}
+    codes = result.exit_codes or [run.exit_code for run in runs or () if run.exit_code is not msgspec.UNSET]
+    # a code of null is a signal
+    failed = ", ".join(
+        f"{'ended by a signal' if code is None else f'exit {code}'} in {count} of {len(codes)} runs"
+        for code, count in Counter(codes).items()
+        if code != 0
+    )
     try:
-        _refuse_failed(result.exit_codes or [r.exit_code for r in runs or () if r.exit_code is not msgspec.UNSET])
+        if failed:
+            raise OutputError(failed)
         metrics = _version_2(runs) if runs is not None else _version_1(result, memory_by_run)
         if not metrics and result.mean is None:
             raise OutputError("neither times nor a mean in the file")
@@ -116,18 +122,6 @@ def _command(result: _Result, memory_by_run: bool) -> Iterator[Result]:
     if metrics:
         yield Measured(benchmark=name, metrics=metrics, labels=labels)
     yield from _aggregates(result, name, labels, without_times=not metrics)
-
-
-def _refuse_failed(codes: Sequence[int | msgspec.UnsetType | None]) -> None:
-    """Say how often the command failed, and how: a code of null is a signal."""
-    counted = Counter(codes)
-    failed = ", ".join(
-        f"{'ended by a signal' if code is None else f'exit {code}'} in {count} of {len(codes)} runs"
-        for code, count in counted.items()
-        if code != 0
-    )
-    if failed:
-        raise OutputError(failed)
 
 
 def _rows(source: Source) -> Iterator[Result]:
@@ -158,23 +152,19 @@ def _version_1(result: _Result, memory_by_run: bool) -> dict[str, Metric]:
 def _version_2(runs: list[_Run]) -> dict[str, Metric]:
     metrics = {}
     for key, name in _METRICS.items():
-        quantities: list[_Quantity] = [getattr(run, key) or _Quantity() for run in runs]
-        wanted = "B" if name == "memory" else "s"
-        units = [_unit(quantity.unit, wanted) for quantity in quantities if quantity.value is not None]
-        if name == "time" and len(units) < len(runs):
-            raise OutputError(f"{len(runs) - len(units)} of {len(runs)} runs have no {key}")
+        found: list[_Quantity] = [each for run in runs if (each := getattr(run, key)) and each.value is not None]
+        values, base = list[float](), "B" if name == "memory" else "s"
+        for each in found:
+            unit, scale = to_base(_UNITS.get(each.unit, each.unit))
+            if unit != base:
+                raise OutputError(f"a value in {each.unit!r}, a unit this perfgate does not know")
+            values.append((each.value or 0.0) * scale)
+        if name == "time" and len(values) < len(runs):
+            raise OutputError(f"{len(runs) - len(values)} of {len(runs)} runs have no {key}")
         # another metric of some runs only would shift the others
-        if units and len(units) == len(runs):
-            values = [(quantity.value or 0.0) * scale for quantity, (_, scale) in zip(quantities, units, strict=True)]
-            metrics[name] = Metric(unit=units[0][0], values=values)
+        if values and len(values) == len(runs):
+            metrics[name] = Metric(unit=base, values=values)
     return metrics
-
-
-def _unit(name: str, wanted: str) -> tuple[str, float]:
-    base, scale = to_base({"second": "s", "millisecond": "ms", "microsecond": "us", "byte": "B"}.get(name, name))
-    if base != wanted:
-        raise OutputError(f"a value in {name!r}, a unit this perfgate does not know")
-    return base, scale
 
 
 def _aggregates(result: _Result, name: str, labels: dict[str, str], *, without_times: bool) -> Iterator[Aggregate]:

@@ -8,9 +8,19 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from gate.formats.parts.checking import aggregate, entry, fault, measured, numbered
-from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Aggregate, Failed, Format, LeftOut, Result
+from gate.formats.parts.output import OutputError, usable
+from gate.formats.parts.result import (
+    About,
+    Aggregate,
+    Failed,
+    Format,
+    LeftOut,
+    Measured,
+    Result,
+    aggregate,
+    entry,
+    numbered,
+)
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.units import plural
@@ -30,7 +40,8 @@ _CONFIDENCE = 0.999
 """Of JMH's errors and intervals."""
 _CSV = re.compile(r'"?Benchmark"?([,;\t])"?Mode"?\1"?Threads"?\1"?Samples"?\1"?Score"?\1')
 _QUANTILE = re.compile(r"p([01]\.\d+)")
-_OF_PRIMARY = ("time", "throughput")
+_PRIMARY = {"s": "time", "1/s": "throughput"}
+"""The primary metric by its base unit."""
 # What TimeValue.tuToString writes.
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hr": 3600.0, "day": 86400.0}
 _COUNTS = ("counts", "#", "#/op")
@@ -90,7 +101,9 @@ def _read_json(source: Source) -> Iterator[Result]:
             yield result
             continue
         if about is None:
-            about = _about(result)
+            named = ("jvm", "jdkVersion", "vmName", "vmVersion", "jvmArgs")
+            host = {key: value for key in named if (value := getattr(result, key)) or isinstance(value, list)}
+            about = About(host=host, tool=f"JMH {result.jmhVersion}" if result.jmhVersion else "JMH")
             yield about
         name = _named(result.benchmark, result.params, result.mode)
         labels = {**(result.params or {}), "mode": result.mode}
@@ -99,20 +112,9 @@ def _read_json(source: Source) -> Iterator[Result]:
         yield from _benchmark(result, name, labels, f"result {place}")
 
 
-def _about(result: _Result) -> About:
-    host = {
-        "jvm": result.jvm, "jdkVersion": result.jdkVersion, "vmName": result.vmName, "vmVersion": result.vmVersion,
-        "jvmArgs": result.jvmArgs,
-    }  # fmt: skip
-    return About(
-        host={key: value for key, value in host.items() if value or isinstance(value, list)},
-        tool=f"JMH {result.jmhVersion}" if result.jmhVersion else "JMH",
-    )
-
-
 def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -> Iterator[Result]:
     unit, scale = _known_unit(result.primaryMetric.scoreUnit)
-    metric = _metric(unit)
+    metric = _PRIMARY.get(unit, "score")
     try:
         by_fork = [values for values in _forks(result.primaryMetric) if values]
         secondaries = {key: _usable(own) for key, own in result.secondaryMetrics.items()}
@@ -129,13 +131,13 @@ def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -
                 metrics[_secondary(key)] = Metric(
                     unit=base, values=[v * factor for v in own[fork]], view_of=view_of, sharp=view_of is not None
                 )
-        yield measured(name, metrics, execution=fork, labels=labels)
+        yield Measured(benchmark=name, metrics=metrics, execution=fork, labels=labels)
     lost = int(result.forks or 0) - len(by_fork)
     if by_fork and lost > 0:
         # JMH goes on without a fork that failed, unless -foe says otherwise
         status = f"{lost} of {result.forks:g} forks gave no values"
         yield Failed(benchmark=name, status=status, labels=labels, execution=len(by_fork))
-    if not by_fork:
+    elif not by_fork:
         yield _mean(name, metric, result.primaryMetric, labels)
     yield from _not_whole(result, name, labels, place, secondaries, list(map(len, by_fork)))
 
@@ -150,12 +152,13 @@ def _not_whole(
         wanted: iterations of each fork.
     """
     for key, own in found.items():
+        counts = list(map(len, own))
         if not own and _number(result.secondaryMetrics[key].score) is not None:
             yield _mean(name, _secondary(key), result.secondaryMetrics[key], labels)
         elif not own:
             yield LeftOut(f"{place}: {key} of {name} has neither values nor a mean")
-        elif list(map(len, own)) != wanted:
-            has = f"{plural(sum(map(len, own)), 'value')} in {plural(sum(wanted), 'iteration')}"
+        elif counts != wanted:
+            has = f"{plural(sum(counts), 'value')} in {plural(sum(wanted), 'iteration')}"
             yield LeftOut(f"{place}: {key} of {name} has {has}, and is left out of forks that lack some")
 
 
@@ -166,7 +169,7 @@ def _usable(scores: _Scores) -> list[list[float]]:
         found = [fork for fork in _forks(scores) if fork]
     except OutputError:
         return []
-    return [] if any(fault([value * scale for value in fork], unit) for fork in found) else found
+    return found if all(usable([value * scale for value in fork], unit) for fork in found) else []
 
 
 def _mean(name: str, metric: str, scores: _Scores, labels: dict[str, str]) -> Aggregate | Failed:
@@ -185,14 +188,9 @@ def _number(value: _Number | None) -> float | None:
         return None
 
 
-def _metric(unit: str) -> str:
-    """Name the primary metric of a base unit."""
-    return {"s": "time", "1/s": "throughput"}.get(unit, "score")
-
-
 def _secondary(name: str) -> str:
     """Name a secondary metric, never as the primary one: as JMH prints it."""
-    return f":{name}" if name in _OF_PRIMARY else name
+    return f":{name}" if name in _PRIMARY.values() else name
 
 
 def _read_csv(source: Source, separator: str) -> Iterator[Result]:
@@ -224,7 +222,7 @@ def _row(row: list[str], params: dict[str, str], error: str, unit: str) -> Aggre
     value, half = _decimal(score), _decimal(error)
     low, high = (None, None) if half is None or value is None else (value - half, value + half)
     return aggregate(
-        _named(own, params, mode), _metric(base) if not key or quantile else _secondary(key),
+        _named(own, params, mode), _PRIMARY.get(base, "score") if not key or quantile else _secondary(key),
         f"p{float(quantile[1]) * 100:g}" if quantile else "mean", value, unit=base, scale=scale,
         low=low, high=high, confidence=_CONFIDENCE, labels={**params, "mode": mode, "threads": threads},
         count=None if quantile else _decimal(count),
@@ -236,11 +234,7 @@ def _decimal(text: str) -> float | None:
     own = text.strip()
     if own.count(",") == 1 and "." not in own:
         own = own.replace(",", ".")
-    try:
-        own = own.replace(",", "").replace("∞", "inf")
-        return float(own) if own.isascii() and "_" not in own else None
-    except ValueError:
-        return None
+    return _number(own.replace(",", "").replace("∞", "inf"))
 
 
 def failed(text: str) -> str | None:

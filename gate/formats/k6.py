@@ -8,18 +8,17 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from gate.directions import direction
-from gate.formats.parts import checking
 from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.requests import (
     UNNAMED,
-    Requests,
     Table,
     aggregates,
+    but_last,
     error_rate,
     float_of,
     header,
@@ -30,198 +29,6 @@ from gate.formats.parts.requests import (
 from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
-
-DURATION = "http_req_duration"
-FAILED = "http_req_failed"
-PARTS = {
-    f"http_req_{part}": part for part in ("blocked", "connecting", "tls_handshaking", "sending", "waiting", "receiving")
-}
-"""The parts of a request's time, and what they are called as metrics of it."""
-LEFT_OUT = frozenset({"vus", "vus_max", "http_reqs", "data_sent", "data_received", FAILED})
-"""What is no measurement of its own: the load that was set, and counts that requests have anyway."""
-_ITERATION = "iteration_duration"
-_TIMES = frozenset({
-    _ITERATION, "group_duration", "ws_connecting", "ws_session_duration", "ws_ping", "grpc_req_duration",
-    "browser_web_vital_fcp", "browser_web_vital_fid", "browser_web_vital_inp", "browser_web_vital_lcp",
-    "browser_web_vital_ttfb", "browser_http_req_duration",
-})  # fmt: skip
-_TICKS = {13: 1e-3, 16: 1e-6, 19: 1e-9}
-"""Seconds of a time stamp's unit by its digits."""
-_KINDS = {"checks": "rate", "iterations": "counter", "dropped_iterations": "counter"}
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What a metric of k6 is."""
-
-    kind: str = "trend"
-    """trend, rate, counter or gauge."""
-    time: bool = False
-    """Whether its values are times, in milliseconds."""
-    better: Better | None = None
-
-
-def kind_of(name: str) -> Kind:
-    """Return what a metric is that the file does not describe."""
-    return Kind(_KINDS.get(name, "trend"), time=name in _TIMES, better=better_of(name, None))
-
-
-def better_of(name: str, thresholds: object) -> Better | None:
-    """Return which direction of a metric is better: its thresholds tell, such as "rate>0.95", or its name."""
-    text = " ".join(map(str, thresholds)) if isinstance(thresholds, (list, dict)) else ""
-    if (">" in text) != ("<" in text):
-        return "higher" if ">" in text else "lower"
-    return direction(name, "")
-
-
-@dataclass(slots=True)
-class Point:
-    """One value, and the tags by which it is sorted."""
-
-    metric: str
-    value: float
-    when: str = ""
-    name: str = ""
-    method: str = ""
-    group: str = ""
-    scenario: str = ""
-    expected: str = ""
-    status: str = ""
-    check: str = ""
-
-    def failed(self) -> bool:
-        """Return whether it is of a request that failed."""
-        if self.expected:
-            return self.expected == "false"
-        return bool(self.status) and not self.status.startswith(("1", "2", "3"))
-
-
-_Key = tuple[str, str, str, str]
-
-
-@dataclass(slots=True)
-class _Own:
-    """Values of a metric that is not of HTTP requests."""
-
-    values: array[float] = field(default_factory=lambda: array("d"))
-    first: str = ""
-    last: str = ""
-
-
-@dataclass(slots=True)
-class Points:
-    """What a file holds, sorted."""
-
-    kinds: dict[str, Kind] = field(default_factory=dict)
-    requests: Table[_Key] = field(default_factory=lambda: Table(tuple(PARTS.values())))
-    told: dict[_Key, int] = field(default_factory=dict)
-    """Failed requests by http_req_failed, for scripts that leave out the tags."""
-    stamps: dict[_Key, tuple[str, float, str]] = field(default_factory=dict)
-    """When the first request ended and how long it took, and when the last one ended."""
-    own: dict[_Key, _Own] = field(default_factory=dict)
-
-    def take(self, point: Point) -> None:
-        """Sort in a value."""
-        key = point.name, point.method, point.group, point.scenario
-        if point.metric == DURATION:
-            self._request(key, point)
-        elif (part := PARTS.get(point.metric)) is not None:
-            if not point.failed():
-                self.requests[key].others[part].append(point.value * 1e-3)
-        elif point.metric == FAILED:
-            if point.value:
-                self.told[key] = self.told.get(key, 0) + 1
-        elif point.metric not in LEFT_OUT:
-            self._other(point)
-
-    def _request(self, key: _Key, point: Point) -> None:
-        requests = self.requests[key]
-        known = self.stamps.get(key)
-        self.stamps[key] = (point.when, point.value, point.when) if known is None else (*known[:2], point.when)
-        if point.failed():
-            requests.failed += 1
-        else:
-            requests.times.append(point.value * 1e-3)
-
-    def _other(self, point: Point) -> None:
-        # a check by its own name; requests of other protocols by that of the request
-        key = point.metric, point.check or point.name, point.group, point.scenario
-        own = self.own.get(key)
-        if own is None:
-            own = self.own[key] = _Own(first=point.when)
-        kind = self.kinds.get(point.metric) or self.kinds.setdefault(point.metric, kind_of(point.metric))
-        own.last = point.when
-        if kind.kind == "counter" and own.values:
-            own.values[0] += point.value
-        elif kind.kind == "gauge" and own.values:
-            own.values[0] = point.value
-        else:
-            own.values.append(point.value)
-
-    def results(self) -> Iterator[Measured | Failed]:
-        """Yield what was measured: requests by method and name, then the other metrics."""
-        for key, requests in self.requests.items():
-            name, method, group, scenario = key
-            path, host = place_of(name)
-            requests.failed = max(requests.failed, self.told.get(key, 0) if requests.failed == 0 else 0)
-            _lasted(requests, *self.stamps.get(key, ("", 0.0, "")))
-            if requests.times or requests.failed:
-                labels = {"host": host, **_labels(group, scenario)}
-                yield measured(f"{method} {path or UNNAMED}".strip(), requests, labels=labels)
-        for (metric, name, group, scenario), own in self.own.items():
-            labels = _labels(group, scenario) | ({"name": name} if name else {})
-            yield from self._own_results(metric, own, labels)
-
-    def _own_results(self, metric: str, own: _Own, labels: dict[str, str]) -> Iterator[Measured | Failed]:
-        kind = self.kinds.get(metric) or kind_of(metric)
-        if metric == "iterations":
-            return
-        metrics = {}
-        if kind.kind == "rate":
-            share = sum(map(bool, own.values)) / len(own.values)
-            metrics = _rate(metric, share, kind)
-        elif kind.kind in ("counter", "gauge"):
-            name = "count" if kind.kind == "counter" else "value"
-            metrics = {name: Metric(better=kind.better, values=[own.values[0]])}
-        elif kind.time:
-            metrics = {"time": Metric(unit="s", values=array("d", (value * 1e-3 for value in own.values)))}
-            if metric == _ITERATION:
-                start, end = _moment(own.first), _moment(own.last)
-                span = None if start is None or end is None else end - start + own.values[0] * 1e-3
-                metrics |= (
-                    {"throughput": Metric(unit="1/s", better="higher", values=[len(own.values) / span])} if span else {}
-                )
-        else:
-            metrics = {"value": Metric(better=kind.better, values=own.values)}
-        yield checking.measured(metric, metrics, labels=labels)
-
-
-def _rate(metric: str, share: float, kind: Kind) -> dict[str, Metric]:
-    if metric == "checks":
-        return {"error_rate": Metric(values=[1 - share])}
-    return {"rate": Metric(unit="share", better=kind.better, values=[share])}
-
-
-def _labels(group: str, scenario: str) -> dict[str, str]:
-    labels = {"group": group.removeprefix("::"), "scenario": "" if scenario == "default" else scenario}
-    return {key: value for key, value in labels.items() if value}
-
-
-def _lasted(requests: Requests, first: str, took: float, last: str) -> None:
-    start, end = _moment(first), _moment(last)
-    if start is not None and end is not None:
-        requests.lasted(start - took * 1e-3, end)
-
-
-def _moment(text: str) -> float | None:
-    if text.isdecimal():
-        return int(text) * _TICKS[len(text)] if len(text) in _TICKS else None
-    try:
-        # whole seconds would make a short run's throughput a guess
-        return datetime.fromisoformat(text).timestamp() if "." in text else None
-    except (ValueError, OverflowError):
-        return None
-
 
 FORMAT = Format(
     title="k6 (`--out json` or csv; `--summary-export`, handleSummary's JSON)",
@@ -234,7 +41,46 @@ FORMAT = Format(
         "counters of one's own are plain values there, and --summary-export not which trends are times"
     ),
 )
-_COLUMNS = {"metric_name", "timestamp", "metric_value"}
+_DURATION = "http_req_duration"
+_FAILED = "http_req_failed"
+_PARTS = {
+    f"http_req_{part}": part for part in ("blocked", "connecting", "tls_handshaking", "sending", "waiting", "receiving")
+}
+"""The parts of a request's time, and what they are called as metrics of it."""
+_LEFT_OUT = frozenset({"vus", "vus_max", "http_reqs", "data_sent", "data_received", _FAILED})
+"""What is no measurement of its own: the load that was set, and counts that requests have anyway."""
+_ITERATION = "iteration_duration"
+_TIMES = frozenset({
+    _ITERATION, "group_duration", "ws_connecting", "ws_session_duration", "ws_ping", "grpc_req_duration",
+    "browser_web_vital_fcp", "browser_web_vital_fid", "browser_web_vital_inp", "browser_web_vital_lcp",
+    "browser_web_vital_ttfb", "browser_http_req_duration",
+})  # fmt: skip
+_TICKS = {13: 1e-3, 16: 1e-6, 19: 1e-9}
+"""Seconds of a time stamp's unit by its digits."""
+_KINDS = {"checks": "rate", "iterations": "counter", "dropped_iterations": "counter"}
+
+
+class _Kind(NamedTuple):
+    """What a metric of k6 is."""
+
+    kind: str = "trend"
+    """trend, rate, counter or gauge."""
+    time: bool = False
+    """Whether its values are times, in milliseconds."""
+    better: Better | None = None
+
+
+def _kind_of(name: str) -> _Kind:
+    """Return what a metric is that the file does not describe."""
+    return _Kind(_KINDS.get(name, "trend"), name in _TIMES, _better_of(name, None))
+
+
+def _better_of(name: str, thresholds: object) -> Better | None:
+    """Return which direction of a metric is better: its thresholds tell, such as "rate>0.95", or its name."""
+    text = " ".join(map(str, thresholds)) if isinstance(thresholds, (list, dict)) else ""
+    if (">" in text) != ("<" in text):
+        return "higher" if ">" in text else "lower"
+    return direction(name, "")
 
 
 class _Tags(msgspec.Struct):
@@ -258,14 +104,126 @@ class _Data(msgspec.Struct):
 
 
 class _Line(msgspec.Struct):
+    """A point, or what the file says of a metric."""
+
     type: str
     metric: str
     data: _Data
 
 
-_SEARCHED = 100
 _NO_TAGS = _Tags()
 _DECODER = msgspec.json.Decoder(_Line)
+_Key = tuple[str, str, str, str]
+
+
+@dataclass(slots=True)
+class _Own:
+    """Values of a metric that is not of HTTP requests."""
+
+    values: array[float] = field(default_factory=lambda: array("d"))
+    first: str = ""
+    last: str = ""
+
+
+class _Points:
+    """What a file holds, sorted."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, _Kind] = {}
+        self.requests: Table[_Key] = Table(tuple(_PARTS.values()))
+        self.told: dict[_Key, int] = {}
+        """Failed requests by http_req_failed, for scripts that leave out the tags."""
+        self.stamps: dict[_Key, tuple[str, float, str]] = {}
+        """When the first request ended and how long it took, and when the last one ended."""
+        self.own: dict[_Key, _Own] = {}
+
+    def take(self, metric: str, value: float, when: str, tags: _Tags) -> None:
+        """Sort in a value."""
+        key = tags.name or tags.url, tags.method, tags.group, tags.scenario
+        failed = tags.expected_response == "false"
+        if not tags.expected_response:
+            failed = bool(tags.status) and not tags.status.startswith(("1", "2", "3"))
+        if metric == _DURATION:
+            requests, known = self.requests[key], self.stamps.get(key)
+            self.stamps[key] = (when, value, when) if known is None else (*known[:2], when)
+            if failed:
+                requests.failed += 1
+            else:
+                requests.times.append(value * 1e-3)
+        elif metric in _PARTS:
+            if not failed:
+                self.requests[key].others[_PARTS[metric]].append(value * 1e-3)
+        elif metric == _FAILED:
+            self.told[key] = self.told.get(key, 0) + bool(value)
+        elif metric not in _LEFT_OUT:
+            # a check by its own name; requests of other protocols by that of the request
+            self._other((metric, tags.check or key[0], tags.group, tags.scenario), value, when)
+
+    def _other(self, key: _Key, value: float, when: str) -> None:
+        own = self.own.get(key)
+        if own is None:
+            own = self.own[key] = _Own(first=when)
+        kind = self.kinds.get(key[0]) or self.kinds.setdefault(key[0], _kind_of(key[0]))
+        own.last = when
+        if kind.kind == "counter" and own.values:
+            own.values[0] += value
+        elif kind.kind == "gauge" and own.values:
+            own.values[0] = value
+        else:
+            own.values.append(value)
+
+    def results(self) -> Iterator[Measured | Failed]:
+        """Yield what was measured: requests by method and name, then the other metrics."""
+        for key, requests in self.requests.items():
+            name, method, group, scenario = key
+            path, host = place_of(name)
+            requests.failed = requests.failed or self.told.get(key, 0)
+            first, took, last = self.stamps.get(key, ("", 0.0, ""))
+            start, end = _moment(first), _moment(last)
+            if start is not None and end is not None:
+                requests.lasted(start - took * 1e-3, end)
+            if requests.times or requests.failed:
+                labels = {"host": host, **_labels(group, scenario)}
+                yield measured(f"{method} {path or UNNAMED}".strip(), requests, labels=labels)
+        for (metric, name, group, scenario), own in self.own.items():
+            if metric != "iterations":
+                labels = _labels(group, scenario) | ({"name": name} if name else {})
+                metrics = _metrics(metric, self.kinds.get(metric) or _kind_of(metric), own)
+                yield Measured(benchmark=metric, metrics=metrics, labels=labels)
+
+
+def _metrics(metric: str, kind: _Kind, own: _Own) -> dict[str, Metric]:
+    if kind.kind == "rate":
+        share = sum(map(bool, own.values)) / len(own.values)
+        if metric == "checks":
+            return {"error_rate": Metric(values=[1 - share])}
+        return {"rate": Metric(unit="share", better=kind.better, values=[share])}
+    if kind.kind in ("counter", "gauge"):
+        name = "count" if kind.kind == "counter" else "value"
+        return {name: Metric(better=kind.better, values=[own.values[0]])}
+    if not kind.time:
+        return {"value": Metric(better=kind.better, values=own.values)}
+    metrics = {"time": Metric(unit="s", values=array("d", (value * 1e-3 for value in own.values)))}
+    start, end = _moment(own.first), _moment(own.last)
+    span = 0.0 if start is None or end is None else end - start + own.values[0] * 1e-3
+    if metric == _ITERATION and span:
+        metrics["throughput"] = Metric(unit="1/s", better="higher", values=[len(own.values) / span])
+    return metrics
+
+
+def _labels(group: str, scenario: str) -> dict[str, str]:
+    labels = {"group": group.removeprefix("::"), "scenario": "" if scenario == "default" else scenario}
+    return {key: value for key, value in labels.items() if value}
+
+
+def _moment(text: str) -> float | None:
+    if text.isdecimal():
+        return int(text) * _TICKS[len(text)] if len(text) in _TICKS else None
+    try:
+        # whole seconds would make a short run's throughput a guess
+        return datetime.fromisoformat(text).timestamp() if "." in text else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def recognises(source: Source) -> bool:
@@ -273,12 +231,12 @@ def recognises(source: Source) -> bool:
     if _has_points(source):
         return True
     found = source.head.json
-    return is_summary(found) if isinstance(found, dict) else set(source.head.first.split(",")) >= _COLUMNS
+    return _is_summary(found) if isinstance(found, dict) else set(source.head.first.split(",")) >= set(_COLUMNS[:3])
 
 
 def _has_points(source: Source) -> bool:
     # with --out json=- the script's own words are among them
-    first = next((line for line in source.head.lines[:_SEARCHED] if line.startswith("{")), "")
+    first = next((line for line in source.head.lines[:100] if line.startswith("{")), "")
     try:
         return _DECODER.decode(first).type in ("Metric", "Point")
     except (msgspec.DecodeError, RecursionError):
@@ -288,65 +246,56 @@ def _has_points(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each method and name and each metric of the script, or the aggregates of a summary."""
     if _has_points(source):
-        points, torn = Points(), ""
-        for number, line in enumerate(source.bytes_lines(), 1):
-            if torn:
-                raise OutputError(torn)
-            if line[:1] != b"{":
-                continue
-            try:
-                found = _DECODER.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                found = None
-            if found is None or (found.type == "Point" and found.data.value is None):
-                # the last line may be cut off
-                torn = f"line {number}: {shown(line)} is no point of k6"
-                continue
-            _take(points, found)
+        points = _Points()
+        for found in but_last(enumerate(source.bytes_lines(), 1), _line):
+            data = found.data
+            if found.type == "Metric":
+                better = _better_of(found.metric, data.thresholds)
+                points.kinds[found.metric] = _Kind(data.type or "trend", data.contains == "time", better)
+            elif data.value is not None:
+                points.take(found.metric, data.value, data.time, data.tags or _NO_TAGS)
         yield from points.results()
     elif source.head.text.lstrip().startswith("{"):
-        yield from results(source.document(dict[str, Any], "k6's summary"))
+        yield from _summary(source.document(dict[str, Any], "k6's summary"))
     else:
         yield from _csv(source)
 
 
-def _take(points: Points, line: _Line) -> None:
-    data = line.data
-    if line.type == "Metric":
-        points.kinds[line.metric] = Kind(
-            data.type or "trend", time=data.contains == "time", better=better_of(line.metric, data.thresholds)
-        )
-    elif data.value is not None:
-        tags = data.tags or _NO_TAGS
-        points.take(
-            Point(
-                line.metric, data.value, data.time, tags.name or tags.url, tags.method, tags.group, tags.scenario,
-                tags.expected_response, tags.status, tags.check,
-            )
-        )  # fmt: skip
+def _line(numbered: tuple[int, bytes]) -> _Line | None:
+    number, line = numbered
+    if line[:1] != b"{":
+        return None
+    try:
+        found = _DECODER.decode(line)
+        if found.type != "Point" or found.data.value is not None:
+            return found
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    raise OutputError(f"line {number}: {shown(line)} is no point of k6")
+
+
+_COLUMNS = (
+    "metric_name", "metric_value", "timestamp", "name", "url", "method", "group", "scenario", "expected_response",
+    "status", "check",
+)  # fmt: skip
+"""Of CSV: those of the point, and the tags in the order of `_Tags`."""
 
 
 def _csv(source: Source) -> Iterator[Result]:
-    points, torn = Points(), ""
-    reader = csv.reader(source.raw_lines())
+    points, reader = _Points(), csv.reader(source.raw_lines())
     names = header(reader)
-    places = [names.index(name) if name in names else None for name in _ORDER]
-    for row in reader:
-        if torn:
-            raise OutputError(torn)
-        if len(row) == len(names) and (value := float_of(row[places[1] or 0])) is not None:
-            cells = ["" if at is None else row[at] for at in places]
-            name = cells[3] or cells[10]
-            points.take(Point(cells[0], value, cells[2], name, *cells[4:10]))
-        elif row:
-            torn = f"line {reader.line_num}: {shown(','.join(row).encode())} is no point of k6"
+    places = [names.index(name) if name in names else None for name in _COLUMNS]
+
+    def point(row: list[str]) -> list[str] | None:
+        if len(row) == len(names) and float_of(row[places[1] or 0]) is not None:
+            return ["" if at is None else row[at] for at in places]
+        if row:
+            raise OutputError(f"line {reader.line_num}: {shown(','.join(row).encode())} is no point of k6")
+        return None
+
+    for metric, value, when, *tags in but_last(reader, point):
+        points.take(metric, float_of(value) or 0.0, when, _Tags(*tags))
     yield from points.results()
-
-
-_ORDER = (
-    "metric_name", "metric_value", "timestamp", "name", "method", "group", "scenario", "expected_response", "status",
-    "check", "url",
-)  # fmt: skip
 
 
 _HTTP = "http_reqs"
@@ -355,24 +304,20 @@ _GOOD = "{expected_response:true}"
 _STATISTIC = re.compile(r"p\(?([\d.]+)\)?")
 _MEANT = {"avg": "mean", "med": "median", "min": "min", "max": "max"}
 _TREND = _MEANT.keys() | {"p(90)", "p(95)", "p90", "p95", "p99"}
-Metrics = dict[str, dict[str, Any]]
-"""By name, with tags in braces: what k6 says of each."""
 
 
-def is_summary(found: dict[str, Any]) -> bool:
-    """Return whether a JSON document is one."""
-    return any(
+def _is_summary(found: dict[str, Any]) -> bool:
+    metrics = _metrics_of(found)
+    is_k6 = any(
         (name.startswith(("http_req", "iteration", "vus", "data_")) or "values" in each) and _numbers(each)
-        for name, each in metrics_of(found).items()
-    ) and ("root_group" in found or "state" in found or "results" in found or _is_bare(found))  # fmt: skip
+        for name, each in metrics.items()
+    )
+    bare = {_DURATION, _HTTP, "iterations", _ITERATION, "vus"} & metrics.keys()
+    return is_k6 and bool({"root_group", "state", "results"} & found.keys() or bare)
 
 
-def _is_bare(found: dict[str, Any]) -> bool:
-    return bool({DURATION, "http_reqs", "iterations", "iteration_duration", "vus"} & metrics_of(found).keys())
-
-
-def metrics_of(found: dict[str, Any]) -> Metrics:
-    """Return what a document says of each metric."""
+def _metrics_of(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what a document says of each metric, by its name, with tags in braces."""
     results = found.get("results")
     if isinstance(results, dict) and isinstance(results.get("metrics"), list):
         listed = [each for each in results["metrics"] if isinstance(each, dict)]
@@ -393,20 +338,20 @@ def _numbers(each: dict[str, Any]) -> dict[str, float]:
     }
 
 
-def results(found: dict[str, Any]) -> Iterator[Aggregate | Failed]:
+def _summary(found: dict[str, Any]) -> Iterator[Aggregate | Failed]:
     """Yield the aggregates of each metric; times of requests are of those that succeeded, where k6 has them apart."""
-    metrics = metrics_of(found)
-    rate = _share(_numbers(metrics.get(FAILED, {})))
+    metrics = _metrics_of(found)
+    rate = _share(_numbers(metrics.get(_FAILED, {})))
     if rate == 1:
         yield Failed(benchmark=_HTTP, status="all requests failed")
         metrics = {name: each for name, each in metrics.items() if not name.startswith("http_req")}
-    elif f"{DURATION}{_GOOD}" in metrics:
-        metrics = {name: each for name, each in metrics.items() if name != DURATION}
+    elif f"{_DURATION}{_GOOD}" in metrics:
+        metrics = {name: each for name, each in metrics.items() if name != _DURATION}
     for name, each in metrics.items():
         own = list(_metric(name.replace(_GOOD, ""), each, _numbers(each)))
         yield from own
         base = name.partition("{")[0]
-        if not own and base not in LEFT_OUT - {FAILED, _HTTP} and not base.startswith("checks_"):
+        if not own and base not in _LEFT_OUT - {_FAILED, _HTTP} and not base.startswith("checks_"):
             yield Failed(benchmark=name, status="no value in the summary that is a number")
 
 
@@ -417,23 +362,23 @@ def _share(numbers: dict[str, float]) -> float | None:
 def _metric(full: str, each: dict[str, Any], numbers: dict[str, float]) -> Iterator[Aggregate]:
     name, _, tags = full.partition("{")
     labels = dict(tag.strip().split(":", 1) for tag in tags.rstrip("}").split(",") if ":" in tag)
-    if name == FAILED:
+    if name == _FAILED:
         if (failed := _share(numbers)) is not None:
             yield from error_rate(_HTTP, failed, 1, labels)
     elif name == _HTTP:
         rate = {"value": numbers.get("rate")}
         yield from aggregates(_HTTP, "throughput", rate, unit="1/s", better="higher", labels=labels)
-    elif name == DURATION or name in PARTS:
-        metric = "time" if name == DURATION else PARTS[name]
+    elif name == _DURATION or name in _PARTS:
+        metric = "time" if name == _DURATION else _PARTS[name]
         yield from _trend(_HTTP, metric, numbers, labels, time=True, better=None)
-    elif name not in LEFT_OUT:
+    elif name not in _LEFT_OUT:
         yield from _own(name, each, numbers, labels)
 
 
 def _own(name: str, each: dict[str, Any], numbers: dict[str, float], labels: dict[str, str]) -> Iterator[Aggregate]:
-    better = better_of(name, each.get("thresholds"))
+    better = _better_of(name, each.get("thresholds"))
     if numbers.keys() >= _TREND or {"avg", "med"} & numbers.keys() or each.get("type") == "trend":
-        time = each.get("contains") == "time" or ("contains" not in each and kind_of(name).time)
+        time = each.get("contains") == "time" or ("contains" not in each and _kind_of(name).time)
         yield from _trend(name, "time" if time else "value", numbers, labels, time=time, better=better)
     elif name.startswith("checks"):
         if name == "checks" and (share := _share(numbers)) is not None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.checking import aggregate, entry, measured, scaled, times
-from gate.formats.parts.result import About, Failed, Format, Result
+from gate.formats.parts.result import About, Failed, Format, Result, entry, sampled, statistics, threw
 from gate.formats.parts.source import Source
 from gate.model.bounds import number
 
@@ -24,15 +23,8 @@ FORMAT = Format(
 )
 _NS = 1e-9
 _STATISTICS = {
-    "avg": "mean",
-    "min": "min",
-    "p25": "p25",
-    "p50": "p50",
-    "p75": "p75",
-    "p99": "p99",
-    "p999": "p99.9",
-    "max": "max",
-}
+    "avg": "mean", "min": "min", "p25": "p25", "p50": "p50", "p75": "p75", "p99": "p99", "p999": "p99.9", "max": "max",
+}  # fmt: skip
 
 
 class _Around(msgspec.Struct):
@@ -56,13 +48,12 @@ def read(source: Source) -> Iterator[Result]:
     """Yield a process for each run with samples, and statistics for the others."""
     around = source.document(_Around, "mitata's JSON")
     yield _about(around)
-    groups = _group_names(around.layout)
     for place, each in enumerate(source.items("benchmarks", "mitata's JSON")):
         benchmark = entry(each, dict[str, Any], f"benchmarks[{place}]")
         if isinstance(benchmark, Failed):
             yield benchmark
             continue
-        labels = _group(benchmark.get("group"), groups)
+        labels = _group(benchmark.get("group"), around.layout)
         runs = benchmark.get("runs")
         for at, own in enumerate(runs if isinstance(runs, list) and runs else [benchmark]):
             run = entry(own, dict[str, Any], f"benchmarks[{place}].runs[{at}]")
@@ -71,7 +62,8 @@ def read(source: Source) -> Iterator[Result]:
                 continue
             name = str(run.get("name") or benchmark.get("alias") or benchmark.get("name") or f"benchmarks[{place}]")
             given = run.get("args")
-            args = {str(key): _text(value) for key, value in given.items()} if isinstance(given, dict) else {}
+            args = given if isinstance(given, dict) else {}
+            args = {str(key): f"{value:g}" if isinstance(value, float) else str(value) for key, value in args.items()}
             yield from _run(name, run, {**labels, **args})
 
 
@@ -80,64 +72,37 @@ def _about(around: _Around) -> About:
     if not isinstance(context, dict):
         context = {"cpu": {"name": around.cpu}, "runtime": around.runtime}
     cpu = context.get("cpu")
-    host = {
-        "cpu": cpu.get("name") if isinstance(cpu, dict) else None, "arch": context.get("arch"),
-        "runtime": context.get("runtime"), "version": context.get("version"),
-    }  # fmt: skip
+    host = {key: context.get(key) for key in ("arch", "runtime", "version")}
+    host = {"cpu": cpu.get("name") if isinstance(cpu, dict) else None, **host}
     return About(host={key: value for key, value in host.items() if isinstance(value, str)}, tool="mitata")
 
 
-def _group_names(layout: Any) -> list[str | None]:
-    return [
-        each.get("name")
-        for each in ([each for each in layout if isinstance(each, dict)] if isinstance(layout, list) else [])
-    ]
-
-
-def _group(group: Any, names: list[str | None]) -> dict[str, str]:
+def _group(group: Any, layout: Any) -> dict[str, str]:
     """Name a group: 1.x has its place in the layout, 0.1 its name."""
+    names = [each.get("name") for each in layout if isinstance(each, dict)] if isinstance(layout, list) else []
     name = names[group] if isinstance(group, int) and 0 <= group < len(names) else group
     return {"group": name} if isinstance(name, str) and name else {}
 
 
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
 def _run(name: str, run: Mapping[str, Any], labels: dict[str, str]) -> Iterator[Result]:
-    statistics = run.get("stats")
-    if not isinstance(statistics, dict):
-        error = run.get("error")
-        message = error.get("message") if isinstance(error, dict) else error
-        status = f"it threw: {message}"[:200] if isinstance(message, str) and message else "it threw an error"
-        yield Failed(benchmark=name, status=status, labels=labels)
+    found = run.get("stats")
+    if not isinstance(found, dict):
+        yield Failed(benchmark=name, status=threw(run.get("error")), labels=labels)
         return
-    samples = statistics.get("samples")
+    samples = found.get("samples")
     if isinstance(samples, list) and samples:
-        values = scaled(samples, _NS)
-        if values is None:
-            yield Failed(benchmark=name, status="not all of its samples are numbers", labels=labels)
+        own = sampled(name, samples, _NS, labels)
+        yield own
+        if isinstance(own, Failed):
             return
-        yield measured(name, {"time": times(values)}, labels=labels)
-    elif number(statistics.get("avg")) is None:
+    elif number(found.get("avg")) is None:
         yield Failed(benchmark=name, status="no values", labels=labels)
     else:
-        yield from _aggregates(name, "time", "s", _NS, statistics, labels)
+        yield from statistics(name, "time", found, _STATISTICS, unit="s", scale=_NS, labels=labels)
     # what is measured beside the time, of which there are never samples
-    for key, metric, unit, scale in (("heap", "heap", "B", 1.0), ("gc", "gc", "s", _NS)):
-        own = statistics.get(key)
-        if isinstance(own, dict):
-            yield from _aggregates(name, metric, unit, scale, own, labels)
-    counters = statistics.get("counters")
-    for key, own in counters.items() if isinstance(counters, dict) else ():
-        if isinstance(own, dict):
-            yield from _aggregates(name, str(key), "", 1.0, own, labels)
-
-
-def _aggregates(
-    name: str, metric: str, unit: str, scale: float, found: Mapping[str, Any], labels: dict[str, str]
-) -> Iterator[Result]:
-    for key, statistic in _STATISTICS.items():
-        value = number(found.get(key))
-        if value is not None:
-            yield aggregate(name, metric, statistic, value, unit=unit, scale=scale, labels=labels)
+    counters = found.get("counters")
+    beside = [("heap", found.get("heap"), "B", 1.0), ("gc", found.get("gc"), "s", _NS)]
+    beside += [(str(key), own, "", 1.0) for key, own in counters.items()] if isinstance(counters, dict) else []
+    for metric, of, unit, scale in beside:
+        if isinstance(of, dict):
+            yield from statistics(name, metric, of, _STATISTICS, unit=unit, scale=scale, labels=labels)

@@ -13,11 +13,11 @@ import msgspec
 from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.requests import (
     UNNAMED,
-    Requests,
     Table,
     aggregates,
     all_failed,
     are_no_times,
+    but_last,
     error_rate,
     float_of,
     header,
@@ -82,12 +82,6 @@ def read(source: Source) -> Iterator[Result]:
     """Yield a process of requests, or aggregates."""
     if source.head.text.lstrip().startswith("{"):
         found = source.document(_Document, "oha's JSON")
-        statuses = found.statusCodeDistribution
-        good = sum(count for status, count in statuses.items() if status.startswith(("2", "3")))
-        total = sum(statuses.values()) + sum(count for why, count in found.errorDistribution.items() if why != _ABORTED)
-        if total and not good:
-            yield Failed(benchmark=UNNAMED, status=all_failed(total))
-            return
         numbers = found.summary
         times = {"mean": numbers.average, "min": numbers.fastest, "max": numbers.slowest}
         times |= {
@@ -95,11 +89,9 @@ def read(source: Source) -> Iterator[Result]:
             for name, value in found.latencyPercentiles.items()
             if (name.startswith("p") and name[1:].replace(".", "", 1).isdecimal())
         }
-        if are_no_times(times):
-            yield Failed(benchmark=UNNAMED, status="no times in the file")
-        yield from aggregates(UNNAMED, "time", times, count=sum(statuses.values()))
-        yield from error_rate(UNNAMED, total - good, total)
-        yield from aggregates(UNNAMED, "throughput", {"value": numbers.requestsPerSec}, unit="1/s", better="higher")
+        why = "no times in the file" if are_no_times(times) else ""
+        rate = numbers.requestsPerSec
+        yield from _all(found.statusCodeDistribution, found.errorDistribution, times, rate, why, 0)
     elif set(_HEADER) <= set(source.head.first.split(",")):
         yield from _rows(source)
     else:
@@ -108,41 +100,37 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _rows(source: Source) -> Iterator[Result]:
-    """Yield the process of a CSV file; its last row may be cut off."""
-    torn: str | None = None
+    """Yield the process of a CSV file."""
     reader = csv.reader(source.raw_lines())
     names = header(reader)
     if not set(_HEADER) <= set(names):
         raise OutputError(f"line 1: lacks a column of {', '.join(_HEADER)}")
-    places = {name: names.index(column) for name, column in _OTHERS.items() if column in names}
-    requests = Table[str](tuple(places))[""]
-    for row in reader:
-        if torn is not None:
-            raise OutputError(torn)
-        if len(row) != len(names):
-            torn = f"line {reader.line_num}: {len(row)} cells instead of {len(names)}" if row else None
-            continue
+    others = {name: column for name, column in _OTHERS.items() if column in names}
+    requests = Table[str](tuple(others))[""]
+
+    def cells(row: list[str]) -> dict[str, str] | None:
+        if row and len(row) != len(names):
+            raise OutputError(f"line {reader.line_num}: {len(row)} cells instead of {len(names)}")
+        return dict(zip(names, row, strict=True)) if row else None
+
+    for row in but_last(reader, cells):
         try:
-            _add(requests, dict(zip(names, row, strict=True)), places)
+            took, began = float(row["request-duration"]), float(row["request-start"])
+            requests.lasted(began, began + took)
+            if succeeded(row["status"]) is True:
+                found = {name: float(row[column]) for name, column in others.items()}
+                requests.times.append(took)
+                for name, value in found.items():
+                    requests.others[name].append(value)
+            else:
+                requests.failed += 1
         except OutputError as error:
             raise OutputError(f"line {reader.line_num}: {error}") from None
         except ValueError:
-            cells = shown(",".join(row).encode())
-            raise OutputError(f"line {reader.line_num}: {cells} is no row of times") from None
+            shown_row = shown(",".join(row.values()).encode())
+            raise OutputError(f"line {reader.line_num}: {shown_row} is no row of times") from None
     if requests.times or requests.failed:
         yield measured(UNNAMED, requests)
-
-
-def _add(requests: Requests, cells: dict[str, str], places: Iterable[str]) -> None:
-    took, began = float(cells["request-duration"]), float(cells["request-start"])
-    requests.lasted(began, began + took)
-    if succeeded(cells["status"]) is not True:
-        requests.failed += 1
-        return
-    found = {name: float(cells[_OTHERS[name]]) for name in places}
-    requests.times.append(took)
-    for name, value in found.items():
-        requests.others[name].append(value)
 
 
 @dataclass(slots=True)
@@ -185,19 +173,27 @@ def _take(found: _Summary, title: str, line: str) -> None:
 
 
 def _printed(each: _Summary, execution: int) -> Iterator[Result]:
-    answered = sum(each.statuses.values())
-    good = sum(count for status, count in each.statuses.items() if status.startswith(("2", "3")))
-    total = answered + sum(count for error, count in each.errors.items() if error != _ABORTED)
+    times = {_MEANT[name]: seconds(text) for name, text in each.figures.items() if name in _MEANT} | each.percentiles
+    rate = float_of(each.figures.get("Requests/sec", ""))
+    said = {"mean": None, "Requests/sec": rate, **times}
+    unread = ", ".join(name for name, value in said.items() if value is None)
+    why = f"{unread} cannot be read: was its output cut off?" if unread else ""
+    yield from _all(each.statuses, each.errors, times, rate, why, execution)
+
+
+def _all(
+    statuses: dict[str, int], errors: dict[str, int], times: dict[str, float | None], rate: float | None, why: str,
+    execution: int,
+) -> Iterator[Result]:  # fmt: skip
+    """Yield the aggregates of a run, and why it has failed, if it has."""
+    answered = sum(statuses.values())
+    good = sum(count for status, count in statuses.items() if status.startswith(("2", "3")))
+    total = answered + sum(count for error, count in errors.items() if error != _ABORTED)
     if total and not good:
         yield Failed(benchmark=UNNAMED, status=all_failed(total), execution=execution)
         return
-    times = {_MEANT[name]: seconds(text) for name, text in each.figures.items() if name in _MEANT} | each.percentiles
-    rate = {"value": float_of(each.figures.get("Requests/sec", ""))}
-    said = {"mean": None, "Requests/sec": rate["value"], **times}
-    unread = [name for name, value in said.items() if value is None]
-    if unread:
-        why = f"{', '.join(unread)} cannot be read: was its output cut off?"
+    if why:
         yield Failed(benchmark=UNNAMED, status=why, execution=execution)
     yield from aggregates(UNNAMED, "time", times, count=answered, execution=execution)
     yield from error_rate(UNNAMED, total - good, total, execution=execution)
-    yield from aggregates(UNNAMED, "throughput", rate, unit="1/s", better="higher", execution=execution)
+    yield from aggregates(UNNAMED, "throughput", {"value": rate}, unit="1/s", better="higher", execution=execution)

@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.checking import entry
-from gate.formats.parts.output import OutputError, Series, why_unusable
-from gate.formats.parts.result import About, Failed, Format, Measured, Result
+from gate.formats.parts.output import OutputError
+from gate.formats.parts.result import About, Failed, Format, Measured, Result, entry
 from gate.formats.parts.source import Source
 from gate.model import Metric
 
@@ -96,9 +95,8 @@ def read(source: Source) -> Iterator[Result]:
 
 def _named(failed: Failed, found: Any) -> Failed:
     """Name a benchmark that cannot be read by its metadata, or by that of its first run."""
-    own = found if isinstance(found, dict) else {}
-    runs = own.get("runs")
-    for part in (own, *(runs[:1] if isinstance(runs, list) else ())):
+    runs = found.get("runs") if isinstance(found, dict) else None
+    for part in (found, *(runs[:1] if isinstance(runs, list) else ())):
         metadata = part.get("metadata") if isinstance(part, dict) else None
         if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
             return msgspec.structs.replace(failed, benchmark=metadata["name"])
@@ -120,12 +118,5 @@ def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result
     tags = metadata.get("tags")
     labels = {"tags": " ".join(map(str, tags))} if isinstance(tags, list) and tags else {}
     for execution, run in enumerate(runs):
-        dropped = [value for _, value in run.warmups]
-        why = why_unusable(metric, Series(base, run.values))
-        if why:
-            yield Failed(benchmark=name, status=why, execution=execution)
-            continue
-        if dropped and why_unusable(metric, Series(base, dropped)):
-            dropped = []
-        metrics = {metric: Metric(unit=base, values=run.values, dropped=dropped)}
+        metrics = {metric: Metric(unit=base, values=run.values, dropped=[value for _, value in run.warmups])}
         yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)

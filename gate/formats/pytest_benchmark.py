@@ -8,9 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.checking import entry
-from gate.formats.parts.output import Series, why_unusable
-from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result, entry
 from gate.formats.parts.source import Source
 from gate.model import Metric
 
@@ -107,25 +105,16 @@ def read(source: Source) -> Iterator[Result]:
         elif stats.data and None in stats.data:
             lost = f"{stats.data.count(None)} of {len(stats.data)}"
             yield Failed(benchmark=name, status=f"{lost} rounds have null for a time", labels=labels)
-        elif rounds := _rounds(stats):
-            yield _measured(name, metric, rounds, each.perfgate, labels)
+        elif stats.data and all(isinstance(value, float) for value in stats.data):
+            metrics = {metric: Metric(unit="s", values=[value for value in stats.data if isinstance(value, float)])}
+            clock = each.perfgate
+            if clock is not None and min(clock.active, default=0.0) > 0:
+                sharp = clock.own >= _ONE_TASK
+                metrics["active"] = Metric(unit="s", values=clock.active, view_of=metric, sharp=sharp)
+            yield Measured(benchmark=name, metrics=metrics, labels=labels)
         else:
+            # the rounds were left out, or some of them are gone
             yield from _aggregates(name, metric, labels, stats)
-
-
-def _measured(name: str, metric: str, rounds: list[float], clock: _Clock | None, labels: dict[str, str]) -> Result:
-    if why := why_unusable(metric, Series("s", rounds)):
-        return Failed(benchmark=name, status=why, labels=labels)
-    metrics = {metric: Metric(unit="s", values=rounds)}
-    if clock is not None and min(clock.active, default=0.0) > 0:
-        metrics["active"] = Metric(unit="s", values=clock.active, view_of=metric, sharp=clock.own >= _ONE_TASK)
-    return Measured(benchmark=name, metrics=metrics, labels=labels)
-
-
-def _rounds(stats: _Stats) -> list[float]:
-    """Give the values of a benchmark; none where some of them are gone."""
-    rounds = [value for value in stats.data or () if isinstance(value, float)]
-    return rounds if len(rounds) == len(stats.data or ()) else []
 
 
 def _labels(benchmark: _Benchmark) -> dict[str, str]:
@@ -146,15 +135,10 @@ def _aggregates(name: str, metric: str, labels: dict[str, str], stats: _Stats) -
     if not values:
         yield Failed(benchmark=name, status="no rounds and no statistics in the file", labels=labels)
         return
-    if why := why_unusable(metric, Series("s", list(values.values()))):
-        yield Failed(benchmark=name, status=why, labels=labels)
-        return
-    sd = stats.stddev
-    usable = sd is not None and why_unusable(metric, Series("s", [sd])) is None
     for statistic, value in values.items():
         yield Aggregate(
             benchmark=name, metric=metric, statistic=statistic, value=value, unit="s", labels=labels,
-            sd=sd if usable and statistic == "mean" else None, count=stats.rounds,
+            sd=stats.stddev if statistic == "mean" else None, count=stats.rounds,
         )  # fmt: skip
 
 

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gate.formats.parts.checking import aggregate, entry, measured, scaled, times
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Failed, Format, Result
+from gate.formats.parts.result import About, Failed, Format, Result, aggregate, entry, sampled, statistics, threw
 from gate.formats.parts.source import Source
 from gate.model.bounds import number
 from gate.units import to_base
@@ -93,28 +92,18 @@ def read(source: Source) -> Iterator[Result]:
         suite = bench.get("name") if isinstance(bench, dict) else None
         labels = {"bench": suite} if isinstance(suite, str) and suite else {}
         result = _result(own)
-        if not about.host and (host := _host(result)):
+        # from 4 on
+        told = {"runtime": result.get("runtime"), "version": result.get("runtimeVersion")}
+        if not about.host and (host := {key: value for key, value in told.items() if isinstance(value, str) and value}):
             about = About(host=host, tool="tinybench")
             yield about
         if "error" in result or result.get("state") == "errored":
-            yield Failed(benchmark=name, status=_error(result.get("error")), labels=labels)
+            yield Failed(benchmark=name, status=threw(result.get("error")), labels=labels)
         elif _is_result(result):
             yield from _times(name, result, labels)
         # what stands beside tasks that are named by their keys may be anything
         elif "name" in own or not key:
             yield Failed(benchmark=name, status="no values: it did not run", labels=labels)
-
-
-def _host(result: Mapping[str, Any]) -> dict[str, str]:
-    """Give what a result says of the runtime, from 4 on."""
-    told = {"runtime": result.get("runtime"), "version": result.get("runtimeVersion")}
-    return {key: value for key, value in told.items() if isinstance(value, str) and value}
-
-
-def _error(error: Any) -> str:
-    """Say what a task threw: an Error becomes {} in JSON unless the user wrote its message."""
-    message = error.get("message") if isinstance(error, dict) else error
-    return f"it threw: {message}"[:200] if isinstance(message, str) and message else "it threw an error"
 
 
 def _times(name: str, result: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
@@ -132,7 +121,7 @@ def _times(name: str, result: Mapping[str, Any], labels: Mapping[str, str]) -> I
 def _row(row: Mapping[str, Any]) -> Iterator[Result]:
     name = str(row.get("Task name", row.get("Task Name", "")))
     if "Error" in row:
-        yield Failed(benchmark=name, status=_error(row["Error"]))
+        yield Failed(benchmark=name, status=threw(row["Error"]))
         return
     samples = number(row.get("Samples"))
     margin = str(row.get("Margin", "")).strip("± ")
@@ -166,40 +155,34 @@ def _cell(name: str, title: re.Match[str], cell: Any, samples: float | None) -> 
     )  # fmt: skip
 
 
-def of_times(name: str, statistics: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
+def of_times(name: str, found: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
     """Yield the samples of a benchmark, or its statistics where there are none."""
-    samples = statistics.get("samples")
+    samples = found.get("samples")
     if isinstance(samples, list) and samples:
-        values = scaled(samples, _MS)
-        if values is None:
-            yield Failed(benchmark=name, status="not all of its samples are numbers", labels=dict(labels))
-        else:
-            yield measured(name, {"time": times(values)}, labels=labels)
+        yield sampled(name, samples, _MS, labels)
         return
-    mean, margin = number(statistics.get("mean")), number(statistics.get("moe"))
+    mean = number(found.get("mean"))
     if mean is None:
         yield Failed(benchmark=name, status="no values: it failed, or did not run", labels=dict(labels))
         return
+    low, high = _interval(mean, found)
     yield aggregate(
-        name, "time", "mean", mean, unit="s", scale=_MS, low=None if margin is None else mean - margin,
-        high=None if margin is None else mean + margin, confidence=_CONFIDENCE, sd=number(statistics.get("sd")),
-        count=number(statistics.get("samplesCount", statistics.get("sampleCount"))), labels=labels,
+        name, "time", "mean", mean, unit="s", scale=_MS, low=low, high=high, confidence=_CONFIDENCE,
+        sd=number(found.get("sd")), count=number(found.get("samplesCount", found.get("sampleCount"))), labels=labels,
     )  # fmt: skip
-    known = dict[str, float]()
-    for key, statistic in _QUANTILES.items():
-        value = number(statistics.get(key))
-        if value is not None:
-            known.setdefault(statistic, value)
-    for statistic, value in known.items():
-        yield aggregate(name, "time", statistic, value, unit="s", scale=_MS, labels=labels)
+    yield from statistics(name, "time", found, _QUANTILES, unit="s", scale=_MS, labels=labels)
 
 
-def of_rates(name: str, statistics: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
+def of_rates(name: str, found: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
     """Yield the mean rate of a benchmark without samples."""
-    mean, margin = number(statistics.get("mean")), number(statistics.get("moe"))
-    if mean is not None:
+    if (mean := number(found.get("mean"))) is not None:
+        low, high = _interval(mean, found)
         yield aggregate(
-            name, "throughput", "mean", mean, unit="1/s", better="higher",
-            low=None if margin is None else mean - margin, high=None if margin is None else mean + margin,
+            name, "throughput", "mean", mean, unit="1/s", better="higher", low=low, high=high,
             confidence=_CONFIDENCE, labels=labels,
         )  # fmt: skip
+
+
+def _interval(mean: float, found: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    margin = number(found.get("moe"))
+    return (None, None) if margin is None else (mean - margin, mean + margin)

@@ -17,6 +17,7 @@ from gate.formats.parts.requests import (
     aggregates,
     all_failed,
     are_no_times,
+    but_last,
     error_rate,
     float_of,
     measured,
@@ -129,44 +130,41 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _objects(source: Source, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
-    torn: str | None = None
-    for number, line in enumerate(source.bytes_lines(), 1):
-        if torn is not None:
-            raise OutputError(torn)
+    def read(numbered: tuple[int, bytes]) -> T | None:
+        number, line = numbered
         # what was said beside them
         if not line.lstrip().startswith(b"{"):
-            continue
+            return None
         try:
-            found = decoder.decode(line)
+            return decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            # the last line may be cut off; another object is of a log
+            # another object is of a log
             if not (other := _object(line)) or not _OWN.isdisjoint(other):
-                torn = f"line {number}: {shown(line)} is no result of vegeta"
-            continue
-        yield found
+                raise OutputError(f"line {number}: {shown(line)} is no result of vegeta") from None
+        return None
+
+    return but_last(enumerate(source.bytes_lines(), 1), read)
 
 
 def _csv(source: Source) -> Iterator[_Line]:
-    torn: str | None = None
     reader = csv.reader(source.raw_lines())
-    for row in reader:
-        if torn is not None:
-            raise OutputError(torn)
+
+    def read(row: list[str]) -> _Line | None:
+        if not row:
+            return None
         try:
-            if row:
-                yield _row(row)
-        except (ValueError, IndexError):
-            torn = f"line {reader.line_num}: {shown(','.join(row).encode())} is no result of vegeta"
+            if len(row) not in _WIDTHS:
+                raise ValueError
+            method, url = (row[9], row[10]) if len(row) > 10 else ("", "")
+            return _Line(
+                latency=float(row[2]), code=int(row[1]), timestamp=str(int(row[0])), error=row[5], attack=row[7],
+                method=method, url=url, bytes_in=float(row[4]),
+            )  # fmt: skip
+        except ValueError:
+            why = f"line {reader.line_num}: {shown(','.join(row).encode())} is no result of vegeta"
+            raise OutputError(why) from None
 
-
-def _row(row: list[str]) -> _Line:
-    if len(row) not in _WIDTHS:
-        raise ValueError
-    method, url = (row[9], row[10]) if len(row) > 10 else ("", "")
-    return _Line(
-        latency=float(row[2]), code=int(row[1]), timestamp=str(int(row[0])), error=row[5], attack=row[7], method=method,
-        url=url, bytes_in=float(row[4]),
-    )  # fmt: skip
+    return but_last(reader, read)
 
 
 def _requests(lines: Iterator[_Line]) -> Iterator[Result]:

@@ -64,7 +64,7 @@ def test_criterion_by_its_folder_by_critcmp_and_by_its_text(criterion: Path) -> 
     assert {each.benchmark: each.value for each in exported if each.metric == "time"} == pytest.approx(means)
     ours = {each.benchmark: each.value for each in folder.aggregates if each.labels["baseline"] == "after"}
     assert {each.benchmark: each.value for each in exported if each.metric == "throughput"} == pytest.approx(ours)
-    printed = read_as("criterion_text", criterion / "printed.txt").aggregates
+    printed = read_as("criterion", criterion / "printed.txt").aggregates
     assert {each.benchmark for each in printed} == set(means)
 
 

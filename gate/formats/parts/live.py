@@ -25,8 +25,6 @@ from gate.model import UserError
 from gate.writing.plain import visible
 
 T = TypeVar("T")
-_TWICE = "two benchmarks have this name"
-_VIEWS = {"median": "median", "p50": "median", "min": "fastest"}
 
 
 def results(read: Callable[[Source], Iterator[T]], data: bytes, *, beginning: int | None = None) -> list[T]:
@@ -69,48 +67,38 @@ def sorted_by_name(found: Iterable[Result], unsampled: str) -> Suite:
     Raises:
         OutputError: something failed that has no name.
     """
-    made = Suite({}, {})
-    processes: dict[str, int] = {}
+    made, processes = Suite({}, {}), dict[str, int]()
     for each in found:
-        if not isinstance(each, (About, LeftOut)):
-            _sort(made, processes, each, unsampled)
+        if isinstance(each, (About, LeftOut)):
+            continue
+        name = visible(each.benchmark or "")
+        if not name:
+            raise OutputError(each.status if isinstance(each, Failed) else "results without a name")
+        if not isinstance(each, Aggregate):
+            if each.execution < processes.get(name, 0):
+                made.errors[name] = "two benchmarks have this name"
+            processes[name] = each.execution + 1
+        if isinstance(each, Measured):
+            _join(made.benchmarks.setdefault(name, {}), each)
+        elif isinstance(each, Failed) or name not in made.benchmarks:
+            made.errors.setdefault(name, each.status if isinstance(each, Failed) else unsampled)
     for name, series in made.benchmarks.items():
-        faults = (why_unusable(metric, own) for metric, own in series.items())
-        if fault := next(filter(None, faults), ""):
-            made.errors[name] = fault
-    for name in made.errors:
-        made.benchmarks.pop(name, None)
-    return made
-
-
-def _sort(made: Suite, processes: dict[str, int], found: Measured | Aggregate | Failed, unsampled: str) -> None:
-    """Take in a result; processes: how many of each benchmark there were."""
-    name = visible(found.benchmark or "")
-    if not name:
-        raise OutputError(found.status if isinstance(found, Failed) else "results without a name")
-    if isinstance(found, Aggregate):
-        if name not in made.benchmarks:
-            made.errors.setdefault(name, unsampled)
-        return
-    if found.execution < processes.get(name, 0):
-        made.errors[name] = _TWICE
-    processes[name] = found.execution + 1
-    if isinstance(found, Failed):
-        made.errors.setdefault(name, found.status)
-    else:
-        _join(made.benchmarks.setdefault(name, {}), found)
+        faults = (why_unusable(metric, own.values, own.unit) for metric, own in series.items())
+        made.errors.update((name, fault) for fault in list(filter(None, faults))[:1])
+    return Suite({name: own for name, own in made.benchmarks.items() if name not in made.errors}, made.errors)
 
 
 def _join(known: dict[str, Series], found: Measured) -> None:
     """Add the values of a process; a metric that only some processes have would shift the others."""
+    metrics = {visible(name): metric for name, metric in found.metrics.items()}
     if found.execution:
-        for name in known.keys() - {visible(metric) for metric in found.metrics}:
+        for name in known.keys() - metrics.keys():
             del known[name]
-    for metric, own in found.metrics.items():
-        name, values = visible(metric), list(own.values)
+    for name, own in metrics.items():
         if name in known:
-            known[name].values.extend(values)
+            known[name].values.extend(own.values)
         elif not found.execution:
+            values = list(own.values)
             known[name] = Series(own.unit, values, own.better, view_of=own.view_of, sharp=own.sharp, step=own.step)
 
 
@@ -156,20 +144,20 @@ def _one_each(found: Iterable[Result]) -> dict[str, Series]:
         if first.setdefault(name, what) == what and name in series:
             raise OutputError(f"two benchmarks are called {name!r}: give each a name of its own")
         if isinstance(each, Measured):
-            series[name] = _chief(name, each)
+            metric = each.metrics.get("time") or next(iter(each.metrics.values()))
+            values = [checked(value, metric.unit, f"{name}: {value}".encode()) for value in metric.values]
+            series[name] = Series(metric.unit, values, metric.better)
         elif name not in series:
             value = checked(each.value, each.unit, f"{name}: {each.value}".encode())
             series[name] = Series(each.unit, [value], each.better)
         # of what a clock does not resolve there is no ratio
-        elif first[name] == ("time", "mean") and each.metric == "time" and each.value > 0 and usable([each.value], "s"):
-            view = _VIEWS.get(each.statistic)
-            if view is not None:
-                views[f"{name}.{view}"] = Series("s", [each.value], view_of=name, sharp=view == "median")
+        elif (
+            first[name] == ("time", "mean")
+            and each.metric == "time"
+            and each.value > 0
+            and usable([each.value], "s")
+            and (view := {"median": "median", "p50": "median", "min": "fastest"}.get(each.statistic))
+        ):
+            views[f"{name}.{view}"] = Series("s", [each.value], view_of=name, sharp=view == "median")
     # a benchmark may have the name of another one's view
     return views | series if views.keys() & series.keys() else series | views
-
-
-def _chief(name: str, found: Measured) -> Series:
-    metric = found.metrics.get("time") or next(iter(found.metrics.values()))
-    values = [checked(value, metric.unit, f"{name}: {value}".encode()) for value in metric.values]
-    return Series(metric.unit, values, metric.better)

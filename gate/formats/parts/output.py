@@ -7,15 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gate.model import Better
-from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.bounds import LARGEST, SMALLEST, out_of_bounds
 from gate.model.digits import Digits
 from gate.writing.plain import visible
 
 _LONGEST = 500
 """Characters of an error."""
 _SHOWN = 60
-_NO_NEGATIVES = ("s", "B")
-_NOR_RATES = (*_NO_NEGATIVES, "1/s", "B/s")
+_NO_NEGATIVES = ("s", "B", "1/s", "B/s")
 NAME = r"\S(?:.*?\S)??"
 """A printed name, for a pattern; spaces follow it as `\\s++`, so that a long line of any other text is left at once."""
 
@@ -103,22 +102,27 @@ def plain_metric(units: Mapping[str, str | None]) -> str:
 
 
 def usable(values: Sequence[float], unit: str) -> bool:
-    """Return whether `checked` takes all of some values."""
+    """Return whether all of some values of a base unit can be computed with."""
     return out_of_bounds(values) is None and (unit not in _NO_NEGATIVES or min(values, default=0.0) >= 0)
+
+
+def _fault(value: float, unit: str) -> str:
+    if not math.isfinite(value):
+        return "is not a finite number"
+    if out_of_bounds([value]) is not None:
+        return f"is neither 0 nor of a size from {SMALLEST:g} to {LARGEST:g}"
+    return "is below 0" if value < 0 and unit in _NO_NEGATIVES else ""
 
 
 def checked(value: float, unit: str, line: bytes) -> float:
     """Return a value of a base unit.
 
     Raises:
-        OutputError: it is no finite number, too large or small, or a time or size below 0; line: what it was read from.
+        OutputError: it is no finite number, too large or small, or a time, size or rate below 0; line: what it was read
+            from.
     """
-    if not math.isfinite(value):
-        raise OutputError(f"{shown(line)} is not a finite number")
-    if out_of_bounds([value]) is not None:
-        raise OutputError(f"{shown(line)} is {why_out_of_bounds(value)}")
-    if value < 0 and unit in _NO_NEGATIVES:
-        raise OutputError(f"{shown(line)} is below 0, which a {'time' if unit == 's' else 'size'} cannot be")
+    if why := _fault(value, unit):
+        raise OutputError(f"{shown(line)} {why}")
     return value
 
 
@@ -128,17 +132,10 @@ def shown(line: bytes) -> str:
     return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
-def why_unusable(metric: str, series: Series) -> str | None:
-    """Say why the values of a metric cannot be used; None: they can."""
-    if not series.values:
+def why_unusable(metric: str, values: Sequence[float], unit: str) -> str:
+    """Say why the values of a metric, in a base unit, cannot be used; "": they can."""
+    if not values:
         return f"no values of {metric!r}"
-    if usable(series.values, "s" if series.unit in _NOR_RATES else series.unit):
-        return None
-    for value in series.values:
-        if not math.isfinite(value):
-            return f"{value} in {metric!r} is not a finite number"
-        if out_of_bounds([value]) is not None:
-            return f"{metric!r} holds {why_out_of_bounds(value)}"
-        if value < 0 and series.unit in _NOR_RATES:
-            return f"{value:g} in {metric!r} is below 0"
-    return None
+    if usable(values, unit):
+        return ""
+    return next(f"{value:g} in {metric!r} {why}" for value in values if (why := _fault(value, unit)))

@@ -11,10 +11,9 @@ import msgspec
 
 from gate.cli.listing import result_formats
 from gate.formats import adapter
-from gate.formats.parts.checking import checked, printable, told_apart, usable
 from gate.formats.parts.json_text import documents
 from gate.formats.parts.output import OutputError
-from gate.formats.parts.result import About, Adapter, Aggregate, Failed, Format, LeftOut, Measured
+from gate.formats.parts.result import About, Adapter, Aggregate, Failed, Format, LeftOut, Measured, checked, told_apart
 from gate.formats.parts.source import Source, guarded
 from gate.model import UserError
 from gate.writing.plain import visible
@@ -22,6 +21,7 @@ from gate.writing.plain import visible
 OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
 """What to do with a file in no format that is known."""
 R = TypeVar("R", Measured, Aggregate, Failed)
+N = TypeVar("N", bound=Measured | Failed)
 _EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")
 """Ends of the names of a run's files, of which the first hold most."""
 _QUOTES = (
@@ -44,6 +44,11 @@ class Reading(msgspec.Struct, frozen=True, eq=False):
     failed: list[Failed]
     left_out: list[str]
     """Of what was left out or read in part, what and where."""
+
+    @property
+    def results(self) -> list[Measured | Aggregate | Failed]:
+        """What it says of benchmarks."""
+        return [*self.measured, *self.aggregates, *self.failed]
 
 
 def recognised(source: Source) -> str | None:
@@ -117,7 +122,7 @@ def read(source: Source, wanted: str | None = None) -> Reading:
         if _recognises(own, source) and not source.taken_whole:
             raise
         found, failed = None, error
-    if found is None or not _holds(found):
+    if found is None or not found.results:
         try:
             found = _of_documents(source, name) or found
         except UserError as error:
@@ -125,13 +130,9 @@ def read(source: Source, wanted: str | None = None) -> Reading:
             raise error if failed is None or source.taken_whole else failed from None
     if found is None and failed is not None:
         raise failed
-    if found is None or not _holds(found):
+    if found is None or not found.results:
         raise UserError(f"{source.name}: {own.FORMAT.tool}: no benchmark in it")
     return found
-
-
-def _holds(found: Reading) -> bool:
-    return bool(found.measured or found.aggregates or found.failed)
 
 
 def _of_documents(source: Source, name: str) -> Reading | None:
@@ -168,17 +169,16 @@ def _together(name: str, readings: Sequence[Reading]) -> Reading:
     whole = Reading(name, readings[0].format, about, [], [], [], [])
     begin = 0
     for reading in readings:
-        own: list[Measured | Aggregate | Failed] = [*reading.measured, *reading.aggregates, *reading.failed]
-        whole.measured.extend(_later(each, begin) for each in reading.measured)
-        whole.aggregates.extend(_later(each, begin) for each in reading.aggregates)
-        whole.failed.extend(_later(each, begin) for each in reading.failed)
+
+        def later(found: R, by: int = begin) -> R:
+            return msgspec.structs.replace(found, execution=found.execution + by)
+
+        whole.measured.extend(map(later, reading.measured))
+        whole.aggregates.extend(map(later, reading.aggregates))
+        whole.failed.extend(map(later, reading.failed))
         whole.left_out.extend(reading.left_out)
-        begin += 1 + max((each.execution for each in own), default=0)
+        begin += 1 + max((each.execution for each in reading.results), default=0)
     return whole
-
-
-def _later(found: R, by: int) -> R:
-    return msgspec.structs.replace(found, execution=found.execution + by)
 
 
 def why_unknown(source: Source) -> str:
@@ -198,23 +198,17 @@ def _read(source: Source, own: Adapter) -> Reading:
     about = About()
     reading = Reading(source.name, own.FORMAT, about, [], [], [], [])
     try:
-        for result in told_apart(guarded(own.read(source), source), own.FORMAT.again):
+        for result in map(checked, told_apart(guarded(own.read(source), source), own.FORMAT.again)):
             if isinstance(result, About):
-                about = printable(result)
+                about = result
             elif isinstance(result, LeftOut):
-                reading.left_out.append(visible(result.status))
+                reading.left_out.append(result.status)
+            elif isinstance(result, Measured):
+                reading.measured.append(result)
+            elif isinstance(result, Aggregate):
+                reading.aggregates.append(result)
             else:
-                kept: Measured | Aggregate | Failed
-                if isinstance(result, Measured):
-                    kept = usable(result)
-                else:
-                    kept = checked(result) if isinstance(result, Aggregate) else printable(result)
-                if isinstance(kept, Measured):
-                    reading.measured.append(kept)
-                elif isinstance(kept, Aggregate):
-                    reading.aggregates.append(kept)
-                else:
-                    reading.failed.append(kept)
+                reading.failed.append(result)
     except OSError as error:
         raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None
     except OutputError as error:
@@ -238,9 +232,6 @@ def named_alike(readings: Sequence[Reading]) -> list[Reading]:
     return [_named_as(reading, found, certain) for reading in readings]
 
 
-_Of = TypeVar("_Of", bound=Measured | Failed)
-
-
 def _named_as(reading: Reading, found: Mapping[str, int], certain: Set[str]) -> Reading:
     # a positive sum: more files have the other names
     sums: Counter[str] = Counter()
@@ -254,7 +245,7 @@ def _named_as(reading: Reading, found: Mapping[str, int], certain: Set[str]) -> 
     if not whole and not any(r.otherwise for r in reading.failed):
         return reading
 
-    def named(each: _Of) -> _Of:
+    def named(each: N) -> N:
         other = each.otherwise
         if other is None:
             return each
@@ -283,14 +274,14 @@ def columns(reading: Reading) -> Iterator[tuple[str, Reading]]:
     if not key:
         yield "", reading
         return
-    own: list[Measured | Aggregate | Failed] = [*reading.measured, *reading.aggregates, *reading.failed]
-    for label in dict.fromkeys(r.labels.get(key, "") for r in own):
+    for label in dict.fromkeys(each.labels.get(key, "") for each in reading.results):
+
+        def of(found: list[R], label: str = label) -> list[R]:
+            return [each for each in found if each.labels.get(key, "") == label]
+
         yield (
             label,
             msgspec.structs.replace(
-                reading,
-                measured=[r for r in reading.measured if r.labels.get(key, "") == label],
-                aggregates=[r for r in reading.aggregates if r.labels.get(key, "") == label],
-                failed=[r for r in reading.failed if r.labels.get(key, "") == label],
+                reading, measured=of(reading.measured), aggregates=of(reading.aggregates), failed=of(reading.failed)
             ),
         )

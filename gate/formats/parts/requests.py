@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Generic, TypeVar
 
-from gate.formats.parts import checking
-from gate.formats.parts.output import OutputError, shown
+from gate.formats.parts.output import OutputError, shown, usable
 from gate.formats.parts.result import Aggregate, Failed, Measured
 from gate.model import Better, Metric
 from gate.units import plural, to_base
@@ -23,20 +22,17 @@ UNNAMED = "requests"
 MOST_NAMES = 100_000
 """Different requests of one file: more are one URL a request, which nobody compares."""
 K = TypeVar("K")
-_SECONDS = {"sec": "s", "secs": "s"}
+P = TypeVar("P")
+R = TypeVar("R")
 _PART = re.compile(r"([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(ns|us|µs|μs|ms|secs?|s|m|h)")  # both are printed
 _DURATION = re.compile(rf"(?:{_PART.pattern}\s*)+")
-
-
-def _doubles() -> array[float]:
-    return array("d")
 
 
 @dataclass(slots=True)
 class Requests:
     """All requests of one name in one process."""
 
-    times: array[float] = field(default_factory=_doubles)
+    times: array[float] = field(default_factory=lambda: array("d"))
     """Of those that succeeded, in seconds."""
     others: dict[str, array[float]] = field(default_factory=dict)
     """Further values of these requests by the metric's name, in seconds, or bytes for "bytes"."""
@@ -50,10 +46,8 @@ class Requests:
 
     def lasted(self, start: float, end: float) -> None:
         """Take in when a request began and ended."""
-        if self.start is None or start < self.start:
-            self.start = start
-        if self.end is None or end > self.end:
-            self.end = end
+        self.start = start if self.start is None else min(self.start, start)
+        self.end = end if self.end is None else max(self.end, end)
 
 
 class Table(dict[K, Requests], Generic[K]):
@@ -76,7 +70,7 @@ class Table(dict[K, Requests], Generic[K]):
                 f"more than {MOST_NAMES:,} different names of requests: give those that are alike one name in the "
                 "load test"
             )
-        made = self[key] = Requests(others={name: _doubles() for name in self._others}, tells=self._tells)
+        made = self[key] = Requests(others={name: array("d") for name in self._others}, tells=self._tells)
         return made
 
 
@@ -97,7 +91,7 @@ def measured(
     span = None if requests.start is None or requests.end is None else requests.end - requests.start
     if span is not None and span > 0:
         metrics["throughput"] = Metric(unit="1/s", better="higher", values=[count / span])
-    return checking.measured(name, metrics, execution=execution, labels=own)
+    return Measured(benchmark=name, metrics=metrics, execution=execution, labels=own)
 
 
 def all_failed(count: int) -> str:
@@ -111,10 +105,9 @@ def aggregates(
     execution: int = 0,
 ) -> Iterator[Aggregate]:  # fmt: skip
     """Yield aggregates of one metric by their statistic; those that are no usable values are left out."""
-    if sd is not None and checking.fault([sd], unit) is not None:
-        sd = None
+    sd = sd if sd is not None and usable([sd], unit) else None
     for statistic, value in found.items():
-        if value is not None and checking.fault([value], unit) is None:
+        if value is not None and usable([value], unit):
             yield Aggregate(
                 benchmark=benchmark or UNNAMED, metric=metric, statistic=statistic, value=value, unit=unit,
                 better=better, count=count, sd=sd if statistic == "mean" else None, execution=execution,
@@ -124,7 +117,7 @@ def aggregates(
 
 def are_no_times(found: Mapping[str, float | None]) -> bool:
     """Return whether none of the statistics is a time that can be used."""
-    return all(value is None or checking.fault([value], "s") is not None for value in found.values())
+    return all(value is None or not usable([value], "s") for value in found.values())
 
 
 def error_rate(
@@ -135,6 +128,23 @@ def error_rate(
         yield from aggregates(
             benchmark, "error_rate", {"value": failed / total}, unit="", labels=labels, execution=execution
         )
+
+
+def but_last(parts: Iterable[P], read: Callable[[P], R | None]) -> Iterator[R]:
+    """Yield what is read of each part, but for None; the last one may be cut off.
+
+    Raises:
+        OutputError: another one cannot be read.
+    """
+    torn: OutputError | None = None
+    for part in parts:
+        if torn is not None:
+            raise torn
+        try:
+            if (found := read(part)) is not None:
+                yield found
+        except OutputError as error:
+            torn = error
 
 
 def percentile(text: str | float) -> str:
@@ -171,7 +181,7 @@ def seconds(text: str) -> float | None:
         number = float_of(digits)
         if number is None:
             return None
-        total += number * to_base(_SECONDS.get(unit, unit))[1]
+        total += number * to_base({"sec": "s", "secs": "s"}.get(unit, unit))[1]
     return total
 
 
@@ -181,73 +191,6 @@ def float_of(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-_K6_TIMES = (
-    "http_req_duration", "http_req_blocked", "http_req_connecting", "http_req_tls_handshaking", "http_req_sending",
-    "http_req_waiting", "http_req_receiving", "iteration_duration", "group_duration", "ws_connecting",
-    "ws_session_duration", "ws_ping", "grpc_req_duration", "browser_web_vital_fcp", "browser_web_vital_fid",
-    "browser_web_vital_inp", "browser_web_vital_lcp", "browser_web_vital_ttfb", "browser_http_req_duration",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """What is known of a header line."""
-
-    names: frozenset[str] = frozenset()
-    """The columns by which it is recognised."""
-    beside: frozenset[str] = frozenset()
-    """One of these must be there, too."""
-    success: tuple[str, ...] = ()
-    """The columns that may tell whether a request succeeded; the first that is there does."""
-    unit: tuple[str, ...] = ()
-    """The columns that may hold the unit of a row, likewise."""
-    metric: tuple[str, ...] = ()
-    """The columns that may name the metric of a row, likewise."""
-    kind: str = ""
-    """The column that tells different requests apart, whose times are often added up."""
-    units: Mapping[str, str] = field(default_factory=dict)
-    """The units of columns, or of metrics."""
-
-
-_HEADERS = (
-    Header(
-        # which columns there are is configurable
-        frozenset({"elapsed"}),
-        beside=frozenset({"timeStamp", "label", "responseCode", "success", "threadName", "Latency"}),
-        success=("success", "responseCode"),
-        kind="label",
-        units=dict.fromkeys(("elapsed", "Latency", "Connect", "IdleTime"), "ms") | {"bytes": "B", "sentBytes": "B"},
-    ),
-    Header(
-        frozenset({"metric_name", "timestamp", "metric_value"}),
-        success=("expected_response", "status"),
-        metric=("metric_name",),
-        units=dict.fromkeys(_K6_TIMES, "ms") | {"data_sent": "B", "data_received": "B"},
-    ),
-    Header(
-        frozenset({"response-time", "DNS+dialup", "status-code"}),
-        success=("status-code",),
-        units=dict.fromkeys(
-            ("response-time", "DNS+dialup", "DNS", "Request-write", "Response-delay", "Response-read", "offset"), "s"
-        ),
-    ),
-    Header(
-        frozenset({"request-start", "request-duration", "status"}),
-        success=("status",),
-        units=dict.fromkeys(("request-start", "request-duration", "DNS", "DNS+dialup", "Response-delay"), "s")
-        | {"bytes": "B"},
-    ),
-)
-_OTHER = Header(success=("success",), unit=("unit",), metric=("metric", "metric_name"))
-
-
-def header_of(names: Sequence[str]) -> Header:
-    """Return what is known of a header line: of a load generator's, else of columns that say what they are."""
-    given = set(names)
-    found = (each for each in _HEADERS if each.names <= given and (not each.beside or each.beside & given))
-    return next(found, _OTHER)
 
 
 _SUCCESSES = frozenset({"true", "t", "yes", "y", "1", "ok", "success", "succeeded", "pass", "passed"})

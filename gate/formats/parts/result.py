@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import msgspec
 
+from gate.directions import told_or_known
+from gate.formats.parts.output import usable, why_unusable
 from gate.model import Better, Metric
+from gate.model.bounds import number
+from gate.model.digits import Digits
+from gate.writing.plain import visible
 
 if TYPE_CHECKING:
     from gate.formats.parts.source import Source
+
+T = TypeVar("T")
+MOST = 2**53
+"""The largest whole number that every reader of JSON keeps."""
 
 
 class Otherwise(msgspec.Struct, frozen=True):
@@ -145,3 +157,198 @@ class Adapter(Protocol):
             OutputError: what cannot be read, with its line or its place.
         """
         ...
+
+
+def checked(found: Result) -> Result:
+    """Give a result that can be used, or why it has failed; all of its text becomes printable.
+
+    Metrics whose values cannot be computed with are left out; where it is the one that the benchmark is about, all of
+    it has failed. So are intervals and deviations of an aggregate that are none.
+    """
+    if isinstance(found, Measured):
+        return _usable(found)
+    if isinstance(found, Aggregate):
+        return _sound(found)
+    own = {name: _printable(getattr(found, name)) for name in found.__struct_fields__ if name != "otherwise"}
+    return msgspec.structs.replace(found, **own)
+
+
+def _usable(found: Measured) -> Measured | Failed:
+    labels, benchmark = _visible(found.labels), visible(found.benchmark)
+    faults = {name: why for name, own in found.metrics.items() if (why := why_unusable(name, own.values, own.unit))}
+    chief = "time" if "time" in found.metrics else next(iter(found.metrics), "")
+    if chief in faults or not found.metrics:
+        return Failed(
+            benchmark=benchmark, status=faults.get(chief, "no values"), execution=found.execution, labels=labels,
+            otherwise=found.otherwise,
+        )  # fmt: skip
+    metrics = {}
+    for name, own in found.metrics.items():
+        if name not in faults:
+            better, unit = told_or_known(own.better, name, own.unit), visible(own.unit)
+            dropped = own.dropped if usable(own.dropped, own.unit) else []
+            alike = better == own.better and unit == own.unit and dropped is own.dropped
+            metrics[visible(name)] = (
+                own if alike else msgspec.structs.replace(own, better=better, unit=unit, dropped=dropped)
+            )
+    return msgspec.structs.replace(found, benchmark=benchmark, metrics=metrics, labels=labels)
+
+
+def _sound(found: Aggregate) -> Aggregate | Failed:
+    labels, benchmark = _visible(found.labels), visible(found.benchmark)
+    metric, statistic = visible(found.metric), visible(found.statistic)
+    if why := why_unusable(metric, [found.value], found.unit):
+        return Failed(benchmark=benchmark, status=f"{statistic}: {why}", execution=found.execution, labels=labels)
+    low, high, sd = (None if each is None else float(each) for each in (found.low, found.high, found.sd))
+    # a file may give one limit alone
+    limits = [limit for limit in (low, high) if limit is not None]
+    is_interval = bool(limits) and all(map(math.isfinite, limits)) and limits == sorted(limits)
+    return msgspec.structs.replace(
+        found, benchmark=benchmark, metric=metric, statistic=statistic, unit=visible(found.unit), labels=labels,
+        value=float(found.value), step=found.value.step if isinstance(found.value, Digits) else found.step,
+        better=told_or_known(found.better, found.metric, found.unit),
+        low=low if is_interval else None, high=high if is_interval else None,
+        confidence=found.confidence if is_interval else None,
+        sd=sd if sd is not None and math.isfinite(sd) and sd >= 0 else None,
+        count=found.count if found.count is not None and 1 <= found.count <= MOST else None,
+    )  # fmt: skip
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(str(key)): _printable(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_printable(each) for each in value]
+    return number(value) if isinstance(value, int) and abs(value) > MOST else value
+
+
+def aggregate(
+    benchmark: str, metric: str, statistic: str, value: float | None, *,
+    unit: str = "", scale: float = 1.0, better: Better | None = None, low: float | None = None,
+    high: float | None = None, confidence: float | None = None, sd: float | None = None, count: float | None = None,
+    execution: int = 0, labels: Mapping[str, str] | None = None,
+) -> Aggregate | Failed:  # fmt: skip
+    """Give a statistic of a benchmark, or say that it failed where it has no value.
+
+    A value whose text is gone is taken to be written with no more digits than it needs.
+
+    Args:
+        scale: takes value, low, high and sd to the unit.
+    """
+    own = dict(labels or {})
+    if value is None:
+        status = f"{visible(metric)}, {visible(statistic)}: no value"
+        return Failed(benchmark=visible(benchmark), status=status, execution=execution, labels=own)
+    low, high, sd = (None if each is None else each * scale for each in (low, high, sd))
+    written = value if isinstance(value, Digits) else Digits.shortest(value)
+    return Aggregate(
+        benchmark=benchmark, metric=metric, statistic=statistic, value=written * scale, unit=unit, better=better,
+        low=low, high=high, confidence=confidence, sd=sd, count=count, execution=execution, labels=own,
+    )  # fmt: skip
+
+
+def statistics(
+    benchmark: str, metric: str, found: Mapping[str, Any], known: Mapping[str, str], *,
+    unit: str = "", scale: float = 1.0, labels: Mapping[str, str] | None = None,
+) -> Iterator[Aggregate | Failed]:  # fmt: skip
+    """Yield the statistics that a file gives as numbers, by the names that it has for them; once each."""
+    values: dict[str, float] = {}
+    for key, statistic in known.items():
+        if (value := number(found.get(key))) is not None:
+            values.setdefault(statistic, value)
+    for statistic, value in values.items():
+        yield aggregate(benchmark, metric, statistic, value, unit=unit, scale=scale, labels=labels)
+
+
+def entry(found: object, shape: type[T], place: str, *names: str) -> T | Failed:
+    """Read a benchmark of a JSON document; one that is not of the shape has failed, and says what is wrong where.
+
+    Args:
+        place: where it stands in the document, such as "results[3]".
+        names: the keys that may hold its name, the best one first.
+    """
+    try:
+        return msgspec.convert(found, shape, strict=False)
+    except msgspec.ValidationError as error:
+        own = found if isinstance(found, dict) else {}
+        name = next((visible(own[key]) for key in names if isinstance(own.get(key), str) and own[key]), None)
+        return Failed(benchmark=name, status=f"{place}: {visible(str(error)).replace('`', '')}")
+
+
+def told_apart(results: Iterable[Result], again: str) -> Iterator[Result]:
+    """Say of what a file has again under one name and labels what it is, as `Format.again` has it."""
+    return {"number": numbered, "process": _continued, "rounds": _joined}.get(again, iter)(results)
+
+
+def numbered(results: Iterable[Result]) -> Iterator[Result]:
+    """Tell what a file has twice under one name and the same labels apart: by a label "number", from "2" on."""
+    seen: Counter[Any] = Counter()
+    for result in results:
+        if isinstance(result, (About, LeftOut)):
+            yield result
+            continue
+        what = (result.metric, result.statistic) if isinstance(result, Aggregate) else ()
+        key = (type(result), result.benchmark, what, result.execution, tuple(result.labels.items()))
+        seen[key] += 1
+        again = seen[key] > 1
+        yield msgspec.structs.replace(result, labels={**result.labels, "number": str(seen[key])}) if again else result
+
+
+def _continued(results: Iterable[Result]) -> Iterator[Result]:
+    """Let the processes of what comes again follow those before."""
+    begins: Counter[Any] = Counter()
+    ends: Counter[Any] = Counter()
+    for result in results:
+        if not isinstance(result, (Measured, Failed)):
+            yield result
+            continue
+        key = result.benchmark, tuple(result.labels.items())
+        if begins[key] + result.execution < ends[key]:
+            begins[key] = ends[key]
+        ends[key] = begins[key] + result.execution + 1
+        yield msgspec.structs.replace(result, execution=begins[key] + result.execution) if begins[key] else result
+
+
+def _joined(results: Iterable[Result]) -> Iterator[Result]:
+    """Put the values of what comes again behind those before."""
+    whole: dict[Any, dict[str, list[float]]] = {}
+    found: dict[Any, Measured] = {}
+    for result in results:
+        if not isinstance(result, Measured):
+            yield result
+            continue
+        key = result.benchmark, tuple(result.labels.items()), tuple(result.metrics)
+        found.setdefault(key, result)
+        for name, metric in result.metrics.items():
+            whole.setdefault(key, {}).setdefault(name, []).extend(metric.values)
+    for key, first in found.items():
+        metrics = {name: msgspec.structs.replace(first.metrics[name], values=v) for name, v in whole[key].items()}
+        yield msgspec.structs.replace(first, metrics=metrics)
+
+
+def _visible(labels: Mapping[str, str] | None) -> dict[str, str]:
+    # all results of a commit share one where nothing must be changed: there are millions
+    if isinstance(labels, dict) and all(key.isprintable() and value.isprintable() for key, value in labels.items()):
+        return labels
+    return {visible(key): visible(value) for key, value in labels.items()} if labels else {}
+
+
+def sampled(
+    benchmark: str, samples: Iterable[Any], scale: float, labels: Mapping[str, str] | None = None, execution: int = 0
+) -> Measured | Failed:
+    """Give the times of samples as JSON has them, 8 bytes each; scale takes them to seconds."""
+    own = dict(labels or {})
+    try:
+        values = array("d", map(scale.__mul__, samples))
+    except (TypeError, OverflowError):
+        return Failed(benchmark=benchmark, status="not all of its samples are numbers", labels=own)
+    metrics = {"time": Metric(unit="s", values=values)}
+    return Measured(benchmark=benchmark, metrics=metrics, labels=own, execution=execution)
+
+
+def threw(error: Any) -> str:
+    """Say what a benchmark of JavaScript threw: an Error becomes {} in JSON unless the user wrote its message."""
+    message = error.get("message") if isinstance(error, dict) else error
+    return f"it threw: {message}"[:200] if isinstance(message, str) and message else "it threw an error"

@@ -6,41 +6,45 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.formats.parts.checking import aggregate, checked, fault, measured, numbered, usable
-from gate.formats.parts.result import About, Aggregate, Failed, LeftOut
+from gate.formats.parts.output import why_unusable
+from gate.formats.parts.result import About, Aggregate, Failed, LeftOut, Measured, Result, aggregate, checked, numbered
 from gate.model import Metric
 
 
 @pytest.mark.parametrize(
     ("values", "unit", "expected"),
     [
-        ([1.0, 2.0], "s", None),
-        ([0.0], "s", None),
-        ([-1.0], "", None),
-        ([], "s", "no values"),
-        ([1.0, -1.0], "s", "-1, which is below 0"),
-        ([1.0, math.nan], "s", "nan, which is not a finite number"),
-        ([math.inf], "B", "inf, which is not a finite number"),
+        ([1.0, 2.0], "s", ""),
+        ([0.0], "s", ""),
+        ([-1.0], "", ""),
+        ([], "s", "no values of 'a'"),
+        ([1.0, -1.0], "s", "-1 in 'a' is below 0"),
+        ([-1.0], "1/s", "-1 in 'a' is below 0"),
+        ([1.0, math.nan], "s", "nan in 'a' is not a finite number"),
+        ([math.inf], "B", "inf in 'a' is not a finite number"),
+        ([1e99], "s", "1e+99 in 'a' is neither 0 nor of a size from 1e-60 to 1e+60"),
     ],
 )
-def test_faults(values: list[float], unit: str, expected: str | None) -> None:
-    assert fault(values, unit) == expected
+def test_faults(values: list[float], unit: str, expected: str) -> None:
+    assert why_unusable("a", values, unit) == expected
 
 
 def test_a_bad_metric_is_left_out_and_a_bad_chief_one_fails_the_benchmark() -> None:
     good, bad = Metric(unit="s", better="lower", values=[1.0]), Metric(unit="s", values=[math.nan])
-    found = usable(measured("a\n", {"time": good, "other\t": good, "bad": bad}, execution=3, labels={"n": "1\n"}))
-    assert found == measured("a\\n", {"time": good, "other\\t": good}, execution=3, labels={"n": "1\\n"})
-    found = usable(measured("a", {"other": good, "time": bad}, execution=3, labels={"n": "1"}))
-    assert found == Failed(
-        benchmark="a", status="time: nan, which is not a finite number", execution=3, labels={"n": "1"}
-    )
-    assert isinstance(usable(measured("a", {})), Failed)
+    odd = {"time": good, "other\t": good, "bad": bad}
+    found = checked(Measured(benchmark="a\n", metrics=odd, execution=3, labels={"n": "1\n"}))
+    own = {"time": good, "other\\t": good}
+    assert found == Measured(benchmark="a\\n", metrics=own, execution=3, labels={"n": "1\\n"})
+    found = checked(Measured(benchmark="a", metrics={"other": good, "time": bad}, execution=3, labels={"n": "1"}))
+    why = "nan in 'time' is not a finite number"
+    assert found == Failed(benchmark="a", status=why, execution=3, labels={"n": "1"})
+    assert isinstance(checked(Measured(benchmark="a", metrics={})), Failed)
+    warm = Metric(unit="s", better="lower", values=[1.0], dropped=[math.nan])
+    assert checked(Measured(benchmark="a", metrics={"time": warm})) == Measured(benchmark="a", metrics={"time": good})
 
 
-def given(value: float | None, **more: Any) -> Aggregate | Failed:
-    found = aggregate("a", "time", "mean", value, **more)
-    return checked(found) if isinstance(found, Aggregate) else found
+def given(value: float | None, **more: Any) -> Result:
+    return checked(aggregate("a", "time", "mean", value, **more))
 
 
 def test_an_aggregate_has_an_interval_only_if_it_is_one() -> None:

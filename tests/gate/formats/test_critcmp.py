@@ -38,7 +38,7 @@ def test_a_benchmark_without_estimates_fails_alone() -> None:
     export["benchmarks"]["new/new/10"]["criterion_estimates_v1"]["mean"]["point_estimate"] = -1
     found = read(Source("x", None, json.dumps(export).encode()))
     assert [(each.benchmark, each.status) for each in found.failed] == [
-        ("new/new/10", "time, mean: -1e-09, which is below 0"),
+        ("new/new/10", "mean: -1e-09 in 'time' is below 0"),
         ("sum", "it has no estimates"),
     ]
 

@@ -135,7 +135,7 @@ def test_what_cannot_be_read_fails_its_benchmark_only(folder: Path) -> None:
     (folder / "sum/before/benchmark.json").write_text("{")
     found = of(folder)
     statuses = {each.labels["baseline"]: each.status for each in found.failed}
-    assert statuses["after"] == "time: -5e-09, which is below 0"
+    assert statuses["after"] == "-5e-09 in 'time' is below 0"
     assert statuses["before"].startswith("benchmark.json is not as expected")
     assert [(each.benchmark, each.labels["baseline"]) for each in found.failed] == [
         ("sum", "before"), ("sum", "after")

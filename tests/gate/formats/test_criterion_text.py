@@ -7,7 +7,7 @@ import pytest
 from gate.formats.parts.reading import Reading, read
 from gate.formats.parts.source import Source
 
-FILE = Path(__file__).parents[2] / "data/results/criterion_text/twice.txt"
+FILE = Path(__file__).parents[2] / "data/results/criterion/twice.txt"
 INDENT = " " * 24
 
 

@@ -63,7 +63,7 @@ def test_the_metric_and_its_unit(column: str, units: dict[str, str | None], expe
         ),
         (b"a,x\n1,nan\n", "line 2 of the CSV, column 'x': 'nan' is not a finite number"),
         (b"a,x\n1,1e999\n", "line 2 of the CSV, column 'x': '1e999' is not a finite number"),
-        (b"a,x\n1,-1\n", "line 2 of the CSV, column 'x': '-1' is below 0, which a time cannot be"),
+        (b"a,x\n1,-1\n", "line 2 of the CSV, column 'x': '-1' is below 0"),
         (b"a,x\n1,1_000\n", "line 2 of the CSV, column 'x': '1_000' is not a number"),
         (b"a;x\n1;2,5\n", "line 2 of the CSV, column 'x': '2,5' is not a number"),
         (b'a,x\n1,"2\n3,4\n', "line 3 of the CSV: unexpected end of data"),

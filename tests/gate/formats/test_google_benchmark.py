@@ -133,7 +133,7 @@ def test_skipped_ones_are_left_out_and_bad_times_fail() -> None:
     )
     assert [each.benchmark for each in found.measured] == ["good"]
     assert [(each.benchmark, each.status) for each in found.failed] == [
-        ("negative", "time: -1e-09, which is below 0"),
+        ("negative", "-1e-09 in 'time' is below 0"),
         ("odd", "its real_time is 1 in fortnight, which is not a time"),
     ]
 

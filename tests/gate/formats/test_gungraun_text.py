@@ -6,7 +6,7 @@ from gate.formats.parts.reading import Reading, columns, read, recognised
 from gate.formats.parts.source import Source
 
 DATA = Path(__file__).parents[2] / "data/results"
-FILE = DATA / "gungraun_text/changed.txt"
+FILE = DATA / "gungraun/changed.txt"
 SHORT, LONG, PLAIN = (f"lib_bench::adding::{name}" for name in ("sum short", "sum long", "plain"))
 
 
@@ -64,6 +64,6 @@ def test_iai_of_old() -> None:
         "  Instructions:            18454953\n"
         "  L1 Accesses:             23447195\n"
     )
-    assert recognised(Source("x", None, text.encode())) == "gungraun_text"
+    assert recognised(Source("x", None, text.encode())) == "gungraun"
     assert counts(made(text)) == {("bench_short", "new"): 1243, ("bench_long", "new"): 18454953}
     assert counts(made(text), "L1Accesses")["bench_short", "new"] == 1580

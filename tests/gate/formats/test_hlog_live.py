@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gate.formats import hlog
-from gate.formats.hlog import Bucket, decode, is_log
+from gate.formats.hlog import decode, is_log
 from gate.formats.parts.output import OutputError
 
 DATA = Path(__file__).parents[2] / "data" / "hdr"
@@ -77,13 +77,13 @@ def test_values_of_an_interval_are_in_a_random_order_which_is_always_the_same() 
 def test_the_buckets_of_a_histogram() -> None:
     # 3 digits: 2048 values of width 1, then 1024 each of width 2, 4, ...
     assert list(decode(encoded(-2047, 5, 6, -1022, 7, 8))) == [
-        Bucket(2047, 5),
-        Bucket(2048 + 1, 6),
-        Bucket(4094 + 1, 7),
-        Bucket(4096 + 2, 8),
+        (2047, 5),
+        (2048 + 1, 6),
+        (4094 + 1, 7),
+        (4096 + 2, 8),
     ]
-    assert list(decode(encoded(1, 1, lowest=1000))) == [Bucket(256, 1), Bucket(512 + 256, 1)]
-    assert list(decode(encoded(2**62))) == [Bucket(0, 2**62)]
+    assert list(decode(encoded(1, 1, lowest=1000))) == [(256, 1), (512 + 256, 1)]
+    assert list(decode(encoded(2**62))) == [(0, 2**62)]
     assert list(decode(encoded())) == []
 
 
@@ -201,7 +201,7 @@ def test_logs_of_2014_and_before_have_counts_of_a_fixed_size(word: int, code: st
     for cookie, inner in [(0x1C849302, v1), (0x1C849309, v0)]:
         packed = zlib.compress(inner)
         one = base64.b64encode(struct.pack(">ii", cookie, len(packed)) + packed)
-        assert list(decode(one)) == [Bucket(1, 3), Bucket(4, 7)]
+        assert list(decode(one)) == [(1, 3), (4, 7)]
     broken = base64.b64encode(v1[:-word] + struct.pack(f">{code}", -1))
     with pytest.raises(OutputError, match="a count is negative"):
         list(decode(broken))

@@ -93,4 +93,4 @@ def test_samples_without_a_time_say_nothing_unless_they_failed() -> None:
 
 
 def test_negative_times_fail_the_label() -> None:
-    assert failed(of_text(HEADER + "1,-5,a,200,true\n1,5,b,200,true\n")) == [("a", "time: -0.005, which is below 0")]
+    assert failed(of_text(HEADER + "1,-5,a,200,true\n1,5,b,200,true\n")) == [("a", "-0.005 in 'time' is below 0")]

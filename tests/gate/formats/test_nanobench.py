@@ -79,7 +79,7 @@ def test_counters_and_complexities() -> None:
         "time": [1e-9, 1e-9], "instructions": [4, 4]
     }  # fmt: skip
     assert [(each.benchmark, each.status) for each in found.failed] == [
-        ("b", "an epoch has no time"), ("c", "time, median: -1, which is below 0")
+        ("b", "an epoch has no time"), ("c", "median: -1 in 'time' is below 0")
     ]  # fmt: skip
 
 

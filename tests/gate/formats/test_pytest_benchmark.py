@@ -82,7 +82,7 @@ def test_cpu_time_and_wall_time_are_never_one_metric() -> None:
         (metric, statistic) for metric in ("cpu_time", "time") for statistic in ("mean", "median")
     ]
     bad = read_json({"machine_info": {}, "benchmarks": [entry("c", mean=-1.0) | clock]})
-    assert [f.status for f in bad.failed] == ["-1 in 'cpu_time' is below 0"]
+    assert [f.status for f in bad.failed] == ["mean: -1 in 'cpu_time' is below 0"]
 
 
 def test_one_bad_benchmark_leaves_the_others() -> None:
@@ -100,9 +100,9 @@ def test_one_bad_benchmark_leaves_the_others() -> None:
         }
     )
     assert [(f.benchmark, f.status) for f in reading.failed] == [
-        ("t.py::test_nan", "nan in 'time' is not a finite number"),
-        ("t.py::test_negative", "-1 in 'time' is below 0"),
+        ("t.py::test_negative", "mean: -1 in 'time' is below 0"),
         ("t.py::test_nothing", "no rounds and no statistics in the file"),
+        ("t.py::test_nan", "nan in 'time' is not a finite number"),
     ]
     assert [(m.benchmark, m.metrics["time"].values) for m in reading.measured] == [("t.py::test_good", [1.0, 2.0])]
 

@@ -51,9 +51,9 @@ def test_a_declared_unit_holds_for_lines_without_one() -> None:
         (b"nan", "'nan' is not a finite number"),
         (b"-inf", "'-inf' is not a finite number"),
         (b"1e999", "'1e999' is not a finite number"),
-        (b"1e200", "'1e200' is 1e+200, which is neither 0 nor of a size from 1e-60 to 1e+60"),
-        (b"1e-99", "'1e-99' is 1e-99, which is neither 0 nor of a size from 1e-60 to 1e+60"),
-        (b"-0.1", "'-0.1' is below 0, which a time cannot be"),
+        (b"1e200", "'1e200' is neither 0 nor of a size from 1e-60 to 1e+60"),
+        (b"1e-99", "'1e-99' is neither 0 nor of a size from 1e-60 to 1e+60"),
+        (b"-0.1", "'-0.1' is below 0"),
         (b"\xff\xfe1", "'\ufffd\ufffd1' is not a number"),
         (b"\x001", r"'\x001' is not a number"),
         (b"[1]", "'[1]' is not a number"),
@@ -72,7 +72,7 @@ def test_a_declared_unit_holds_for_lines_without_one() -> None:
             b'{"metric":"size","value":1,"unit":"kilobytes"}',
             '"kilobytes", which is not a known unit: did you mean "kB"?',
         ),
-        (b'{"metric":"size","value":-1,"unit":"B"}', "is below 0, which a size cannot be"),
+        (b'{"metric":"size","value":-1,"unit":"B"}', "is below 0"),
     ],
 )
 def test_a_bad_line_is_named(line: bytes, why: str) -> None:
