@@ -90,8 +90,6 @@ _RUN = (
     "load",
     "format",
     "column",
-    "unit_column",
-    "metric_column",
     "include",
     "exclude",
 )

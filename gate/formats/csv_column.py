@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from gate.config.types import Columns
 from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
 from gate.formats.parts.requests import Header, header_of, succeeded
 from gate.model.digits import FEW, Digits
@@ -26,15 +27,6 @@ _SUFFIXES = {
     "kb": "kB", "mb": "MB", "gb": "GB", "kib": "KiB", "mib": "MiB", "gib": "GiB",
 }  # fmt: skip
 _LISTED = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The columns that say what a row is. None: as the header line tells; "": there is none."""
-
-    success: str | None = None
-    unit: str | None = None
-    metric: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +53,7 @@ class _Found:
     successes: list[bool] = field(default_factory=list)
 
 
-def parse(
-    data: bytes, column: str, units: Mapping[str, str | None], columns: Columns | None = None
-) -> dict[str, Series]:
+def parse(data: bytes, columns: Columns, units: Mapping[str, str | None]) -> dict[str, Series]:
     """Read the column of that name; the delimiter (comma, semicolon or tab) is the header line's.
 
     The metric is the one that the row names, else the only declared one. Without one, a column whose name ends with a
@@ -74,7 +64,6 @@ def parse(
 
     Args:
         units: the declared metrics and their units (None: not said).
-        columns: those that say what a row is.
 
     Raises:
         OutputError: there is no such column, or a row that cannot be read, by its line from 1; several metrics of which
@@ -82,6 +71,7 @@ def parse(
     """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise OutputError("the CSV is UTF-16: write it as UTF-8")
+    column = columns.value
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
@@ -89,9 +79,9 @@ def parse(
         if names is None:
             return {}
         header = header_of(names)
-        places = _places(names, column, columns or Columns(), header)
+        places = _places(names, column, columns, header)
         wanted = {name: unit for name, unit in units.items() if places.success is None or name != SUCCESS}
-        if places.metric is None and header.kind in names and (columns is None or columns.metric is None):
+        if places.metric is None and header.kind in names and columns.metric is None:
             rows = _of_one_kind(_rows(reader, names), names.index(header.kind), column, header.kind)
         else:
             rows = _rows(reader, names)
@@ -173,7 +163,7 @@ def _of_one_kind(rows: Iterable[_Row], place: int, column: str, name: str) -> It
     if len(kinds) > 1:
         raise OutputError(
             f"the column {column!r} mixes {len(kinds)} kinds of requests by {name!r} ({_listed(kinds)}): write "
-            f'metric_column = "{name}" and declare those to measure, or metric_column = "" to take them as one metric'
+            f'column = {{value = "{column}", metric = "{name}"}} and declare those to measure, or metric = "" for one metric'
         )
 
 
@@ -224,7 +214,7 @@ def _failed(cell: str, line: int, places: _Places, each: _Found) -> bool:
             raise OutputError("a blank cell does not tell whether the request succeeded")
     except OutputError as error:
         name = places.names[places.success or 0]
-        why = f'line {line} of the CSV, column {name!r}: {error}; success_column = "" ignores it'
+        why = f'line {line} of the CSV, column {name!r}: {error}; success = "" in column ignores it'
         raise OutputError(why) from None
     if success is None:
         # where rows name their metric, not all are of requests
