@@ -163,7 +163,7 @@ def _of_one_kind(rows: Iterable[_Row], place: int, column: str, name: str) -> It
     if len(kinds) > 1:
         raise OutputError(
             f"the column {column!r} mixes {len(kinds)} kinds of requests by {name!r} ({_listed(kinds)}): write "
-            f'column = {{value = "{column}", metric = "{name}"}} and declare those to measure, or metric = "" for one metric'
+            f'column = {{value = "{column}", metric = "{name}"}} and declare those to measure, or write metric = ""'
         )
 
 

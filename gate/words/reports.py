@@ -249,7 +249,7 @@ def error_level(report: Report) -> str:
     """Say the false-alarm limit: of the whole report, by which method and over how many results it is shared."""
     if report.creep is not None:
         return (
-            f"at most {format_percent(report.creep.error)} of years call a regression where nothing changed, over all nights"
+            f"at most {format_percent(report.creep.error)} of years of nights call a regression where nothing changed"
         )
     family = report.family
     confidence = report.policy.gate.get("confidence")

@@ -380,16 +380,17 @@ class TreeBuilder:
         table = wanted.recipe.table
         if table.artifacts is not None or table.command is None:
             return table.artifacts or []
-        found, committed = [], self._trees.committed()
+        found = []
         for path in sorted({*wanted.recipe.named, *self._read.get(wanted.tree, ())}):
-            if posixpath.join(self._trees.repository.prefix, path) in committed:
-                continue
             with suppress(OSError):
                 fd = project.open(path)
                 if stat.S_ISREG(os.fstat(fd).st_mode):
                     found.append(path)
                 os.close(fd)
-        return found
+        with suppress(SourceError):
+            committed = self._trees.committed([wanted.side]) if found else frozenset()
+            return [each for each in found if posixpath.join(self._trees.repository.prefix, each) not in committed]
+        return []
 
     def read(self, side: Side, factors: Mapping[str, Setting], paths: Iterable[str]) -> None:
         """Know what a benchmark was seen to read, of the latest build of a side with these settings."""

@@ -141,7 +141,8 @@ class NoTrees(ABC):
         return False
 
     def read(self, side: Side, factors: Mapping[str, Setting], paths: Iterable[str]) -> None:
-        """Forget what a benchmark was seen to read."""
+        """Fail: where nothing is probed nobody tells."""
+        raise AssertionError
 
     def afresh(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
         """Fail: without commands that build nobody asks."""

@@ -215,7 +215,7 @@ def test_jmeter_may_leave_columns_out(data: bytes, share: float | None) -> None:
             {"latency": "ms"},
             (
                 "the column 'elapsed' mixes 2 kinds of requests by 'label' ('home', 'buy'): write column = "
-                '{value = "elapsed", metric = "label"} and declare those to measure, or metric = "" for one metric'
+                '{value = "elapsed", metric = "label"} and declare those to measure, or write metric = ""'
             ),
         ),
         (
