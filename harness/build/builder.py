@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import posixpath
 import re
 import stat
 import time
@@ -389,7 +388,7 @@ class TreeBuilder:
                 os.close(fd)
         with suppress(SourceError):
             committed = self._trees.committed([wanted.side]) if found else frozenset()
-            return [each for each in found if posixpath.join(self._trees.repository.prefix, each) not in committed]
+            return [each for each in found if self._trees.repository.inside(each) not in committed]
         return []
 
     def read(self, side: Side, factors: Mapping[str, Setting], paths: Iterable[str]) -> None:
