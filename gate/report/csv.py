@@ -40,10 +40,7 @@ def render(executions: Sequence[Execution]) -> str:
             key = msgspec.json.encode({factor: _whole(own) for factor, own in each.factors.items()}, order="sorted")
             if numbers.setdefault(key, len(settings)) == len(settings):
                 settings.append(each.factors)
-            first = (
-                places.setdefault(f"benchmark {each.benchmark}", len(places)),
-                places.setdefault(name, len(places)),
-            )
+            first = benchmarks.setdefault(each.benchmark, len(benchmarks)), metrics.setdefault(name, len(metrics))
             last = (SIDES.index(each.side), each.session, each.build, each.execution)
             parts.append(((*first, numbers[key], *last), each, name, metric))
     columns = factor_columns(settings)

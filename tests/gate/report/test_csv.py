@@ -140,7 +140,10 @@ def test_a_factor_named_like_a_column_gets_a_prefix() -> None:
     factors = {"value": 1, "factor_value": 2, "side": "left", "size": 3}
     columns = {"value": "factor_factor_value", "factor_value": "factor_value", "side": "factor_side", "size": "size"}
     assert factor_columns([factors]) == columns
-    (row,) = rows(render([execution("x", "base", 1.0, **factors)]))
+    metrics = {"time": Metric(unit="s", values=[1.0])}
+    (row,) = rows(
+        render([Execution(benchmark="x", side="base", build=0, execution=0, factors=factors, metrics=metrics)])
+    )
     assert [row[columns[name]] for name in factors] == ["1", "2", "left", "3"]
 
 
