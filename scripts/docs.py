@@ -126,21 +126,22 @@ def _written(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
-_FORMATS = "| format | `--from` | execution | iteration | trap |\n| --- | --- | --- | --- | --- |\n"
+_FORMATS = "For each format: what an execution and an iteration are, and what to mind.\n\n"
 
 
 def formats() -> str:
-    """Return docs/import.md with a row for each format."""
+    """Return docs/import.md with a line for each format."""
     found = sorted(
         ((adapter(name).FORMAT, name) for name in result_formats()), key=lambda each: each[0].title.casefold()
     )
     builds = {name: f"; each {f.column} is a build" if f.column else "" for f, name in found}
     rows = "".join(
-        f"| {f.title}{builds[name]} | `{name}` | {f.execution} | {f.iteration} | {f.trap.partition(';')[0]} |\n"
+        f"- `{name}`: {f.title}{builds[name]}. Execution: {f.execution}. Iteration: {f.iteration}. "
+        f"{(trap := f.trap.partition(';')[0])[0].upper()}{trap[1:]}.\n"
         for f, name in found
     )
     before, head, after = IMPORT.read_text(encoding="utf-8").partition(_FORMATS)
-    return before + head + rows + re.sub(r"\A(?:\|.*\n)*", "", after)
+    return before + head + rows + re.sub(r"\A(?:- .*\n)*", "", after)
 
 
 def reference(page: Path) -> str:

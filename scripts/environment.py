@@ -50,7 +50,7 @@ PIP_CONF = {
     "no-index": "UV_NO_INDEX", "trusted-host": "UV_INSECURE_HOST", "proxy": "ALL_PROXY", "cert": "SSL_CERT_FILE",
     "client-cert": "SSL_CLIENT_CERT",
 }  # fmt: skip
-# Packages that only a study or a CSV loads, with what they alone need.
+# Packages that only a study loads, with what they alone need.
 OF_A_STUDY = frozenset({
     "formulaic", "interface-meta", "narwhals", "packaging", "pandas", "patsy", "python-dateutil",
     "statsmodels", "typing-extensions", "tzdata", "wrapt",

@@ -48,11 +48,12 @@ def test_decide_loads_numpy_and_of_scipy_only_compiled_functions(tmp_path: Path)
     )
 
 
-def test_only_csv_loads_pandas(tmp_path: Path) -> None:
+def test_reports_load_no_pandas(tmp_path: Path) -> None:
     file = tmp_path / "measurements.jsonl"
     file.write_text(MEASUREMENTS, encoding="utf-8")
     every = [f"--{form}={tmp_path / form}" for form in ("json", "markdown", "junit", "html")]
     assert packages(loaded("-m", "gate", "decide", str(file), *every)) & HEAVY <= {"numpy", "scipy"}
+    assert packages(loaded("-m", "gate", "report", str(file), "--format", "csv")) & HEAVY <= {"numpy", "scipy"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")

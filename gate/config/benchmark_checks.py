@@ -54,13 +54,10 @@ def _check_instrument(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
     if instrument in ("hyperfine", "spawn") and any(rules.exact for rules in benchmark.metric.values()):
         why = f"{instrument} measures nothing exact; exact is for counts and sizes of the other instruments"
         yield Fault((*path, "metric"), why)
-    if benchmark.column == "":
+    if benchmark.columns is not None and benchmark.columns.value == "":
         yield Fault((*path, "column"), "is empty: name a column of the header line")
     elif benchmark.column is not None and instrument != "values":
         yield Fault((*path, "column"), f"is for the values instrument, not for {instrument}")
-    for key in ("success_column", "unit_column", "metric_column"):
-        if benchmark.column is None and getattr(benchmark, key) is not None:
-            yield Fault((*path, key), "needs column, which names the values of the CSV file")
     if benchmark.format is not None and instrument != "values":
         yield Fault((*path, "format"), f"is for the values instrument, not for {instrument}")
     elif benchmark.format is not None and benchmark.column is not None:

@@ -77,7 +77,7 @@ def _text(value: object) -> str | None:
 
 
 _RUN = (
-    "command", "instrument", "service", "load", "format", "column", "unit_column", "metric_column", "include",
+    "command", "instrument", "service", "load", "format", "column", "include",
     "exclude",
 )  # fmt: skip
 """Keys that say what runs and how its values are read; all else may change with the name, and is said."""

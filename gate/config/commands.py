@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from gate.config.tables import Command
 
@@ -34,6 +35,18 @@ def replaced(text: str, values: Mapping[str, str]) -> str:
         return text
     names = "|".join(map(re.escape, values))
     return re.sub(rf"\{{({names})\}}", lambda match: values[match[1]], text)
+
+
+def paths_named(commands: Iterable[Command]) -> tuple[str, ...]:
+    """List the words of commands that may be files of the project, as paths relative to it."""
+    found: dict[str, None] = {}
+    for command in commands:
+        try:
+            words = shlex.split(command) if isinstance(command, str) else command
+        except ValueError:  # quotes that only the shell understands
+            continue
+        found |= dict.fromkeys(posixpath.normpath(word) for word in words if word and "{" not in word)
+    return tuple(path for path in found if path != "." and not path.startswith(("/", "../", "-")))
 
 
 def mentions(command: Command | None, name: str) -> bool:

@@ -333,7 +333,7 @@ def _check_build(build: BuildTable) -> Iterator[Fault]:
     if build.command in ("", []):
         yield Fault(("build", "command"), "is empty; leave the key out to build by checkout alone")
     for key in ("share", "overlay", "artifacts"):
-        for item in getattr(build, key):
+        for item in getattr(build, key) or ():
             if item.startswith("/") or ".." in item.split("/") or item.strip("./") == "":
                 yield Fault(("build", key), f'"{item}" is not a path inside the project')
     for item in build.changes:

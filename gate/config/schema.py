@@ -10,6 +10,8 @@ from gate.config.instruments import instrument_names
 from gate.config.types import Config, Creep, Study, Table
 from gate.units import Duration, Quantity, Share
 
+ADDRESS = "https://raw.githubusercontent.com/perfgate/perfgate/v1/gate/perfgate.schema.json"
+"""Of the schema in the repository that the action's default names: editors with taplo read it from `#:schema`."""
 _NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _SCHEMAS: dict[type, dict[str, Any]] = {
     Share: {

@@ -28,6 +28,7 @@ __all__ = [
     "Benchmark",
     "BuildTable",
     "Builds",
+    "Columns",
     "Command",
     "Config",
     "Cpus",
@@ -336,7 +337,14 @@ class BuildTable(Table, frozen=True, kw_only=True):
             description="One build, from scratch; sees PERFGATE_SEED and {seed}. None: a fresh checkout is the build."
         ),
     ] = None
-    artifacts: Annotated[list[str], Meta(description="Built files whose hashes are recorded.")] = []
+    artifacts: Annotated[
+        list[str] | None,
+        Meta(
+            examples=[["build/app"]],
+            description="Built files whose hashes and sizes are recorded. Default: files that the build made and a "
+            "benchmark's command names or is seen to read.",
+        ),
+    ] = None
     changes: Annotated[
         list[str],
         Meta(
@@ -433,6 +441,15 @@ class MetricRules(Table, frozen=True, kw_only=True):
         return self.statistics or [MEAN]
 
 
+class Columns(Table, frozen=True, kw_only=True):
+    """The columns of a CSV file. None: as the header line tells; "": there is none."""
+
+    value: Annotated[str, Meta(description="Holds the values.")]
+    success: Annotated[str | None, Meta(description="Tells whether a request succeeded.")] = None
+    unit: Annotated[str | None, Meta(description="Holds the unit of the row's value.")] = None
+    metric: Annotated[str | None, Meta(description="Names the metric of the row's value.")] = None
+
+
 class Benchmark(Table, frozen=True, kw_only=True):
     """One benchmark: a command and the instrument that takes its values."""
 
@@ -474,24 +491,11 @@ class Benchmark(Table, frozen=True, kw_only=True):
     )
     exclude: Annotated[list[str], Meta(description="Globs of those to leave out.")] = []
     column: Annotated[
-        str | None, Meta(description="The values instrument reads this column of a CSV file with a header line.")
-    ] = None
-    success_column: Annotated[
-        str | None,
+        str | Columns | None,
         Meta(
-            description="The column that tells whether a request succeeded (docs/values.md). Default: found by the "
-            'header line; "": none.'
-        ),
-    ] = None
-    unit_column: Annotated[
-        str | None,
-        Meta(description='The column that holds the unit of each row. Default: one called "unit"; "": none.'),
-    ] = None
-    metric_column: Annotated[
-        str | None,
-        Meta(
-            description='The column that names the metric of each row. Default: one called "metric" or "metric_name"; '
-            '"": none.'
+            examples=["latency_ms", {"value": "elapsed", "metric": "label"}],
+            description="The values instrument reads this column of a CSV file with a header line. A table "
+            "`{value, success, unit, metric}` also names the columns that say what a row is (docs/values.md).",
         ),
     ] = None
     format: Annotated[
@@ -537,6 +541,11 @@ class Benchmark(Table, frozen=True, kw_only=True):
         ),
     ] = False
     metric: Annotated[dict[str, MetricRules], Meta(description="[benchmark.metric.NAME]: rules of one metric.")] = {}
+
+    @property
+    def columns(self) -> Columns | None:
+        """The columns to read of a CSV file, if it is one."""
+        return Columns(value=self.column) if isinstance(self.column, str) else self.column
 
     @property
     def measured(self) -> Traits:

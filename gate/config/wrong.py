@@ -244,6 +244,8 @@ _ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(("warm_up_time", "warmup_time", "warmup_iterations", "warmup_rounds", "min_warmup_time"), _WARMUP),
     **dict.fromkeys(("noise_threshold", "alert_threshold", "fail_threshold", "max_regression"), "gate.threshold"),
     **dict.fromkeys(("significance_level", "alpha", "confidence_level"), "gate.confidence: 0.95 is an alpha of 5%"),
+    **{f"{each}_column": f'column = {{value = "...", {each} = "..."}}' for each in ("success", "unit", "metric")},
+    **dict.fromkeys(("csv", "value_column"), 'column = "NAME", the column of a CSV file'),
     "nresamples": 'gate.interval = "bootstrap": its resamples are as many as its limits need',
     "informational": 'gate.inconclusive = "pass", or an [[accept]] entry',
     "upper_boundary": "limit of gate, an [[override]] or a metric",

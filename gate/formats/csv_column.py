@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from gate.config.types import Columns
 from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
 from gate.formats.parts.requests import succeeded
 from gate.model.digits import FEW, Digits
@@ -85,15 +86,6 @@ _HEADERS = (
 _OTHER = _Header(success=("success",), unit=("unit",), metric=("metric", "metric_name"))
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The columns that say what a row is. None: as the header line tells; "": there is none."""
-
-    success: str | None = None
-    unit: str | None = None
-    metric: str | None = None
-
-
 class _Places(NamedTuple):
     """Where a row has what; None: nowhere."""
 
@@ -117,9 +109,7 @@ class _Found:
     successes: list[bool] = field(default_factory=list)
 
 
-def parse(
-    data: bytes, column: str, units: Mapping[str, str | None], columns: Columns | None = None
-) -> dict[str, Series]:
+def parse(data: bytes, columns: Columns, units: Mapping[str, str | None]) -> dict[str, Series]:
     """Read the column of that name; the delimiter (comma, semicolon or tab) is the header line's.
 
     The metric is the one that the row names, else the only declared one. Without one, a column whose name ends with a
@@ -130,7 +120,6 @@ def parse(
 
     Args:
         units: the declared metrics and their units (None: not said).
-        columns: those that say what a row is.
 
     Raises:
         OutputError: there is no such column, or a row that cannot be read, by its line from 1; several metrics of which
@@ -138,6 +127,7 @@ def parse(
     """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise OutputError("the CSV is UTF-16: write it as UTF-8")
+    column = columns.value
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     first = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
@@ -147,10 +137,10 @@ def parse(
             return {}
         given = set(names)
         known = (each for each in _HEADERS if each.names <= given and (not each.beside or each.beside & given))
-        header, chosen = next(known, _OTHER), columns or Columns()
-        places = _places(names, column, chosen, header)
+        header = next(known, _OTHER)
+        places = _places(names, column, columns, header)
         wanted = {name: unit for name, unit in units.items() if places.success is None or name != SUCCESS}
-        mixed = header.kind if places.metric is None and header.kind in names and chosen.metric is None else ""
+        mixed = header.kind if places.metric is None and header.kind in names and columns.metric is None else ""
         found = _collected(_rows(reader, names, column, mixed), places, column, wanted, header)
     except csv.Error as error:
         raise OutputError(f"line {reader.line_num} of the CSV: {error}") from None
@@ -199,7 +189,7 @@ def _rows(reader: _Reader, names: Sequence[str], column: str, mixed: str) -> Ite
     if len(kinds) > 1:
         raise OutputError(
             f"the column {column!r} mixes {len(kinds)} kinds of requests by {mixed!r} ({_listed(kinds)}): write "
-            f'metric_column = "{mixed}" and declare those to measure, or metric_column = "" to take them as one metric'
+            f'column = {{value = "{column}", metric = "{mixed}"}} and declare those to measure, or write metric = ""'
         )
 
 
@@ -274,7 +264,7 @@ def _failed(cell: str, line: int, places: _Places, each: _Found) -> bool:
             raise OutputError("a blank cell does not tell whether the request succeeded")
     except OutputError as error:
         name = places.names[places.success or 0]
-        why = f'line {line} of the CSV, column {name!r}: {error}; success_column = "" ignores it'
+        why = f'line {line} of the CSV, column {name!r}: {error}; success = "" in column ignores it'
         raise OutputError(why) from None
     if success is not None:
         each.successes.append(success)

@@ -3,35 +3,55 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
-from gate.model import Execution
+import msgspec
+
+from gate.directions import told_or_known
+from gate.model import SIDES, Execution, Metric
+from gate.units import to_base
 from gate.writing.plain import visible
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-_ROWS = 50_000
-"""Rows that are written at once: lists of text take much more room than the frame."""
+_FIRST = ("benchmark", "metric", "unit", "better")
+_LAST = ("side", "session", "build", "execution", "order", "iteration", "value")
+"""The columns before and after those of the factors."""
 _BREAKS = re.compile(r"[^\n\r\t]+")
 _QUOTED = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
 def render(executions: Sequence[Execution]) -> str:
-    r"""Write all values as RFC 4180 has it, with a header line: the columns and rows of evidence.frame.long_frame.
+    r"""Write all values as RFC 4180 has it, with a header line: a column for each factor, values in the base unit.
 
-    Lines end with "\n". What does not exist is an empty cell, an empty text is a quoted one (""). A value has as many
-    digits as it takes to read the same double back. A text is as it is, but for what neither prints nor breaks lines:
-    NUL, which readers of CSV do not take, and what drives a terminal are written as "\x00" and "\x1b".
+    Rows are sorted by benchmark, metric and setting of the factors, each in the order of its first value, then base
+    before head, then by session, build and execution; iterations count from 0, without warm-up. Lines end with "\n".
+    What does not exist is an empty cell, an empty text is a quoted one (""). A value has as many digits as it takes to
+    read the same double back. A text is as it is, but for what neither prints nor breaks lines: NUL, which readers of
+    CSV do not take, and what drives a terminal are written as "\x00" and "\x1b".
     """
-    from gate.evidence.frame import long_frame
-
-    frame = long_frame(executions)
-    lines = [",".join(map(cell, frame.columns))]
-    for start in range(0, len(frame), _ROWS):
-        part = frame.iloc[start : start + _ROWS]
-        lines += map(",".join, zip(*_texts(part), strict=True))
+    numbers: dict[bytes, int] = {}
+    settings: list[Mapping[str, object]] = []
+    benchmarks: dict[str, int] = {}
+    metrics: dict[str, int] = {}
+    parts: list[tuple[tuple[int, ...], Execution, str, Metric]] = []
+    for each in executions:
+        for name, metric in each.metrics.items():
+            if not metric.values:
+                continue
+            key = msgspec.json.encode({factor: _whole(own) for factor, own in each.factors.items()}, order="sorted")
+            if numbers.setdefault(key, len(settings)) == len(settings):
+                settings.append(each.factors)
+            first = benchmarks.setdefault(each.benchmark, len(benchmarks)), metrics.setdefault(name, len(metrics))
+            last = (SIDES.index(each.side), each.session, each.build, each.execution)
+            parts.append(((*first, numbers[key], *last), each, name, metric))
+    columns = factor_columns(settings)
+    cells = list(zip(*(_cells([own.get(factor) for own in settings]) for factor in columns), strict=True))
+    lines = [",".join(map(cell, (*_FIRST, *columns.values(), *_LAST)))]
+    for place, each, name, metric in sorted(parts, key=lambda part: part[0]):
+        unit, scale = to_base(metric.unit)
+        texts = (each.benchmark, name, unit, told_or_known(metric.better, name, unit) or "")
+        order = (each.side, each.session, each.build, each.execution, each.order)
+        row = ",".join([*map(cell, texts), *(cells[place[2]] if columns else ()), *map(cell, order)])
+        lines += [f"{row},{iteration},{float(value * scale)!r}" for iteration, value in enumerate(metric.values)]
     return "\n".join(lines) + "\n"
 
 
@@ -45,19 +65,31 @@ def cell(text: object) -> str:
     return '"' + plain.replace('"', '""') + '"' if _QUOTED.search(plain) else plain
 
 
-def _texts(frame: pd.DataFrame) -> Iterator[list[str]]:
-    import pandas as pd
+def factor_columns(settings: Iterable[Mapping[str, object]]) -> dict[str, str]:
+    """Name the column of each factor: the factor's own name, with "factor_" before it where that is taken."""
+    factors = list(dict.fromkeys(name for each in settings for name in each))
+    taken = {*_FIRST, *_LAST, *factors}
+    columns = {}
+    for factor in factors:
+        column = factor
+        while column in taken and (column != factor or column in (*_FIRST, *_LAST)):
+            column = f"factor_{column}"
+        taken.add(column)
+        columns[factor] = column
+    return columns
 
-    for name in frame.columns:
-        column = frame[name]
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            # the last one is what the code -1 of a missing setting finds
-            names = [*map(cell, column.cat.categories.tolist()), ""]
-            yield [names[code] for code in column.cat.codes.tolist()]
-        else:
-            write: Callable[[object], str] = repr if column.dtype == float else _whole
-            yield [write(value) for value in column.tolist()]
+
+def _cells(settings: Sequence[object]) -> list[str]:
+    """Write the settings of one factor: numbers where all of them are, else all as text; lists and tables as JSON."""
+    whole = [_whole(each) for each in settings]
+    plain = [
+        msgspec.json.encode(each, order="sorted").decode() if isinstance(each, (bool, list, dict)) else each
+        for each in whole
+    ]
+    texts = any(isinstance(each, str) for each in plain)
+    return [cell(str(each) if texts and each is not None else each) for each in plain]
 
 
-def _whole(value: object) -> str:
-    return str(value) if isinstance(value, int) else ""
+def _whole(value: object) -> object:
+    """Write 1.0 as 1: they are one setting."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

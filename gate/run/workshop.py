@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from gate.config.commands import paths_named
 from gate.config.rules import matches
 from gate.config.types import Config
 from gate.model import SIDES, Side
@@ -168,7 +169,8 @@ def _recipe(config: Config, rules: Config, kept: Mapping[str, str]) -> Recipe:
     timed = config.build.relink == "auto" and any(matches(glob, BUILD_TIME) for glob in rules.plan.metrics or ())
     relink = "off" if timed else config.build.relink
     table = msgspec.structs.replace(config.build, perturb=perturb, relink=relink)
-    return Recipe(table, {**kept, **clean_environment(os.environ, config.env.pass_, config.env.set)})
+    named = paths_named(benchmark.command for benchmark in config.benchmark)
+    return Recipe(table, {**kept, **clean_environment(os.environ, config.env.pass_, config.env.set)}, named)
 
 
 def _paths(project: Project) -> list[str]:

@@ -62,16 +62,22 @@ def scale(findings: Iterable[Finding]) -> Scale:
         # the threshold stays as wide as two cells of a common bar
         low, high = min(low, max(_BOTH / 2, _BOTH - high)), min(high, max(_BOTH / 2, _BOTH - low))
     low, high = max(low, least[0]), max(high, least[1])
-    return Scale(max(-low * limit, -_FARTHEST), min(high * limit, _FARTHEST))
+    return Scale(max(_rounded(-low * limit), -_FARTHEST), min(_rounded(high * limit), _FARTHEST))
+
+
+def _rounded(end: float) -> float:
+    """Move an end of the scale outwards to a change that reads well: -20%, +25%."""
+    change = abs(math.expm1(end))
+    step = 10 ** math.floor(math.log10(change)) / 2
+    change = math.ceil(change / step - 1e-9) * step
+    # below -100% there is nothing
+    return end if end < 0 and change >= 1 else math.log1p(math.copysign(change, end))
 
 
 def _reached(of: Extent) -> list[float]:
     """Return how far a bar goes; of an interval without an end, a little beyond the change."""
-    ends = [of.low, of.high, of.estimate]
-    return [
-        *(end for end in ends if end is not None),
-        *([] if of.estimate is None or None not in ends else [_BEYOND * of.estimate]),
-    ]
+    found = [end for end in (of.low, of.high, of.estimate) if end is not None]
+    return [*found, _BEYOND * of.estimate] if len(found) < 3 and of.estimate is not None else found
 
 
 def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:
@@ -119,8 +125,8 @@ class _Place:
 
 
 def ends(on: Scale, width: int, blank: str = " ") -> str:
-    """Write the changes at both ends of the bars, as wide as a bar, and a line at no change: "-3.0%   │     +26.1%"."""
-    low, high = (amounts.drawn(math.exp(end)) for end in (on.low, on.high))
+    """Write the changes at both ends of the bars, as wide as a bar, and a line at no change: "-3%   │     +26%"."""
+    low, high = (amounts.drawn(math.exp(end)).replace(".0%", "%") for end in (on.low, on.high))
     zero = _cell(0.0, on, width)
     left = f"{low}{blank * (zero - len(low))}{_ZERO}" if len(low) < zero < width - len(high) - 1 else low
     return f"{left}{blank * (width - len(left) - len(high))}{high}"

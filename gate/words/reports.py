@@ -249,7 +249,7 @@ def error_level(report: Report) -> str:
     """Say the false-alarm limit: of the whole report, by which method and over how many results it is shared."""
     if report.creep is not None:
         return (
-            f"{format_percent(report.creep.error)} of years call a regression that is none, over all nights and results"
+            f"at most {format_percent(report.creep.error)} of years of nights call a regression where nothing changed"
         )
     family = report.family
     confidence = report.policy.gate.get("confidence")
@@ -257,10 +257,11 @@ def error_level(report: Report) -> str:
     over = plural(family.size, "result")
     if not levels or not known(levels[0]):
         return f"{visible(family.method)} over {over}"
-    text = f"{format_percent((1 - levels[0]) / 2)} of reports call a regression that is none, as many an improvement"
+    share = format_percent((1 - levels[0]) / 2)
+    text = f"at most {share} of reports call a regression where nothing changed, and as many an improvement"
     if family.method == "none":
-        return f"{text}, for each of {over} (family: none)"
-    return f"{text}, shared over {over} (family: {visible(family.method)})" if family.size else text
+        return f"{text}; for each of {over} (family: none)"
+    return f"{text}; shared over {over} (family: {visible(family.method)})" if family.size else text
 
 
 def next_step(report: Report, *, pull: bool = False) -> str:

@@ -6,9 +6,11 @@ import hashlib
 import math
 import os
 import re
+import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -22,7 +24,7 @@ from gate.model import SIDES, Build, Failure, Side
 from gate.model.records import FullBuilds
 from gate.walking import open_beneath, walk
 from harness.build.cache import About, BuildCache, Subject
-from harness.build.changes import ArtifactError, Artifacts, Watch, hash_artifacts, kept_apart
+from harness.build.changes import ArtifactError, Artifacts, Project, Watch, hash_artifacts, kept_apart
 from harness.build.conditions import Conditions, Recipe, Standing
 from harness.build.functions import layout_of
 from harness.build.relink import Recording
@@ -70,6 +72,7 @@ class TreeBuilder:
         self._disturbed: dict[Tree, Failure] = {}
         self._others: list[Failure] = []
         self._watch = Watch(conditions, trees)
+        self._read: dict[Tree, set[str]] = {}
 
     def build(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
@@ -345,12 +348,14 @@ class TreeBuilder:
         project, budget = self._watch.project(wanted.tree), self._conditions.budget
         try:
             with budget.phase("build"):
-                hashes = hash_artifacts(project, table.artifacts, budget)
+                hashes = hash_artifacts(project, self._artifacts(wanted, project), budget)
         except ArtifactError as error:
             shown = by_hand(table.command, {"seed": str(wanted.seed)}) if table.command is not None else None
             self._works.faults[wanted.tree] = 0
             return self._works.failure(wanted, str(error), command=shown)
-        made = self._watch.artifacts[wanted.tree] = Artifacts.of(project, hashes)
+        made = Artifacts.of(project, hashes)
+        if table.artifacts is not None:  # a benchmark may write anew what nobody has named
+            self._watch.artifacts[wanted.tree] = made
         return Build(
             side=wanted.side,
             session=self._conditions.session,
@@ -366,8 +371,31 @@ class TreeBuilder:
             checked=done.checked,
             full=done.full,
             ordered=done.ordered,
-            layout=layout_of(project.open, table.artifacts),
+            layout=layout_of(project.open, [*hashes]),
         )
+
+    def _artifacts(self, wanted: Wanted, project: Project) -> list[str]:
+        """Name what [build] artifacts names, else what the build made of that which benchmarks name or read."""
+        table = wanted.recipe.table
+        if table.artifacts is not None or table.command is None:
+            return table.artifacts or []
+        found = []
+        for path in sorted({*wanted.recipe.named, *self._read.get(wanted.tree, ())}):
+            with suppress(OSError):
+                fd = project.open(path)
+                if stat.S_ISREG(os.fstat(fd).st_mode):
+                    found.append(path)
+                os.close(fd)
+        with suppress(SourceError):
+            committed = self._trees.committed([wanted.side]) if found else frozenset()
+            return [each for each in found if self._trees.repository.inside(each) not in committed]
+        return []
+
+    def read(self, side: Side, factors: Mapping[str, Setting], paths: Iterable[str]) -> None:
+        """Know what a benchmark was seen to read, of the latest build of a side with these settings."""
+        tree = side, variant_name(factors)
+        top = f"{self._trees.place(*tree) / self._trees.repository.prefix}/"
+        self._read.setdefault(tree, set()).update(path.removeprefix(top) for path in paths if path.startswith(top))
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
         """Put a side's tree where its benchmarks run, for its latest build with these settings, and give that."""
@@ -425,7 +453,7 @@ class TreeBuilder:
         if study is None or not factors:
             return recipe
         environment = {**recipe.environment, **treatments.build_environment(study, factors)}
-        return Recipe(treatments.build_command(recipe.table, study, factors), environment)
+        return replace(recipe, table=treatments.build_command(recipe.table, study, factors), environment=environment)
 
     def _make_tree(self, wanted: Wanted) -> Failure | None:
         """Give a build the tree that it wants, which is to be set up where it is new."""

@@ -187,7 +187,7 @@ class Declared:
 
     def __contains__(self, path: object) -> bool:
         """Return whether a path of the repository is declared, or lies in a directory that is."""
-        return self._covers(str(path), [*self.table.artifacts, *self.table.changes])
+        return self._covers(str(path), [*(self.table.artifacts or ()), *self.table.changes])
 
     def is_change(self, path: str) -> bool:
         """Return whether a path of the repository is declared as one that benchmarks may change, too."""

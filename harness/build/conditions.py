@@ -22,6 +22,8 @@ class Recipe:
 
     table: BuildTable
     environment: Mapping[str, str]
+    named: tuple[str, ...] = ()
+    """Words of its benchmarks' commands that may be files which the build makes."""
 
     @property
     def stays(self) -> bool:

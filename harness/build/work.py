@@ -161,7 +161,7 @@ class Works:
         if isinstance(outcome, Failure):
             return outcome
         if first and recording is not None:
-            check = yield from self._run(wanted, recording.checking(self._prefix, table.artifacts), "", added)
+            check = yield from self._run(wanted, recording.checking(self._prefix, table.artifacts or ()), "", added)
             checked = check.seconds
             found = recording.found()
             full = found.full

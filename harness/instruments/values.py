@@ -80,9 +80,8 @@ def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:
         # parsing the config has found it among gate.cli.listing.value_formats
         read: Live = import_module(f"gate.formats.{benchmark.format}").LIVE
         return read(data, units)
-    if benchmark.column is not None:
-        columns = csv_column.Columns(benchmark.success_column, benchmark.unit_column, benchmark.metric_column)
-        return csv_column.parse(data, benchmark.column, units, columns)
+    if (columns := benchmark.columns) is not None:
+        return csv_column.parse(data, columns, units)
     return hlog.LIVE(data, units) if hlog.is_log(data) else values.parse(data, units)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
@@ -76,6 +76,10 @@ class Builder(Standing, Protocol):
 
     def is_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting], /) -> bool:
         """Return whether a build was made before its round, and stands."""
+        ...
+
+    def read(self, side: Side, factors: Mapping[str, Setting], paths: Iterable[str], /) -> None:
+        """Know what a benchmark was seen to read, of the latest build of a side with these settings."""
         ...
 
     def afresh(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting], /) -> Build | Failure:
@@ -401,6 +405,9 @@ class Loop:
                 if found.same is not None:
                     self._ledger.prove(found.benchmark)
                     identical += 1
+        for step in (pair[side] for pair in pairs for side in SIDES):
+            if (seen := self._probe.seen.get((step.benchmark, step.side))) is not None:
+                self._builder.read(step.side, step.building, (seen.read | seen.executed) - seen.written)
         self._progress(ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
 
     def _first_pairs(self, steps: Sequence[ExecutionStep]) -> list[Mapping[Side, ExecutionStep]]:

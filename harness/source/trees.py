@@ -231,14 +231,14 @@ class Trees:
         except (OSError, SourceError):  # what cannot be shown to be the same may differ
             return set(paths)
 
-    def committed(self) -> frozenset[str]:
-        """Return what the commits of both sides hold: files, of submodules too, and the folders that they are in.
+    def committed(self, sides: Sequence[Side] = SIDES) -> frozenset[str]:
+        """Return what the commits of sides hold: files, of submodules too, and the folders that they are in.
 
         Raises:
             SourceError: git failed.
         """
         found: set[str] = set()
-        for path in {path for side in SIDES for path in self._commits.files(self._parts[side])}:
+        for path in {path for side in sides for path in self._commits.files(self._parts[side])}:
             while path and path not in found:
                 found.add(path)
                 path = path.rpartition("/")[0]

@@ -165,6 +165,6 @@ def test_values_of_a_tool_are_made_longer() -> None:
 
 def test_artifacts_are_replaced_whatever_their_names() -> None:
     config = parse(read_source(GATE.replace('["app"]', """["a b", "it's/lib"]"""), "perfgate.toml"))
-    command = with_failing_artifacts(config).build.command
+    command = with_failing_artifacts(config, config.build.artifacts or []).build.command
     assert isinstance(command, str)
     assert "'./a b'" in command

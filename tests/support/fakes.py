@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -139,6 +139,10 @@ class NoTrees(ABC):
     def is_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> bool:
         """Nothing is."""
         return False
+
+    def read(self, side: Side, factors: Mapping[str, Setting], paths: Iterable[str]) -> None:
+        """Fail: where nothing is probed nobody tells."""
+        raise AssertionError
 
     def afresh(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
         """Fail: without commands that build nobody asks."""

@@ -17,6 +17,7 @@ from gate.cli.command import command_of
 from gate.cli.groups import RulesOptions
 from gate.codes import MisuseError
 from gate.commands.check.options import GivenOptions
+from gate.config.schema import ADDRESS
 from gate.config.source import COMMAND_LINE, read_source
 from gate.model import UserError
 
@@ -54,7 +55,7 @@ def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOp
         try:
             refuse_tracked(file)
             with file.open("x", encoding="utf-8") as opened:
-                opened.write(text)
+                opened.write(f"#:schema {ADDRESS}\n{text}")
         except FileExistsError:
             raise UserError(f"--save: {FILE} is there already: remove it, or leave --save out") from None
         except OSError as error:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
@@ -16,6 +17,7 @@ from gate.codes import Exit
 from gate.commands.drill import edits
 from gate.commands.drill.options import DrillOptions
 from gate.commands.drill.workflows import swallowed
+from gate.config.commands import paths_named
 from gate.config.types import Config
 from gate.decide.design import design_of, subjects_of
 from gate.decide.detectable import detectable
@@ -71,7 +73,7 @@ _UNREACHED = (
     "outputs that it keeps, at PATH), or the slowdown is too small for this gate (raise plan.budget, or lower "
     "gate.threshold)"
 )
-_NO_ARTIFACTS = "[build] names no command and artifacts: whether the benchmarks run this code, --patch shows"
+_NO_ARTIFACTS = "[build] makes nothing that a benchmark runs: whether they run this code, --patch shows"
 _MEANS: Mapping[Name, str] = {
     "slower": "a slowdown of that size passes here: raise plan.budget, or lower gate.threshold",
     "harmless": "an edit that changes nothing does not pass here",
@@ -150,9 +152,14 @@ def run(options: DrillOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
     with open_itself(options.head, rules) as project:
         folder = project.repository.project / _FOLDER
         config = project.settings.sides["head"]
+        programs = paths_named([each] for each in edits.programs(config) if "/" in each)
+        tracked = {each.path for each in files_at(project.repository, project.sources.head.revision)}
+        made = config.build.artifacts
+        if made is None:
+            made = [each for each in programs if project.repository.inside(each) not in tracked]
     drill = _Drill(options, rules, folder, out, err)
     slower, sizes = _slower(drill, patch)
-    tried = [slower, _harmless(drill), _broken(drill, config), _of_base(drill, config, patch)]
+    tried = [slower, _harmless(drill), _broken(drill, config, made), _of_base(drill, config, patch)]
     if options.json is not None:
         text = json.dumps({"schema": SCHEMA, **_as_json(tried, sizes)}, indent=2) + "\n"
         (out.write if options.json == "-" else lambda each: write(Path(str(options.json)), each))(text)
@@ -253,14 +260,14 @@ def _harmless(drill: _Drill) -> Exercise:
     return Exercise("harmless", what, held, folder=str(folder))
 
 
-def _broken(drill: _Drill, config: Config) -> Exercise:
+def _broken(drill: _Drill, config: Config, made: Sequence[str]) -> Exercise:
     """Replace what head's build makes by a program that fails, which must be an error."""
-    what = f"head's artifacts ({listed(config.build.artifacts)}) were replaced by a program that fails"
-    if config.build.command is None or not config.build.artifacts:
+    what = f"head's artifacts ({listed(made)}) were replaced by a program that fails"
+    if config.build.command is None or not made:
         return Exercise("broken", "head's artifacts fail", why=_NO_ARTIFACTS)
 
     def change(project: Project) -> Project:
-        return _with_head(project, edits.with_failing_artifacts)
+        return _with_head(project, partial(edits.with_failing_artifacts, made=made))
 
     decided, folder = drill.measured("broken", change, *_ONCE)
     failed = {failure.benchmark for failure in decided.report.failures}

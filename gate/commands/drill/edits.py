@@ -66,9 +66,15 @@ def commands(config: Config) -> list[str]:
     return [each if isinstance(each, str) else " ".join(each) for each in given if each]
 
 
-def with_failing_artifacts(config: Config) -> Config:
-    """Let a side's build end with a program that fails in place of each artifact."""
-    paths = " ".join(shlex.quote(f"./{path}") for path in config.build.artifacts)
+def programs(config: Config) -> list[str]:
+    """List the first word of each benchmark's command."""
+    lists = [b.command.split() if isinstance(b.command, str) else b.command for b in config.benchmark]
+    return [words[0] for words in lists if words]
+
+
+def with_failing_artifacts(config: Config, made: Sequence[str]) -> Config:
+    """Let a side's build end with a program that fails in place of each file, or file of a folder, that it made."""
+    paths = " ".join(shlex.quote(f"./{path}") for path in made)
     each = f'for f; do printf %s {shlex.quote(_FAILS)} > "$f" && chmod 755 "$f"; done'
     return _built_by(
         config, f"({_text(config.build)}\n) && find -L {paths} -type f -exec sh -c {shlex.quote(each)} sh {{}} +"

@@ -25,6 +25,7 @@ from gate.commands.init.found import Found, Rank, Row
 from gate.commands.init.mend import fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree, read_tree
 from gate.config.parse import parse, parse_types
+from gate.config.schema import ADDRESS
 from gate.config.source import project_source, read_source, tables_of_namesake, why_namesake
 from gate.document.html import render_template
 from gate.model import UserError
@@ -191,7 +192,13 @@ def render(tree: Tree, found: Found) -> str:
     doubtful = [path for path in tree.doubtful if path not in share and not holds(path)][:_DOUBTFUL]
     texts = [found.build, found.setup, *(measured.command for measured in found.benchmarks)]
     commands = [each if isinstance(each, str) else " ".join(each) for each in texts if each]
-    values = {"found": found, "share": share, "doubtful": doubtful, "write": defaults(named((), commands))}
+    values = {
+        "schema": ADDRESS,
+        "found": found,
+        "share": share,
+        "doubtful": doubtful,
+        "write": defaults(named((), commands)),
+    }
     return render_template("init.toml.j2", {**values, "toml": toml_value, "command": _command}, html=False)
 
 

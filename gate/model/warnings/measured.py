@@ -275,7 +275,7 @@ class NoneOfBuilds(Base, frozen=True):
 
     def _said(self) -> str:
         if self.metric == "size":
-            return "plan.metrics names size, and [build] artifacts names no file that both sides have"
+            return "plan.metrics names size, and no built file of both sides is known: name it in [build] artifacts"
         return "plan.metrics names build-time, and no build of both sides ran the build command from the start"
 
 

@@ -272,7 +272,7 @@ def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Pa
     items: list[Finding | Shared] = [*why.values()]
     items += [f for f in findings if not _said(f, why) or any(note.kind not in once for note in notes.notes(f))]
     items += minded.values()
-    title = f"In words, with warnings: {plural(len(findings), 'result')}"
+    title = f"Details of {plural(len(findings), 'result')}"
     return Part(title, "sentence", Written(items, lambda each: _reason(each, names, once)), share)
 
 

@@ -169,17 +169,12 @@ class _Text:
             lines, below = findings_table(shown, self.told, screen, self.every, self.names)
         if len(listed) < len(changed):
             left = len(changed) - len(listed)
-            be = "is" if left == 1 else "are"
-            lines += self.wrap(f"{left} more with another verdict {be} in report.json and report.html.")
+            lines += self.wrap(f"{more_are(left)} in report.json and report.html.")
         if hidden:
-            count = f"{hidden} more are" if shown else f"{hidden} are"
-            lines += self.wrap(f"{count} {self.quiet(unchanged)}: report.json and report.html list them.")
+            kinds = [numbers.verdict(verdict) for verdict in VERDICTS if any(f.verdict == verdict for f in unchanged)]
+            count = f"{hidden} more" if shown else f"{hidden}"
+            lines += self.wrap(f"{count} ({' or '.join(kinds)}) are in report.json and report.html.")
         return [*lines, *below]
-
-    def quiet(self, found: Sequence[Finding]) -> str:
-        """Name what the findings that are not listed are."""
-        kinds = [numbers.verdict(verdict) for verdict in VERDICTS if any(f.verdict == verdict for f in found)]
-        return " or ".join(kinds)
 
     def identical(self) -> list[str]:
         """Name what was not measured because it cannot differ; of all, why the others may."""

@@ -1,7 +1,14 @@
+from collections.abc import Mapping
+
 import pytest
 
-from gate.formats.csv_column import Columns, parse
+from gate.config.types import Columns
+from gate.formats import csv_column
 from gate.formats.parts.output import OutputError, Series
+
+
+def parse(data: bytes, column: str, units: Mapping[str, str | None], **columns: str) -> dict[str, Series]:
+    return csv_column.parse(data, Columns(value=column, **columns), units)
 
 
 @pytest.mark.parametrize(
@@ -167,11 +174,10 @@ def test_what_a_header_line_tells(
 
 def test_columns_that_the_configuration_names() -> None:
     data = b"what;worked;in;x\na;1;ms;5\nb;1;ms;6\na;0;ms;7\na;1;us;8\n"
-    columns = Columns(success="worked", unit="in", metric="what")
-    assert parse(data, "x", {"a": None}, columns) == {"a": Series("s", [0.005, 8 * 1e-6]), "success": success(2 / 3)}
-    everything = Columns(success="", metric="")
-    assert parse(jmeter("buy"), "elapsed", {}, everything) == {"time": Series("s", [0.07, 0.074, 0.002])}
-    by_label = parse(jmeter("buy"), "elapsed", {"buy": None}, Columns(metric="label"))
+    found = parse(data, "x", {"a": None}, success="worked", unit="in", metric="what")
+    assert found == {"a": Series("s", [0.005, 8 * 1e-6]), "success": success(2 / 3)}
+    assert parse(jmeter("buy"), "elapsed", {}, success="", metric="") == {"time": Series("s", [0.07, 0.074, 0.002])}
+    by_label = parse(jmeter("buy"), "elapsed", {"buy": None}, metric="label")
     assert by_label == {"buy": Series("s", [0.074]), "success": success(0.5)}
 
 
@@ -208,8 +214,8 @@ def test_jmeter_may_leave_columns_out(data: bytes, share: float | None) -> None:
             "elapsed",
             {"latency": "ms"},
             (
-                "the column 'elapsed' mixes 2 kinds of requests by 'label' ('home', 'buy'): write metric_column = \"label\" "
-                'and declare those to measure, or metric_column = "" to take them as one metric'
+                "the column 'elapsed' mixes 2 kinds of requests by 'label' ('home', 'buy'): write column = "
+                '{value = "elapsed", metric = "label"} and declare those to measure, or write metric = ""'
             ),
         ),
         (
@@ -223,8 +229,8 @@ def test_jmeter_may_leave_columns_out(data: bytes, share: float | None) -> None:
             "x",
             {},
             (
-                "line 2 of the CSV, column 'success': '17' is neither true or false nor an HTTP status; success_column = "
-                '"" ignores it'
+                "line 2 of the CSV, column 'success': '17' is neither true or false nor an HTTP status; "
+                'success = "" in column ignores it'
             ),
         ),
         (
@@ -233,7 +239,7 @@ def test_jmeter_may_leave_columns_out(data: bytes, share: float | None) -> None:
             {},
             (
                 "line 2 of the CSV, column 'success': a blank cell does not tell whether the request succeeded; "
-                'success_column = "" ignores it'
+                'success = "" in column ignores it'
             ),
         ),
         (

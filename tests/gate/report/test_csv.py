@@ -3,14 +3,16 @@
 import csv
 import io
 import struct
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from gate.evidence.frame import long_frame
 from gate.model import Execution, Metric, Side
-from gate.report.csv import cell, render
+from gate.report.csv import cell, factor_columns, render
+from gate.units import to_base
 
 HEADER = "benchmark,metric,unit,better,side,session,build,execution,order,iteration,value\n"
 HOSTILE = [
@@ -83,15 +85,82 @@ def test_every_double_comes_back() -> None:
     assert max(map(len, text.split("\n"))) < 80
 
 
-def test_it_is_the_frame() -> None:
-    executions = [*both("a,b", size=10, kind="x"), *both("c", size=20), *both("d", value=1)]
-    text = render(executions)
-    frame = long_frame(executions)
-    read = pd.read_csv(io.StringIO(text))
-    assert list(read.columns) == list(frame.columns)
-    for name in frame.columns:
-        wanted = [None if pd.isna(value) else value for value in frame[name].tolist()]
-        assert [None if pd.isna(value) else value for value in read[name].tolist()] == wanted
+def by_hand(executions: Sequence[Execution]) -> Iterator[list[Any]]:
+    """The literal twin: value by value, in the order of the lines."""
+    for e in executions:
+        for name, metric in e.metrics.items():
+            unit, scale = to_base(metric.unit)
+            place = [e.side, e.session, e.build, e.execution, e.order]
+            for iteration, value in enumerate(metric.values):
+                yield [
+                    e.benchmark,
+                    name,
+                    unit,
+                    metric.better or "lower",
+                    *e.factors.values(),
+                    *place,
+                    iteration,
+                    value * scale,
+                ]
+
+
+def test_lines_of_any_order_are_sorted_with_names_as_they_come() -> None:
+    kinds = [("zoom", "time", 9), ("zoom", "time", 1), ("zoom", "user", 9), ("add", "time", 9), ("add", "user", 1)]
+    in_order = [
+        Execution(
+            benchmark=name, side=side, session=session, build=build, execution=number, factors={"size": size},
+            metrics={metric: Metric(unit=("ms", "s", "min")[k % 3], values=[0.1 + k, 1e-300])},
+        )
+        for k, (name, metric, size) in enumerate(kinds)
+        for side in ("base", "head")
+        for session in (0, 1)
+        for build in (0, 2, 10)
+        for number in (0, 1)
+    ]  # fmt: skip
+    shuffled = [in_order[k] for k in np.random.default_rng(4).permutation(len(in_order))]
+    # what comes first decides the order of the names
+    first = [in_order[0], in_order[24], in_order[48], in_order[72]]
+    text = render([*first, *(e for e in shuffled if not any(e is each for each in first))])
+    assert text.split("\n")[1:-1] == [",".join(map(cell, row)) for row in by_hand(in_order)]
+
+
+def test_an_execution_with_several_metrics_has_rows_of_each() -> None:
+    metrics = {
+        "time": Metric(unit="s", values=[1.0, 2.0]),
+        "memory": Metric(unit="KiB", values=[3.0]),
+        "none": Metric(values=[]),
+    }
+    text = render([Execution(benchmark="x", side="head", build=0, execution=0, metrics=metrics)])
+    assert [(row["metric"], row["unit"], row["iteration"], row["value"]) for row in rows(text)] == [
+        ("time", "s", "0", "1.0"), ("time", "s", "1", "2.0"), ("memory", "B", "0", "3072.0"),
+    ]  # fmt: skip
+
+
+def test_a_factor_named_like_a_column_gets_a_prefix() -> None:
+    factors = {"value": 1, "factor_value": 2, "side": "left", "size": 3}
+    columns = {"value": "factor_factor_value", "factor_value": "factor_value", "side": "factor_side", "size": "size"}
+    assert factor_columns([factors]) == columns
+    metrics = {"time": Metric(unit="s", values=[1.0])}
+    (row,) = rows(
+        render([Execution(benchmark="x", side="base", build=0, execution=0, factors=factors, metrics=metrics)])
+    )
+    assert [row[columns[name]] for name in factors] == ["1", "2", "left", "3"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ([1, 1.0, 2], ["1", "1", "2"]),
+        ([1, 2.5], ["1", "2.5"]),
+        ([10, "all"], ["10", "all"]),
+        ([True, False], ["true", "false"]),
+        ([[1, 2], {"b": 1, "a": None}], ["[1,2]", '{"a":null,"b":1}']),
+        ([2**70, 1, None], [str(2**70), "1", ""]),
+    ],
+)
+def test_settings_keep_what_they_are(settings: list[Any], expected: list[str]) -> None:
+    found = rows(render([execution("x", "base", 1.0, f=value) for value in settings]))
+    assert [row["f"] for row in found] == expected
 
 
 def test_more_rows_than_are_written_at_once() -> None:

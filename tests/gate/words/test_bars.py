@@ -26,6 +26,15 @@ def test_one_bar() -> None:
     assert bars.ends(bars.Scale(-0.2, 0.4), 21) == "-18.1% │       +49.2%"
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "ends"),
+    [(0.93, 1.23, "-7.5% "), (0.98, 1.047, " +5%"), (0.2, 0.3, "-85% "), (0.999, 1.0012, " +0.15%")],
+)
+def test_a_scale_ends_at_changes_that_read_well(low: float, high: float, ends: str) -> None:
+    threshold = 0.001 if high < 1.01 else 0.03
+    assert ends in bars.ends(bars.scale([finding(low, high, threshold)]), 30)
+
+
 def test_all_rows_share_a_scale_that_no_outlier_flattens() -> None:
     found = [finding(0.98, 1.02), finding(50.0, 60.0), finding(1.12, 1.15)]
     on = bars.scale(found)

@@ -44,6 +44,7 @@ def builder_of(
     caller: Mapping[str, str] = os.environ,
     hint: Hint = no_hint,
     cache: BuildCache | None = None,
+    named: tuple[str, ...] = (),
     **options: Any,
 ) -> Iterator[TreeBuilder]:
     repository = find_repository(checkout.path)
@@ -58,7 +59,7 @@ def builder_of(
     ) as trees:
         conditions = Conditions(
             ProcessExecutor(),
-            {"base": Recipe(base or table, environment), "head": Recipe(table, environment)},
+            {"base": Recipe(base or table, environment, named), "head": Recipe(table, environment, named)},
             caller,
             trees.directory / "outputs",
             **options,
@@ -276,6 +277,20 @@ def test_a_tree_that_cannot_be_made(checkout: Checkout, monkeypatch: pytest.Monk
         with monkeypatch.context() as without_git:
             without_git.setenv("PATH", "/nowhere")
             assert "git is not on PATH" in bad(builder.build("head", 1, 5)).status
+
+
+def test_artifacts_are_by_default_what_was_built_and_is_named_or_read(checkout: Checkout) -> None:
+    checkout.commit(tracked="1")
+    named = ("app", "tracked", "absent", "../outside", "link")
+    table = BuildTable(command="echo 1 > app; echo 2 > data; echo $RANDOM > other; ln -sf /etc/hosts link")
+    with builder_of(checkout, table, named=named) as builder:
+        assert list(good(builder.build("base", 0, 1)).artifacts) == ["app"]
+        top = builder.directory("base")
+        builder.read("base", {}, [f"{top}/data", f"{top}/tracked", "/etc/hosts"])
+        assert list(good(builder.build("base", 1, 1)).artifacts) == ["app", "data"]
+        # a benchmark may write anew what nobody has named
+        (top / "data").write_text("3")
+        assert builder.changed(1, executed=True) == []
 
 
 def test_artifacts_are_hashed_by_content(tmp_path: Path) -> None:

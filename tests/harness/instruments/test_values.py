@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gate.config.commands import mentions
-from gate.config.types import Benchmark, MetricRules
+from gate.config.types import Benchmark, Columns, MetricRules
 from gate.model import Metric
 from gate.units import Duration, Quantity
 from harness.instruments.protocol import Context, Unusable, arguments, by_hand
@@ -253,7 +253,7 @@ def test_the_share_of_requests_that_succeed_has_no_warm_up(context: Context) -> 
         "latency": Metric(unit="s", better="lower", values=[0.005, 0.006], dropped=[0.008]),
         "success": Metric(unit="", better="higher", values=[0.75]),
     }
-    everything = measured(context, ["printf", rows], column="latency_ms", success_column="")
+    everything = measured(context, ["printf", rows], column=Columns(value="latency_ms", success=""))
     assert not isinstance(everything, Unusable)
     assert everything.keys() == {"latency"}
     assert len(everything["latency"].values) == 4

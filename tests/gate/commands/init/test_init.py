@@ -13,6 +13,7 @@ from gate.commands.init.found import Found, Measured, Row
 from gate.commands.init.init import render, toml_value
 from gate.commands.init.tree import Tree, read_tree
 from gate.config.parse import parse
+from gate.config.schema import ADDRESS
 from gate.config.source import read_source
 from gate.config.types import Builds
 from tests.support.initialized import Project, detected, init, written
@@ -31,7 +32,8 @@ def test_the_file_is_short_and_can_be_read(project: Project) -> None:
     assert config.benchmark[0].command == ["./target/release/app"]
     assert config.build.artifacts == ["target/release/app"]
     assert config.plan.builds == Builds(min=4)
-    assert len((directory / "perfgate.toml").read_text(encoding="utf-8").splitlines()) <= 25
+    lines = (directory / "perfgate.toml").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 26 and lines[0] == f"#:schema {ADDRESS}"
 
 
 def test_what_it_says(project: Project) -> None:

@@ -32,7 +32,7 @@ def test_it_has_what_a_comment_has_no_room_for() -> None:
     text = summary.render(examples.report("regression", found, run=examples.run_facts(host=host)))
     assert "- cpu: Example CPU &#64;<!-- --> 2.10GHz" in text
     assert "- memory: 23.54 GiB" in text
-    assert "<summary>In words, with warnings: 40 results</summary>" in text
+    assert "<summary>Details of 40 results</summary>" in text
     assert "unknown type name" in summary.render(examples.only_failures())
 
 
