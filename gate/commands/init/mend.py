@@ -325,7 +325,9 @@ def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | No
     either = f"^({'|'.join(map(_escaped, labels))})$"
     if measured.instrument == "google-benchmark":
         return _like(measured.command, f"{text} {shlex.quote(f'--benchmark_filter={either}')}")
-    if measured.instrument == "criterion":
+    if measured.instrument == "asv":
+        return _like(measured.command, f"{text} {shlex.quote(f'--bench={either}')}")
+    if measured.instrument in ("criterion", "jmh"):
         return _like(measured.command, f"{text} {shlex.quote(either)}")
     if measured.instrument == "pytest-benchmark":
         files = {label.split("::", 1)[0] for label in labels}

@@ -55,29 +55,6 @@ def pytest_collectreport(report):
     if report.failed:
         print("\\nPERFGATE" + json.dumps({"failed": [report.nodeid, str(report.longrepr)[-300:]]}))
 """
-_ASV = """\
-import itertools, json, os, sys
-sys.path.insert(0, {parent})
-from asv_runner.discovery import disc_benchmarks
-count = int(os.environ["PERFGATE_ITERATIONS"]) + int(os.environ["PERFGATE_WARMUP"])
-with open(os.environ["PERFGATE_OUTPUT"], "w") as out:
-    for case in disc_benchmarks({name}):
-        if case.type != "time":
-            continue
-        if (cache := case.do_setup_cache()) is not None:
-            case.set_cache(cache)
-        for place, values in enumerate(itertools.product(*case.params)):
-            case.set_param_idx(place)
-            if not case.do_setup():
-                # do_setup reads them anew from the class
-                case.repeat, case.sample_time = (count, count, 60), {length:g}
-                for value in case.do_run()["samples"]:
-                    metric = f"{{case.name}}({{', '.join(values)}})" if values else case.name
-                    print(json.dumps({{"metric": metric, "value": value, "unit": "s"}}), file=out)
-                case.do_teardown()
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class Python:
     """How a project's Python code is run."""
@@ -350,11 +327,9 @@ def look_asv(tree: Tree, ask: Asked) -> Found | None:
         if cases and not folder.startswith(".."):
             own = python(tree, ask, ["asv_runner"])
             plan, length = suite_plan(cases, 1.0)
-            parent, name = posixpath.split(folder)
-            script = _ASV.format(parent=json.dumps(parent or "."), name=json.dumps(name), length=length)
-            command = f"{own.command(['-'])} <<'END'\n{script}END"
-            comment = ["The suite of asv, run by its own runner in one process; every time_* becomes a metric."]
-            measured = Measured("asv", command, comment, "values")
+            command = own.command(["-m", "perfgate_asv", folder, f"--sample-time={length:g}"])
+            comment = ["The time_* of asv's suite, by asv_runner in one process; --bench=REGEX chooses of them."]
+            measured = Measured("asv", command, comment, "asv")
             return replace(
                 own.found("asv", f"{path}, {cases} benchmarks in {folder}", [measured]), amount=replace(plan, warmup=1)
             )

@@ -365,7 +365,7 @@ PYTHON = {
         "bench.py",
         "-m cython m.pyx && ",
     ),
-    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "disc_benchmarks"),
+    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "-m perfgate_asv b --sample-time=0.2"),
     "script": Case({"bench.py": "print(sum(range(10)))\n", "README": ""}, "python", "bench.py"),
     "entry": Case(
         {"pyproject.toml": '[project]\nname = "p"\n[project.scripts]\np = "p.cli:main"\n', "p/__init__.py": "", "p/cli.py": "import argparse\n"},
@@ -455,9 +455,9 @@ def test_what_is_found(project: Project, name: str) -> None:
     assert (case.command or "") in commands
     assert case.build in str(found.build)
     assert [row.what for row in found.rows if row.what.split()[0] != "packages"] == [*case.rows]
-    # a file that is read; asv's brings its own runner
+    # a file that is read
     lines = render(read_tree(directory), replace(found, benchmarks=found.benchmarks[:1])).splitlines()
-    assert len([line for line in lines if line]) <= 25 or found.kind == "asv"
+    assert len([line for line in lines if line]) <= 25
     if case.kind == "jmh" and found.measures_something:
         assert found.build is None
         assert REPRODUCIBLE in str(found.setup) or "reproducibleFileOrder = true" in str(found.setup)
