@@ -26,6 +26,11 @@ _LARGEST = 2_000_000_000
 _TOLD = 240
 
 
+def has(tool: str) -> bool:
+    """Return whether a tool is installed, or the project's own."""
+    return tool.startswith((".", "/")) or shutil.which(tool) is not None
+
+
 class Asked:
     """The tools of a project. notes: what could not be asked, in words."""
 
@@ -49,8 +54,7 @@ class Asked:
             folder: of the project, to run it in.
             environment: variables beside its own.
         """
-        own = words[0].startswith((".", "/"))
-        if not own and shutil.which(words[0]) is None:
+        if not has(words[0]):
             self.failed = f"{words[0]} is not installed"
             self._note(f"{self.failed}: its files were read without it")
             return None

@@ -147,7 +147,9 @@ def _missing_module(found: Found, tree: Tree, name: str, text: str) -> tuple[Fou
 
 
 def _by_pip(found: Found, executable: str) -> Found:
-    build = f"rm -rf .perfgate-site && {executable} -m pip install --quiet --no-deps --target .perfgate-site ."
+    other = re.search(r"\S+ -m pip --python \S+", found.setup or "")
+    pip = other[0] if other else f"{executable} -m pip"
+    build = f"rm -rf .perfgate-site && {pip} install --quiet --no-deps --target .perfgate-site ."
     return replace(found, build=build, environment={**found.environment, "PYTHONPATH": ".perfgate-site"})
 
 

@@ -38,8 +38,8 @@ ENVIRONMENT = ".perfgate-env"
 _SITE = ".perfgate-site"
 _INSTALLED = """\
 import importlib.metadata as m, json, re
-names = [each.metadata["Name"] for each in m.distributions()]
-print(json.dumps([re.sub(r"[-_.]+", "-", name).lower() for name in names if name]))
+found = [(each.metadata["Name"], each.version) for each in m.distributions()]
+print(json.dumps({re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found if name}))
 """
 _PLUGIN = """\
 import json
@@ -126,24 +126,32 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     executable = f"{tree.environment}/bin/python" if tree.environment else plain
     wanted = [*_dependencies(tree), *tools]
     answer = ask.run(f"./{executable}" if tree.environment else executable, "-c", _INSTALLED)
-    there = {*json.loads(answer)} if answer else set[str]()
+    there: dict[str, str] = json.loads(answer) if answer else {}
     if _compiled(tree) and "ext_modules" in tree.text("setup.py"):
         wanted += ["setuptools", *(["cython"] if any(tree.ending(".pyx")) else [])]
     lacking = [each for each in wanted if _normal(each) not in there] if answer else []
     if not lacking:
         return Python(tree, executable, None, [])
-    return Python(tree, f"{ENVIRONMENT}/bin/python", environment_of(tree, plain, tools, wanted), lacking)
+    # a pip that installs elsewhere saves most of the time that an environment takes, which is for a pip of its own
+    able = not tree.environment and not _compiled(tree) and tuple(map(int, re.findall(r"\d+", there.get("pip", ""))[:2])) >= (22, 3)
+    setup = environment_of(tree, plain, tools, wanted, own_pip=not able)
+    return Python(tree, f"{ENVIRONMENT}/bin/python", setup, lacking)
 
 
-def environment_of(tree: Tree, executable: str, tools: Iterable[str], wanted: Iterable[str]) -> str:
+def environment_of(
+    tree: Tree, executable: str, tools: Iterable[str], wanted: Iterable[str], *, own_pip: bool = True
+) -> str:
     """Return the commands that make an environment with what the project's extras and groups name beside its tools."""
     words = [*wanted]
     for listed in _groups(tree).values():
         # a group that names a tool has what else its benchmarks need
         if {_normal(each) for each in listed} & {_normal(each) for each in tools}:
             words += listed
-    pip = f"{ENVIRONMENT}/bin/pip install --quiet {shlex.join(pip_words(words))}"
-    return f"{executable} -m venv {ENVIRONMENT} && {pip}"
+    named = shlex.join(pip_words(words))
+    if own_pip:
+        return f"{executable} -m venv {ENVIRONMENT} && {ENVIRONMENT}/bin/pip install --quiet {named}"
+    pip = f"{executable} -m pip --python {ENVIRONMENT}/bin/python install --quiet {named}"
+    return f"{executable} -m venv --without-pip {ENVIRONMENT} && {pip}"
 
 
 def pip_words(requirements: Iterable[str]) -> list[str]:
