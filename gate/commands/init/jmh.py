@@ -21,7 +21,9 @@ _MODULE = re.compile(r"<module>\s*([^<\s]+)\s*</module>")
 _PATH = re.compile(r"[\w./+-]+")
 _GRADLE = re.compile(r"me\.champeau\.(gradle\.)?jmh|jmh-core|\bjmh\s*\{|\bplugins\.[\w.]*jmh\b")
 _GENERATES = "jmh-generator-annprocess"
-_CASE = re.compile(r"^\s*@Benchmark\b(?:\s*@[\w.]+(?:\([^)]*\))?)*\s+(?:[\w<>\[\],.?]+\s+)*?(\w+)\s*\(", re.MULTILINE)
+_CASE = re.compile(
+    r"(?:^|[;{}])\s*@Benchmark\b(?:\s*@[\w.]+(?:\([^)]*\))?)*\s+(?:[\w<>\[\],.?]+\s+)*?(\w+)\s*\(", re.MULTILINE
+)
 _ASIDE = {"resources", "archetype-resources", "testdata", "node_modules"}
 _MAIN = "org.openjdk.jmh.Main"
 _JAR = "perfgate-jmh.jar"

@@ -94,14 +94,13 @@ class Python:
         )  # fmt: skip
 
     def command(self, words: list[str]) -> str:
-        """Return a script that ends with a command, and stops if Python would import another copy than this side's."""
-        name = package(self.tree)
-        check = f"import os, {name} as it; assert os.path.realpath(it.__file__).startswith(os.getcwd()), it"
-        lines = [
-            "# both sides would measure the same code if Python imported another copy than this side's",
-            f"{self.executable} -c '{check}'",
-        ]
-        return "\n".join(["set -e", *(lines if name else []), shlex.join([self.executable, *words])])
+        """Return a command, after one that stops it if Python would import another copy than this side's."""
+        name, run = package(self.tree), shlex.join([self.executable, *words])
+        if not name:
+            return run
+        # both sides would measure the same code if Python imported another copy than this side's
+        here = "os.path.realpath(it.__file__).startswith(os.getcwd())"
+        return f"{self.executable} -c 'import os, {name} as it; assert {here}, it' &&\n{run}"
 
     def _build(self) -> str:
         tree, setup = self.tree, self.tree.text("setup.py")
@@ -310,10 +309,14 @@ def look_pyperf(tree: Tree, ask: Asked) -> Found | None:
         and _RUNNER.search(tree.text(path))
         and not PurePosixPath(path).name.startswith(("test_", "-"))
     ]
+    # what shows how pyperf is used measures nothing of the project
+    shown = [path for path in every if {"doc", "docs", "example", "examples"} & {*PurePosixPath(path).parts}]
+    every = [path for path in every if path not in shown]
     if not every:
         return None
     own = python(tree, ask, ["pyperf"])
     scripts, rows = kept(every, "pyperf scripts")
+    rows += [Row(path, "left out: an example") for path in shown]
     plan, length = suite_plan(sum(max(1, len(_PYPERF_CASE.findall(tree.text(p)))) for p in scripts), 0.3 * len(scripts))
     names = names_of((str(PurePosixPath(path).with_suffix("")) for path in scripts), "pyperf")
     measured = [
