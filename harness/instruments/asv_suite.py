@@ -14,6 +14,7 @@ import re
 import sys
 import time
 import traceback
+from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def _run(case: Any, options: argparse.Namespace, timer: Any) -> Iterator[dict[st
         if options.bench is not None and not re.search(options.bench, name):
             continue
         if options.list:
-            print(name)
+            sys.stdout.write(f"{name}\n")
             continue
         try:
             case.set_param_idx(place)
@@ -43,7 +44,7 @@ def _run(case: Any, options: argparse.Namespace, timer: Any) -> Iterator[dict[st
             done = case.do_run()
             case.do_teardown()
             yield {"fullname": name, "stats": {"iterations": done["number"], "data": done["samples"]}}
-        except Exception:
+        except Exception:  # noqa: BLE001 - of one benchmark, which fails alone
             traceback.print_exc()
             yield {"fullname": name, "stats": None}
 
@@ -61,12 +62,12 @@ def main() -> None:
     parser.add_argument("--output", default=os.devnull)
     options = parser.parse_args()
     timer = perfgate_clocks.perf_counter if perfgate_clocks.begin() else time.perf_counter
-    parent, name = os.path.split(os.path.normpath(options.folder))
-    sys.path.insert(0, os.path.abspath(parent))
+    folder = Path(options.folder).resolve()
+    sys.path.insert(0, str(folder.parent))
     from asv_runner.discovery import disc_benchmarks  # type: ignore[import-not-found]
 
     found: list[dict[str, Any]] = []
-    for case in disc_benchmarks(name):
+    for case in disc_benchmarks(folder.name):
         if case.type == "time":
             cache = None if options.list else case.do_setup_cache()
             if cache is not None:
@@ -74,8 +75,7 @@ def main() -> None:
             found += _run(case, options, timer)
     timed = {"benchmarks": [each for each in found if each["stats"]]}
     perfgate_clocks.Writer().pytest_benchmark_update_json(None, None, timed)
-    with open(options.output, "w", encoding="utf-8") as file:
-        json.dump({"machine_info": {}, "benchmarks": found}, file)
+    Path(options.output).write_text(json.dumps({"machine_info": {}, "benchmarks": found}), encoding="utf-8")
     sys.exit(len(timed["benchmarks"]) < len(found))
 
 

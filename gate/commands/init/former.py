@@ -24,7 +24,10 @@ _KINDS = {
 """What each tool of another gate is here."""
 _TOOLS = {
     "github-action-benchmark": (r"benchmark-action/github-action-benchmark", r"^\s*tool:\s*['\"]?(\w+)"),
-    "CodSpeed": (r"CodSpeedHQ/action|--codspeed|cargo codspeed|codspeed run", r"\b(pytest|cargo(?= codspeed)|vitest|go(?= test)|(?:p?npm|yarn)(?= [\w: ]*bench))\b"),
+    "CodSpeed": (
+        r"CodSpeedHQ/action|--codspeed|cargo codspeed|codspeed run",
+        r"\b(pytest|cargo(?= codspeed)|vitest|go(?= test)|(?:p?npm|yarn)(?= [\w: ]*bench))\b",
+    ),
     "Bencher": (r"\bbencher run\b", r"--adapter[ =](\w+)"),
     "asv": (r"\basv (?:continuous|compare)\b|\"benchmark_dir\"", r"(asv|benchmark_dir)"),
     "pytest-benchmark": (r"--benchmark-compare", r"(pytest)"),
@@ -112,7 +115,9 @@ def same(found: Found, former: Former) -> Found:
     if found.kind == "cargo":
         return _only(found, {name for call in calls for name in re.findall(r"--bench[ =]([\w-]+)", call)})
     if found.kind == "asv" and chosen and isinstance(first.command, str):
-        return replace(found, benchmarks=[replace(first, command=f"{first.command} {shlex.quote(f'--bench={chosen[0]}')}")])
+        return replace(
+            found, benchmarks=[replace(first, command=f"{first.command} {shlex.quote(f'--bench={chosen[0]}')}")]
+        )
     if found.kind == "pytest-benchmark" and isinstance(first.command, str):
         places = re.findall(r"(?<=\s)(?:\./)?(\w[\w./-]*?)/?(?=\s|$)", "\n".join(calls))
         *before, last = first.command.rsplit("\n", 1)
@@ -135,7 +140,9 @@ def _only(found: Found, names: set[str]) -> Found:
     kept = [each for each in found.benchmarks if any(f"-{each.name}".endswith(f"-{name}") for name in names)]
     if not kept:
         return found
-    rows = [Row(each.name, "left out: the other gate does not name it") for each in found.benchmarks if each not in kept]
+    rows = [
+        Row(each.name, "left out: the other gate does not name it") for each in found.benchmarks if each not in kept
+    ]
     return replace(found, benchmarks=kept, rows=[*found.rows, *rows])
 
 

@@ -85,7 +85,9 @@ def _effective(tree: Tree, ask: Asked, poms: dict[str, str]) -> list[tuple[str, 
         ask.refused("pom.xml")
         return []
     found = []
-    for text in (text for read in ask.read(output) for text in re.findall(r"<project[ >].*?</project>", read, re.DOTALL)):
+    for text in (
+        text for read in ask.read(output) for text in re.findall(r"<project[ >].*?</project>", read, re.DOTALL)
+    ):
         target = re.search(r"^\s*<directory>([^<]*)/target</directory>", text, re.MULTILINE)
         folder = ask.inside(target[1]) if target else None
         path = "pom.xml" if folder == "." else f"{folder}/pom.xml"

@@ -55,6 +55,8 @@ def pytest_collectreport(report):
     if report.failed:
         print("\\nPERFGATE" + json.dumps({"failed": [report.nodeid, str(report.longrepr)[-300:]]}))
 """
+
+
 @dataclass(frozen=True, slots=True)
 class Python:
     """How a project's Python code is run."""
@@ -132,7 +134,11 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     if not lacking:
         return Python(tree, executable, None, [])
     # a pip that installs elsewhere saves most of the time that an environment takes, which is for a pip of its own
-    able = not tree.environment and not _compiled(tree) and tuple(map(int, re.findall(r"\d+", there.get("pip", ""))[:2])) >= (22, 3)
+    able = (
+        not tree.environment
+        and not _compiled(tree)
+        and tuple(map(int, re.findall(r"\d+", there.get("pip", ""))[:2])) >= (22, 3)
+    )
     setup = environment_of(tree, plain, tools, wanted, own_pip=not able)
     return Python(tree, f"{ENVIRONMENT}/bin/python", setup, lacking)
 

@@ -268,7 +268,9 @@ def test_the_runner_of_asv(context: Context) -> None:
     found = instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
     assert isinstance(found, Collected)
     assert set(found.benchmarks) == {"a.time_busy(1)", "b.time_c"}
-    assert [(name, "ZeroDivisionError" in why.stderr) for name, why in found.failures.items()] == [("a.time_fails", True)]
+    assert [(name, "ZeroDivisionError" in why.stderr) for name, why in found.failures.items()] == [
+        ("a.time_fails", True)
+    ]
     for metrics in found.benchmarks.values():
         assert [len(metric.values) for metric in metrics.values()] == [2] * len(metrics)
         if "active" in metrics:  # where the kernel counts how long a thread waits

@@ -113,7 +113,13 @@ PYTEST = [Measured("pytest", "set -e\npython -m pytest -q tests/a/test_b.py test
         ("go", TWO, "go test -bench=. ./...\nbenchstat old.txt new.txt", "-test.bench=.", 3),
         ("cargo", TWO, "cargo bench --bench y -- --save-baseline pr", "./b", 1),
         ("cargo", TWO, "cargo bench -- --save-baseline pr", "trees", 3),
-        ("asv", [Measured("asv", "x")], "asv continuous -b 'Suite.time_[ab]' HEAD~ HEAD", "x '--bench=Suite.time_[ab]'", 1),
+        (
+            "asv",
+            [Measured("asv", "x")],
+            "asv continuous -b 'Suite.time_[ab]' HEAD~ HEAD",
+            "x '--bench=Suite.time_[ab]'",
+            1,
+        ),
         ("pytest-benchmark", PYTEST, "  run: uv run pytest tests/a/ --codspeed", "pytest -q tests/a/test_b.py'", 1),
         ("pytest-benchmark", PYTEST, "  run: pytest tests/ --codspeed", "tests/a/test_b.py tests/test_c.py'", 1),
     ],
@@ -128,7 +134,9 @@ def test_what_it_chose_is_chosen(
 
 
 def test_a_folder_of_the_other_gate_is_named(tmp_path: Path) -> None:
-    (tmp_path / "f").write_text("- uses: CodSpeedHQ/action@v3\n  with:\n    working-directory: inner\n    run: pnpm bench\n")
+    (tmp_path / "f").write_text(
+        "- uses: CodSpeedHQ/action@v3\n  with:\n    working-directory: inner\n    run: pnpm bench\n"
+    )
     former = read_former(tmp_path / "f")
     assert former.kind == "npm"
     assert "--project inner" in same(Found("npm", "x", [Measured("a", ["b"])]), former).notes[0]
