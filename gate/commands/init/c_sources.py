@@ -8,7 +8,10 @@ from pathlib import PurePosixPath
 from gate.commands.init.found import Amount, Measured, fixed_plan, suite_plan
 from gate.commands.init.tree import Tree
 
-SOURCES = tuple([".c", ".cc", ".cpp", ".cxx", ".C", ".m", ".f90", ".f", ".s", ".S", ".zig", ".d", ".pas", ".adb", ".ml", ".hs"])
+SOURCES = (
+    *(".c", ".cc", ".cpp", ".cxx", ".C", ".m", ".f90", ".f", ".s", ".S", ".zig"),
+    *(".d", ".pas", ".adb", ".ml", ".hs"),
+)
 BENCH = re.compile(r"bench|perf", re.IGNORECASE)
 OTHERS = {"vendor", "third_party", "third-party", "external", "deps", "_deps", "node_modules", "submodules"}
 """Folders of other people's packages."""

@@ -94,7 +94,7 @@ def same(found: Found, former: Former) -> Found:
         found = replace(found, threshold=f"{former.threshold:g}%")
     folder = re.search(r"^\s*working-directory:\s*([\w./-]*\w[\w./-]*)\s*$", former.text, re.MULTILINE)
     if folder:
-        note = f"the other gate works in {folder[1]}: `perfgate init --project {folder[1]} --from FILE` measures that alone"
+        note = f"the other gate works in {folder[1]}: for that alone, `perfgate init --project {folder[1]} --from FILE`"
         found = replace(found, notes=[*found.notes, note])
     # what is remarked is not run
     text = re.sub(r"^\s*(#|//).*|^.*\binstall\b.*", "", former.text, flags=re.MULTILINE)

@@ -174,7 +174,7 @@ def group_with(tree: Tree, module: str) -> list[str]:
 
 def _groups(tree: Tree) -> dict[str, list[str]]:
     tables = tree.toml("pyproject.toml")
-    extras = _table(_table(tables, "project"), "optional-dependencies") | _table(tables, "dependency-groups")
+    extras = table_of(table_of(tables, "project"), "optional-dependencies") | table_of(tables, "dependency-groups")
     found = {
         name: [each for each in listed if isinstance(each, str)]
         for name, listed in extras.items()
@@ -188,13 +188,14 @@ def _groups(tree: Tree) -> dict[str, list[str]]:
     return found
 
 
-def _table(tables: dict[str, Any], name: str) -> dict[str, Any]:
+def table_of(tables: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a table of a TOML file; an empty one where there is none."""
     found = tables.get(name)
     return found if isinstance(found, dict) else {}
 
 
 def _dependencies(tree: Tree) -> list[str]:
-    listed = _table(tree.toml("pyproject.toml"), "project").get("dependencies")
+    listed = table_of(tree.toml("pyproject.toml"), "project").get("dependencies")
     # those with a marker may not be needed here
     return [each for each in listed if isinstance(each, str) and ";" not in each] if isinstance(listed, list) else []
 
@@ -224,7 +225,7 @@ def package(tree: Tree) -> str | None:
         )
         if name.isidentifier() and name.isascii() and name not in _NO_PACKAGES and not name.startswith(("test_", "_")):
             names[name] = None
-    own = _normal(str(_table(tree.toml("pyproject.toml"), "project").get("name", ""))).replace("-", "_")
+    own = _normal(str(table_of(tree.toml("pyproject.toml"), "project").get("name", ""))).replace("-", "_")
     match = [name for name in names if name.lower() == own]
     return (match or [*names])[0] if match or len(names) == 1 else None
 
@@ -423,7 +424,7 @@ def _of_program(tree: Tree, ask: Asked) -> Found | None:
 
 def _entries(tree: Tree) -> Iterator[tuple[str, object]]:
     """Yield the programs that the package declares, by name: "package.module:function"."""
-    scripts = _table(_table(tree.toml("pyproject.toml"), "project"), "scripts")
+    scripts = table_of(table_of(tree.toml("pyproject.toml"), "project"), "scripts")
     _, _, listed = f"{tree.text('setup.cfg')}\n{tree.text('setup.py')}".partition("console_scripts")
     yield from scripts.items()
     yield from re.findall(r"(?:^|[\"'])[ \t]*([\w.-]+)\s*=\s*([\w.]+:\w+)", listed, re.MULTILINE)
