@@ -15,7 +15,8 @@ from harness.instruments.protocol import read_values
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
-_CLOCK = Path(__file__).with_name("pytest_clocks.py")
+CLOCK = Path(__file__).with_name("pytest_clocks.py")
+"""The sitecustomize module that tells how long a program waited."""
 _MIN_TIME = "--benchmark-min-time"
 # Seconds. By default a round takes 5 us and rounds fill a second: rounds that are counted must be longer themselves.
 _ROUND = "0.01"
@@ -53,13 +54,7 @@ class PytestBenchmark(SuiteInstrument):
 
     def environment(self, call: Call) -> dict[str, str]:
         """Put the clock before everything that the interpreter finds; one that ignores it measures wall time alone."""
-        module = call.output.parent / "perfgate-clock" / "sitecustomize.py"
-        module.parent.mkdir(exist_ok=True)
-        module.parent.chmod(0o755)
-        module.write_bytes(_CLOCK.read_bytes())
-        module.chmod(0o644)
-        before = call.variables.get("PYTHONPATH")
-        return {"PYTHONPATH": os.pathsep.join([str(module.parent), *([before] if before else [])])}
+        return with_modules(call, (CLOCK, "sitecustomize"))
 
     def read(self, call: Call) -> Suite:
         """Read the file of --benchmark-json.
@@ -94,6 +89,25 @@ class PytestBenchmark(SuiteInstrument):
             counts = [f"{count} {what}" for count, what in summaries[-1]] if summaries else []
             return f"{outcome.status}: {' and '.join(counts)}" if counts else outcome.status
         return outcome.status
+
+
+def with_modules(call: Call, *modules: tuple[Path, str]) -> dict[str, str]:
+    """Put modules before everything that the interpreter finds; return the variable that does.
+
+    Args:
+        call: of the tool.
+        modules: the file of each, and its name there; each has a folder of its own, as some leave theirs.
+    """
+    before = call.variables.get("PYTHONPATH")
+    folders = []
+    for source, name in modules:
+        module = call.output.parent / f"perfgate-{name}" / f"{name}.py"
+        module.parent.mkdir(exist_ok=True)
+        module.parent.chmod(0o755)
+        module.write_bytes(source.read_bytes())
+        module.chmod(0o644)
+        folders.append(str(module.parent))
+    return {"PYTHONPATH": os.pathsep.join([*folders, *([before] if before else [])])}
 
 
 INSTRUMENT = built_in(PytestBenchmark())

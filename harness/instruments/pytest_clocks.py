@@ -71,8 +71,8 @@ def perf_counter() -> float:
     return reading
 
 
-def pytest_configure(config: Any) -> None:
-    """Take the place of the usual timer, where the kernel counts how long a thread waits; hide from other programs."""
+def begin() -> bool:
+    """Return whether the kernel counts how long this thread waits; hide from the programs that it starts."""
     global _schedstat, _thread
     # leave the environment to other programs as it was
     own = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
@@ -84,8 +84,13 @@ def pytest_configure(config: Any) -> None:
         _schedstat, _thread = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC), get_ident()
         counts = any(map(int, os.pread(_schedstat, _LONGEST, 0).split()))
     except (OSError, ValueError):
-        return
-    if counts and getattr(config.option, "benchmark_timer", None) == "time.perf_counter":
+        return False
+    return counts
+
+
+def pytest_configure(config: Any) -> None:
+    """Take the place of the usual timer, where something can be told."""
+    if begin() and getattr(config.option, "benchmark_timer", None) == "time.perf_counter":
         config.option.benchmark_timer = f"{_NAME}.perf_counter"
         config.pluginmanager.register(Writer())
 

@@ -22,8 +22,14 @@ from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, examined
 from harness.source.git import git_of
 
 SECONDS = 30.0
+"""For each question, where the host is free; up to three times as much where others use it."""
 _LARGEST = 2_000_000_000
 _TOLD = 240
+
+
+def has(tool: str) -> bool:
+    """Return whether a tool is installed, or the project's own."""
+    return tool.startswith((".", "/")) or shutil.which(tool) is not None
 
 
 class Asked:
@@ -49,8 +55,7 @@ class Asked:
             folder: of the project, to run it in.
             environment: variables beside its own.
         """
-        own = words[0].startswith((".", "/"))
-        if not own and shutil.which(words[0]) is None:
+        if not has(words[0]):
             self.failed = f"{words[0]} is not installed"
             self._note(f"{self.failed}: its files were read without it")
             return None
@@ -65,15 +70,17 @@ class Asked:
         output = self._work / "outputs" / "head" / "answer"
         output.parent.mkdir(parents=True, exist_ok=True)
         confined = self._sandbox.confined("head", self.copy, building=True)
+        busy = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
+        limit = SECONDS * min(max(busy, 1.0), 3.0)
         outcome = self._processes.run(
-            Command(words, self.copy / folder, given, SECONDS, stdout=output, confined=confined)
+            Command(words, self.copy / folder, given, limit, stdout=output, confined=confined)
         )
         answer = output.read_text(encoding="utf-8", errors="replace") if output.is_file() else ""
         output.unlink(missing_ok=True)
         if not outcome.status:
             return answer
         lines = [line.strip() for line in (outcome.stderr or answer).splitlines() if line.strip()]
-        told = f"longer than {SECONDS:.0f} s" if outcome.timed_out else " ".join(lines[:3]) or outcome.status
+        told = f"longer than {limit:.0f} s" if outcome.timed_out else " ".join(lines[:3]) or outcome.status
         self.failed = f"{words[0]}: {told}"[:_TOLD]
         self.output = f"{answer}\n{outcome.stderr}"
         return None

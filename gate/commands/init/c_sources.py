@@ -9,22 +9,8 @@ from gate.commands.init.found import Amount, Measured, fixed_plan, suite_plan
 from gate.commands.init.tree import Tree
 
 SOURCES = (
-    ".c",
-    ".cc",
-    ".cpp",
-    ".cxx",
-    ".C",
-    ".m",
-    ".f90",
-    ".f",
-    ".s",
-    ".S",
-    ".zig",
-    ".d",
-    ".pas",
-    ".adb",
-    ".ml",
-    ".hs",
+    *(".c", ".cc", ".cpp", ".cxx", ".C", ".m", ".f90", ".f", ".s", ".S", ".zig"),
+    *(".d", ".pas", ".adb", ".ml", ".hs"),
 )
 BENCH = re.compile(r"bench|perf", re.IGNORECASE)
 OTHERS = {"vendor", "third_party", "third-party", "external", "deps", "_deps", "node_modules", "submodules"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from gate.checkout import text_of
-from gate.commands.init.found import Found, Measured, Rank, names_of
+from gate.commands.init.found import Found, Measured, Rank, Row, names_of
 from gate.model import UserError
 
 _KINDS = {
@@ -16,7 +16,7 @@ _KINDS = {
     r"cargo|rust_\w+|criterion|iai": "cargo",
     r"go(_bench)?|benchstat": "go",
     r"googlecpp|catch2|cpp_\w+": "cmake",
-    r"benchmarkjs|js_\w+|vitest": "npm",
+    r"benchmarkjs|js_\w+|vitest|p?npm|yarn": "npm",
     r"jmh|java_jmh": "jmh",
     r"asv|python_asv": "asv",
     r"pyperf": "pyperf",
@@ -24,18 +24,22 @@ _KINDS = {
 """What each tool of another gate is here."""
 _TOOLS = {
     "github-action-benchmark": (r"benchmark-action/github-action-benchmark", r"^\s*tool:\s*['\"]?(\w+)"),
-    "CodSpeed": (r"CodSpeedHQ/action|--codspeed|cargo codspeed|codspeed run", r"(pytest|cargo|vitest|go)\b[^\n]*"),
+    "CodSpeed": (
+        r"CodSpeedHQ/action|--codspeed|cargo codspeed|codspeed run",
+        r"\b(pytest|cargo(?= codspeed)|vitest|go(?= test)|(?:p?npm|yarn)(?= [\w: ]*bench))\b",
+    ),
     "Bencher": (r"\bbencher run\b", r"--adapter[ =](\w+)"),
     "asv": (r"\basv (?:continuous|compare)\b|\"benchmark_dir\"", r"(asv|benchmark_dir)"),
     "pytest-benchmark": (r"--benchmark-compare", r"(pytest)"),
     "benchstat": (r"\bbenchstat\b", r"(benchstat)"),
-    "Criterion": (r"--(?:save-)?baseline\b|critcmp", r"(baseline|critcmp)"),
+    "Criterion": (r"--(?:save-)?baseline\b|critcmp|criterion-compare", r"(baseline|critcmp|criterion)"),
     "hyperfine": (r"\bhyperfine\b", r"(hyperfine)"),
 }
 """How a file of each gate is known, and where it names the tool of its benchmarks."""
 _LIMITS: tuple[tuple[str, float, float], ...] = (
     # 150% of the former value is half as slow again
-    (r"^\s*(?:fail|alert)-threshold:\s*['\"]?(\d+(?:\.\d+)?)%", 1, -100),
+    (r"^\s*fail-threshold:\s*['\"]?(\d+(?:\.\d+)?)%", 1, -100),
+    (r"^\s*alert-threshold:\s*['\"]?(\d+(?:\.\d+)?)%", 1, -100),
     (r"\basv (?:continuous|compare)\b[^\n]*(?:-f|--factor)[ =]?(\d+(?:\.\d+)?)", 100, -100),
     (r"--threshold-test[ =]percentage[\s\S]*?--threshold-upper-boundary[ =](\d*\.?\d+)", 100, 0),
     (r"--benchmark-compare-fail[ =]['\"]?\w+:(\d+(?:\.\d+)?)%", 1, 0),
@@ -88,33 +92,83 @@ def same(found: Found, former: Former) -> Found:
     """Return what measures what another gate measured, by its limit."""
     if former.threshold is not None:
         found = replace(found, threshold=f"{former.threshold:g}%")
-    if former.gate == "hyperfine" and (commands := [*_hyperfine(former.text)]):
-        names = names_of([Path(shlex.split(each)[0]).name for each in commands], "command")
-        measured = [Measured(n, each, rank=Rank.BENCHMARK) for n, each in zip(names, commands, strict=True)]
-        return replace(found, benchmarks=measured, amount=None)
-    chosen = re.search(r"\bgo test\b[^\n]*?-bench[ =](['\"]?)([^\s'\"]+)\1", former.text)
-    if found.kind == "go" and chosen and chosen[2] != ".":
-        option = shlex.quote(f"-test.bench={chosen[2]}")
-        benchmarks = [replace(each, command=_with(each.command, "-test.bench=.", option)) for each in found.benchmarks]
-        return replace(found, benchmarks=benchmarks)
+    folder = re.search(r"^\s*working-directory:\s*([\w./-]*\w[\w./-]*)\s*$", former.text, re.MULTILINE)
+    if folder:
+        note = f"the other gate works in {folder[1]}: for that alone, `perfgate init --project {folder[1]} --from FILE`"
+        found = replace(found, notes=[*found.notes, note])
+    # what is remarked is not run
+    text = re.sub(r"^\s*(#|//).*|^.*\binstall\b.*", "", former.text, flags=re.MULTILINE)
+    if former.gate == "hyperfine":
+        return _hyperfine(found, text)
+    first = found.benchmark
+    # up to a pipe or a file, but not one that is quoted
+    calls = re.findall(r"""\b(?:go test|cargo|pytest|asv)\b(?:'[^'\n]*'|"[^"\n]*"|[^\n|>'"])*""", text)
+    pattern = r"(?:-bench|--bench|-b)[ =](['\"]?)([^\s'\"$]+)\1"
+    chosen = [match[2] for call in calls if (match := re.search(pattern, call))]
+    if found.kind == "go":
+        if chosen and chosen[0] != ".":
+            option = f"-test.bench={chosen[0]}"
+            own = [replace(each, command=_with(each.command, "-test.bench=.", option)) for each in found.benchmarks]
+            found = replace(found, benchmarks=own)
+        folders = re.findall(r"(?<=\s)\./([\w./-]*\w)/?(?=\s|$)", "\n".join(calls))
+        return _only(found, {each.replace("/", "-") for each in folders})
+    if found.kind == "cargo":
+        return _only(found, {name for call in calls for name in re.findall(r"--bench[ =]([\w-]+)", call)})
+    if found.kind == "asv" and chosen and isinstance(first.command, str):
+        return replace(
+            found, benchmarks=[replace(first, command=f"{first.command} {shlex.quote(f'--bench={chosen[0]}')}")]
+        )
+    if found.kind == "pytest-benchmark" and isinstance(first.command, str):
+        places = re.findall(r"(?<=\s)(?:\./)?(\w[\w./-]*?)/?(?=\s|$)", "\n".join(calls))
+        *before, last = first.command.rsplit("\n", 1)
+        words = shlex.split(last)
+        taken = [w for w in words if w.endswith(".py") and any(f"{w}/".startswith(f"{place}/") for place in places)]
+        if taken:
+            kept = [word for word in words if not word.endswith(".py") or word in taken]
+            return replace(found, benchmarks=[replace(first, command="\n".join([*before, shlex.join(kept)]))])
     return found
 
 
 def _with(command: list[str] | str, before: str, after: str) -> list[str] | str:
     if isinstance(command, str):
-        return command.replace(before, after)
-    return [shlex.split(after)[0] if word == before else word for word in command]
+        return command.replace(before, shlex.quote(after))
+    return [after if word == before else word for word in command]
 
 
-def _hyperfine(text: str) -> list[str]:
-    """Return the commands that a script gives to hyperfine; one that a variable or parameter completes is left out."""
-    found: list[str] = []
-    for line in re.findall(r"\bhyperfine\b\s+([^\n|;&]*)", text):
+def _only(found: Found, names: set[str]) -> Found:
+    """Leave out what has none of the names, where one of the benchmarks has."""
+    kept = [each for each in found.benchmarks if any(f"-{each.name}".endswith(f"-{name}") for name in names)]
+    if not kept:
+        return found
+    rows = [
+        Row(each.name, "left out: the other gate does not name it") for each in found.benchmarks if each not in kept
+    ]
+    return replace(found, benchmarks=kept, rows=[*found.rows, *rows])
+
+
+def _hyperfine(found: Found, text: str) -> Found:
+    """Measure the commands that a script gives to hyperfine, but none that a variable or parameter completes."""
+    commands: list[str] = []
+    for line in re.findall(r"\bhyperfine\b(?=\s)([^\n]*)", text):
+        reader = shlex.shlex(line, posix=True, punctuation_chars=True)
+        reader.whitespace_split = True
+        before = ""
         try:
-            words = shlex.split(line)
+            for word in reader:
+                if re.fullmatch(r"[|;&<>()]+", word):
+                    if word[0] == ">" and before.isdigit() and commands[-1:] == [before]:
+                        commands.pop()  # of "2>&1"
+                    break
+                if not word.startswith("-") and before not in _WITH_VALUE:
+                    commands.append(word)
+                before = word
         except ValueError:
             continue
-        for before, word in zip(["", *words], words, strict=False):
-            if not word.startswith("-") and before not in _WITH_VALUE and not re.search(r"[${}]", word):
-                found.append(word)
-    return list(dict.fromkeys(found))
+    usable = [each for each in dict.fromkeys(commands) if not re.search(r"[${}]", each)]
+    rows = [Row(each, "left out: a variable completes it") for each in dict.fromkeys(commands) if each not in usable]
+    found = replace(found, rows=[*rows, *found.rows])
+    if not usable:
+        return found
+    names = names_of([PurePosixPath((each.split() or ["command"])[0]).name for each in usable], "command")
+    measured = [Measured(n, each, rank=Rank.BENCHMARK) for n, each in zip(names, usable, strict=True)]
+    return replace(found, benchmarks=measured, amount=None)

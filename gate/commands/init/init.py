@@ -20,6 +20,7 @@ from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.commands.init import cargo, cmake, go, jmh, make, npm, python, scripts
 from gate.commands.init.ask import Asked, asked
+from gate.commands.init.c_sources import SOURCES
 from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Rank, Row
 from gate.commands.init.mend import fitted, lesson, mended, reason, representatives
@@ -328,6 +329,8 @@ _ASIDE = {
     *("bench", "benches", "benchmark", "benchmarks", "perf", "docs", "doc", "examples", "example", "fuzz", "test"),
     *("tests", "vendor", "third_party"),
 }
+_CALLED = re.compile(r"(?:[^/]+/)*?(?:(?:micro|j)?bench(?:es|marks?)?/|[^/]*bench(?:mark|es)?[^/]*$)", re.IGNORECASE)
+_SOURCES = (*SOURCES, ".py", ".js", ".mjs", ".ts", ".java", ".kt", ".scala", ".rs", ".go", ".sh", ".rb", ".cs", ".php")
 _OF_PYTHON = {"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"}
 
 
@@ -378,4 +381,16 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
         for each in others
         if each.rank < Rank.TESTS
     ]
-    return replace(first, rows=[*first.rows, *more], notes=[*first.notes, *ask.notes])
+    rows = [*first.rows, *more]
+    if first.rank >= Rank.PROGRAM:
+        # what is called a benchmark, though nothing here can run it
+        known = f"{commands} {first.build} {first.evidence} {[each.what for each in rows]}"
+        called = dict.fromkeys(
+            match[0]
+            for path in tree.files
+            if path.endswith(_SOURCES) and not {"vendor", "third_party", "node_modules"} & {*PurePosixPath(path).parts}
+            for match in [_CALLED.match(path)]
+            if match and match[0] not in known
+        )
+        rows += [Row(each, "left out: init knows no way to run it") for each in called]
+    return replace(first, rows=rows, notes=[*first.notes, *ask.notes])

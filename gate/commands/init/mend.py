@@ -6,9 +6,9 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from gate.commands.init.found import Amount, Found, Measured, Row
 from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
@@ -32,14 +32,11 @@ _REFUSES = re.compile(
 _PYTHON = re.compile(r"(?<![\w/.-])(?:(?:\.venv|venv)/bin/)?python3?(?= )")
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """What one attempt taught."""
+class Lesson(NamedTuple):
+    """What one attempt taught: what each benchmark without values said, of a build that failed by "", and its hint."""
 
     failed: Mapping[str, str]
-    """What each benchmark without values said; of a build that failed, by ""."""
     hint: str
-    """Of the build or tree that failed."""
 
 
 def lesson(trial: Mapping[str, Any]) -> Lesson:
@@ -60,19 +57,16 @@ def lesson(trial: Mapping[str, Any]) -> Lesson:
 def reason(text: str) -> str:
     """Return the line of a failure that says most."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [
-        line
-        for line in lines
-        if re.search(r"error|not found|no such|cannot|missing|unrecognized|no module", line, re.IGNORECASE)
-    ]
-    return (telling or lines or ["no values"])[0][:140]
+    telling = re.compile(r"error|not found|no such|cannot|missing|unrecognized|no module", re.IGNORECASE)
+    return ([line for line in lines if telling.search(line)] or lines or ["no values"])[0][:140]
 
 
 def mended(found: Found, tree: Tree, taught: Lesson) -> tuple[Found, str] | None:
     """Return what is written instead, and what was changed, in words; None where the failures name no cure."""
     for name, text in taught.failed.items():
+        told = _Told(tree, name, f"{text}\n{taught.hint}")
         for cure in _CURES:
-            after = cure(found, tree, name, f"{text}\n{taught.hint}")
+            after = cure(found, told)
             if after is not None and after[0] != found:
                 return after
     given = [each for each in found.benchmarks if each.name not in taught.failed]
@@ -80,6 +74,17 @@ def mended(found: Found, tree: Tree, taught: Lesson) -> tuple[Found, str] | None
         return None
     rows = [Row(name, f"left out: {reason(text)}") for name, text in taught.failed.items()]
     return replace(found, benchmarks=given, rows=[*rows, *found.rows]), f"left out {', '.join(taught.failed)}"
+
+
+class _Told(NamedTuple):
+    """What failed of a project: a benchmark by its name, or the build; and what it said."""
+
+    tree: Tree
+    name: str
+    text: str
+
+
+_Cure = tuple[Found, str] | None
 
 
 def _reworded(found: Found, edit: Callable[[str], str], name: str | None = None) -> Found:
@@ -99,33 +104,27 @@ def _like(command: list[str] | str, text: str) -> list[str] | str:
     return text if isinstance(command, str) else shlex.split(text)
 
 
-def _whole_seconds(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
-    del tree, name
-    if not re.search(r"invalid value|isn't a valid value|invalid digit", text, re.IGNORECASE):
+def _refused_option(found: Found, told: _Told) -> _Cure:
+    if re.search(r"invalid value|isn't a valid value|invalid digit", told.text, re.IGNORECASE):
+        option = re.compile(r"(--(?:warm-up|measurement)-time=)[\d.]*\.\d+")
+        after = _reworded(found, lambda own: option.sub(r"\g<1>1", own))
+        if after != found:
+            return after, "whole seconds, as this version takes no fractions"
+    refused = _REFUSES.search(told.text)
+    if refused is None:
         return None
-    option = re.compile(r"(--(?:warm-up|measurement)-time=)[\d.]*\.\d+")
-    return _reworded(found, lambda own: option.sub(r"\g<1>1", own)), "whole seconds, as this version takes no fractions"
+    option = re.compile(rf"\s-?{re.escape(refused[1])}(?:=\S+)?(?=\s|$)")
+    after = _reworded(found, lambda own: option.sub("", own), told.name)
+    return after, f"without {refused[1]}, which this version refuses"
 
 
-def _refused_option(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
-    del tree
-    told = _REFUSES.search(text)
-    if told is None:
+def _missing_module(found: Found, told: _Told) -> _Cure:
+    tree = told.tree
+    # pytest without its plugin knows none of its options
+    absent = re.search(r"No module named '?\"?([\w.]+)|unrecognized arguments: --(benchmark)-", told.text)
+    if absent is None:
         return None
-    option = re.compile(rf"\s-?{re.escape(told[1])}(?:=\S+)?(?=\s|$)")
-    after = _reworded(found, lambda own: option.sub("", own), name)
-    return after, f"without {told[1]}, which this version refuses"
-
-
-def _missing_module(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
-    del name
-    told = re.search(r"No module named '?\"?([\w.]+)", text)
-    if told is None:
-        # pytest without its plugin knows none of its options
-        told = re.search(r"unrecognized arguments: --(benchmark)-", text)
-    if told is None:
-        return None
-    module = told[1].split(".")[0]
+    module = (absent[1] or absent[2]).split(".")[0]
     if any(path.removeprefix("src/").startswith((f"{module}/", f"{module}.py")) for path in tree.files):
         python = f"{ENVIRONMENT}/bin/python" if ENVIRONMENT in str(found.setup) else "python"
         return _by_pip(found, python), "the package is installed in the build"
@@ -133,9 +132,8 @@ def _missing_module(found: Found, tree: Tree, name: str, text: str) -> tuple[Fou
     words = shlex.join(pip_words(wanted) or [module])
     if found.setup and ENVIRONMENT in found.setup:
         return replace(found, setup=f"{found.setup} {words}"), f"with {words}, which was missing"
-    tools = {"pytest-benchmark": ["pytest", "pytest-benchmark"], "pyperf": ["pyperf"], "asv": ["asv_runner"]}.get(
-        found.kind, []
-    )
+    every = {"pytest-benchmark": ["pytest", "pytest-benchmark"], "pyperf": ["pyperf"], "asv": ["asv_runner"]}
+    tools = every.get(found.kind, [])
     own = f"{ENVIRONMENT}/bin/python"
     after = replace(
         _reworded(found, lambda text: _PYTHON.sub(own, text)),
@@ -147,51 +145,60 @@ def _missing_module(found: Found, tree: Tree, name: str, text: str) -> tuple[Fou
 
 
 def _by_pip(found: Found, executable: str) -> Found:
-    build = f"rm -rf .perfgate-site && {executable} -m pip install --quiet --no-deps --target .perfgate-site ."
+    other = re.search(r"\S+ -m pip --python \S+", found.setup or "")
+    pip = other[0] if other else f"{executable} -m pip"
+    build = f"rm -rf .perfgate-site && {pip} install --quiet --no-deps --target .perfgate-site ."
     return replace(found, build=build, environment={**found.environment, "PYTHONPATH": ".perfgate-site"})
 
 
-def _isolated_build(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
-    del text
-    if name or not found.build or "setup.py -q build_ext" not in found.build or "pyproject.toml" not in tree.names:
+def _isolated_build(found: Found, told: _Told) -> _Cure:
+    build = found.build or ""
+    if told.name or "setup.py -q build_ext" not in build or "pyproject.toml" not in told.tree.names:
         return None
-    python = _PYTHON.search(found.build) or re.search(r"\S+python", found.build) or ["python"]
+    python = _PYTHON.search(build) or re.search(r"\S+python", build) or ["python"]
     return _by_pip(found, python[0]), "built by pip, with the tools that pyproject.toml asks for"
 
 
-def _other_files_of_one_name(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
-    del tree
-    if "import file mismatch" not in text:
+def _as_it_says(found: Found, told: _Told) -> _Cure:
+    """Do what a failure names itself: of pytest, cargo, javac and this harness."""
+    text, build, setup = told.text, found.build or "", found.setup or ""
+    if "import file mismatch" in text:
+        after = _reworded(found, lambda own: own.replace(" pytest ", " pytest --import-mode=importlib ", 1), told.name)
+        return after, "with --import-mode=importlib, as two test files have one name"
+    asked = re.search(r"requires the features: `([\w, -]+)`", text)
+    if asked and build and "--features" not in build:
+        features = asked[1].replace(" ", "")
+        build = build.replace(" --target-dir target", f" --target-dir target --features {features}")
+        return replace(found, build=build), f"with the features {features}, which it needs"
+    asked = re.search(r"(?:[Ss]ource|[Tt]arget) option \d+ is no longer supported\. Use (\d+)", text)
+    if asked and not told.name and setup and "maven.compiler" not in setup:
+        level = f" --batch-mode -Dmaven.compiler.source={asked[1]} -Dmaven.compiler.target={asked[1]}"
+        setup = setup.replace(" --batch-mode", level, 1)
+        return replace(found, setup=setup), f"for Java {asked[1]}, as this compiler asks"
+    # as the harness has it to be pasted
+    asked = re.search(r"changes = (\[[^\]]*\])", text)
+    try:
+        paths = {str(each) for each in json.loads(asked[1])} if asked else set[str]()
+    except ValueError:
         return None
-    after = _reworded(found, lambda own: own.replace(" pytest ", " pytest --import-mode=importlib ", 1), name)
-    return after, "with --import-mode=importlib, as two test files have one name"
+    what = f"with changes = {asked[1]}, tracked files that the build writes" if asked else ""
+    return replace(found, changes=sorted({*found.changes, *paths})), what
 
 
-def _needed_features(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
-    del tree, name
-    told = re.search(r"requires the features: `([\w, -]+)`", text)
-    if told is None or not found.build or "--features" in found.build:
-        return None
-    features = told[1].replace(" ", "")
-    return replace(
-        found, build=found.build.replace(" --target-dir target", f" --target-dir target --features {features}")
-    ), (f"with the features {features}, which it needs")
-
-
-def _wrong_folder(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
+def _wrong_folder(found: Found, told: _Told) -> _Cure:
     """Start a benchmark where the file lies that it does not find, if only one folder has it."""
-    each = next((one for one in found.benchmarks if one.name == name), None)
+    each = next((one for one in found.benchmarks if one.name == told.name), None)
     if each is None or "cd " in _text(each.command):
         return None
-    lines = [line for line in text.splitlines() if _ABSENT.search(line)]
+    lines = [line for line in told.text.splitlines() if _ABSENT.search(line)]
     for path in re.findall(r"(?:^|[\"'`\s(])(?:\./)?([\w-][\w.-]*(?:/[\w.-]+)*)", "\n".join(lines)):
-        holding = [file for file in tree.files if file.endswith(f"/{path}")]
+        holding = [file for file in told.tree.files if file.endswith(f"/{path}")]
         if len(holding) != 1 or "." not in path:
             continue
         folder = holding[0].removesuffix(f"/{path}")
         up = "../" * len(PurePosixPath(folder).parts)
         words = [
-            up + word.removeprefix("./") if word.startswith("./") or word in tree.names else word
+            up + word.removeprefix("./") if word.startswith("./") or word in told.tree.names else word
             for word in shlex.split(_text(each.command))
         ]
         moved = replace(each, command=f"cd {shlex.quote(folder)} && {shlex.join(words)}")
@@ -200,63 +207,25 @@ def _wrong_folder(found: Found, tree: Tree, name: str, text: str) -> tuple[Found
     return None
 
 
-def _unbuilt(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
+def _unbuilt(found: Found, told: _Told) -> _Cure:
     """Build first what a script of JavaScript does not find."""
-    told = re.search(r"Cannot find module '([^']+)'|ERR_MODULE_NOT_FOUND[^\n]*'([^']+)'", text)
-    if told is None or not name or found.kind not in ("npm", "generic"):
+    absent = re.search(r"Cannot find module '[^']+'|ERR_MODULE_NOT_FOUND[^\n]*'[^']+'", told.text)
+    if absent is None or not told.name or found.kind not in ("npm", "generic"):
         return None
     try:
-        scripts = json.loads(tree.text("package.json")).get("scripts") or {}
+        scripts = json.loads(told.tree.text("package.json")).get("scripts") or {}
     except ValueError:
         return None
     build = next((each for each in ("build", "compile", "prepare", "prebuild", "dist") if each in scripts), None)
-    if found.setup is None and "package.json" in tree.names:
-        return replace(
-            found, setup="npm install --no-package-lock --no-audit --no-fund"
-        ), "with the packages installed first"
+    if found.setup is None and "package.json" in told.tree.names:
+        setup = "npm install --no-package-lock --no-audit --no-fund"
+        return replace(found, setup=setup), "with the packages installed first"
     if build is None or found.build is not None:
         return None
     return replace(found, build=f"npm run --silent {build}"), f"built first by the script {build}"
 
 
-def _java_level(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
-    del tree
-    told = re.search(r"(?:Source|Target|source|target) option \d+ is no longer supported\. Use (\d+)", text)
-    if name or told is None or not found.setup or "maven.compiler" in found.setup:
-        return None
-    level = f"-Dmaven.compiler.source={told[1]} -Dmaven.compiler.target={told[1]}"
-    return replace(
-        found, setup=re.sub(r" --batch-mode", f" --batch-mode {level}", found.setup, count=1)
-    ), f"for Java {told[1]}, as this compiler asks"
-
-
-def _declared_changes(found: Found, tree: Tree, name: str, text: str) -> tuple[Found, str] | None:
-    del tree, name
-    # as the harness has it to be pasted
-    told = re.search(r"changes = (\[[^\]]*\])", text)
-    if told is None:
-        return None
-    try:
-        paths = [str(each) for each in json.loads(told[1])]
-    except ValueError:
-        return None
-    return replace(
-        found, changes=sorted({*found.changes, *paths})
-    ), f"with changes = {told[1]}, tracked files that the build writes"
-
-
-_CURES = (
-    _declared_changes,
-    _whole_seconds,
-    _missing_module,
-    _refused_option,
-    _other_files_of_one_name,
-    _needed_features,
-    _unbuilt,
-    _java_level,
-    _isolated_build,
-    _wrong_folder,
-)
+_CURES = (_as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
 
 
 def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | None:
@@ -325,6 +294,12 @@ def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | No
     either = f"^({'|'.join(map(_escaped, labels))})$"
     if measured.instrument == "google-benchmark":
         return _like(measured.command, f"{text} {shlex.quote(f'--benchmark_filter={either}')}")
+    if measured.instrument == "asv":
+        return _like(measured.command, f"{text} {shlex.quote(f'--bench={either}')}")
+    if measured.instrument == "jmh" and not text.endswith("$'"):
+        # behind a colon are parameters and the mode
+        methods = "|".join(dict.fromkeys(_escaped(label.split(":")[0]) for label in labels))
+        return _like(measured.command, f"{text} {shlex.quote(f'^({methods})$')}")
     if measured.instrument == "criterion":
         return _like(measured.command, f"{text} {shlex.quote(either)}")
     if measured.instrument == "pytest-benchmark":

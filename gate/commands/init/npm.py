@@ -18,7 +18,7 @@ from typing import Any
 from gate.commands.init.ask import Asked
 from gate.commands.init.found import Amount, Found, Measured, Row, fixed_plan, placeholder
 from gate.commands.init.scripts import of_script
-from gate.commands.init.tree import Tree
+from gate.commands.init.tree import Tree, folder_of
 
 _SCRIPTS = ("bench", "benchmark", "benchmarks", "perf", "bench:run", "benchmark:run")
 _FOREIGN = re.compile(r"\b(cargo|go|pytest|make|hyperfine)\b")
@@ -64,9 +64,8 @@ class _Script:
 
 def look(tree: Tree, ask: Asked) -> Found | None:
     """Find a script of package.json, of a workspace's or of a package of benchmarks; None without one."""
-    del ask
     root = _package(tree, "")
-    every = [*_scripts(tree, root), *_entries(tree, root)]
+    every = [*_scripts(tree, root, ask), *_entries(tree, root)]
     if not every:
         return None
     script = every[0]
@@ -180,12 +179,21 @@ def _library(script: str, sources: list[str], dependencies: set[str]) -> str | N
     )
 
 
-def _scripts(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
-    """Yield the benchmark scripts, the project's own first, then those of its workspaces."""
+def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
+    """Yield the benchmark scripts, the project's own first, then those of its workspaces, as npm knows them."""
     directories = [""]
     if _has_workspaces(tree, root):
-        inner = (str(PurePosixPath(path).parent) for path in tree.ending("/package.json"))
-        directories += [path for path in inner if "node_modules" not in path and _SAFE.fullmatch(path)]
+        inner = [folder_of(path) for path in tree.ending("/package.json")]
+        named = {path: _package(tree, path).get("name") for path in inner if "node_modules" not in path}
+        members = {*named.values()}
+        # pnpm has a file of its own for them
+        if root.get("workspaces"):
+            told = ask.json("npm", "pkg", "get", "name", "--workspaces")
+            if isinstance(told, dict):
+                members = {*told}
+            else:
+                ask.refused("package.json")
+        directories += [path for path, name in named.items() if name in members and _SAFE.fullmatch(path)]
     else:
         directories += [name for name in _FOLDERS if f"{name}/package.json" in tree.names]
     for directory in directories:

@@ -38,8 +38,8 @@ ENVIRONMENT = ".perfgate-env"
 _SITE = ".perfgate-site"
 _INSTALLED = """\
 import importlib.metadata as m, json, re
-names = [each.metadata["Name"] for each in m.distributions()]
-print(json.dumps([re.sub(r"[-_.]+", "-", name).lower() for name in names if name]))
+found = [(each.metadata["Name"], each.version) for each in m.distributions()]
+print(json.dumps({re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found if name}))
 """
 _PLUGIN = """\
 import json
@@ -54,27 +54,6 @@ def pytest_collection_finish(session):
 def pytest_collectreport(report):
     if report.failed:
         print("\\nPERFGATE" + json.dumps({"failed": [report.nodeid, str(report.longrepr)[-300:]]}))
-"""
-_ASV = """\
-import itertools, json, os, sys
-sys.path.insert(0, {parent})
-from asv_runner.discovery import disc_benchmarks
-count = int(os.environ["PERFGATE_ITERATIONS"]) + int(os.environ["PERFGATE_WARMUP"])
-with open(os.environ["PERFGATE_OUTPUT"], "w") as out:
-    for case in disc_benchmarks({name}):
-        if case.type != "time":
-            continue
-        if (cache := case.do_setup_cache()) is not None:
-            case.set_cache(cache)
-        for place, values in enumerate(itertools.product(*case.params)):
-            case.set_param_idx(place)
-            if not case.do_setup():
-                # do_setup reads them anew from the class
-                case.repeat, case.sample_time = (count, count, 60), {length:g}
-                for value in case.do_run()["samples"]:
-                    metric = f"{{case.name}}({{', '.join(values)}})" if values else case.name
-                    print(json.dumps({{"metric": metric, "value": value, "unit": "s"}}), file=out)
-                case.do_teardown()
 """
 
 
@@ -117,14 +96,13 @@ class Python:
         )  # fmt: skip
 
     def command(self, words: list[str]) -> str:
-        """Return a script that ends with a command, and stops if Python would import another copy than this side's."""
-        name = package(self.tree)
-        check = f"import os, {name} as it; assert os.path.realpath(it.__file__).startswith(os.getcwd()), it"
-        lines = [
-            "# both sides would measure the same code if Python imported another copy than this side's",
-            f"{self.executable} -c '{check}'",
-        ]
-        return "\n".join(["set -e", *(lines if name else []), shlex.join([self.executable, *words])])
+        """Return a command, after one that stops it if Python would import another copy than this side's."""
+        name, run = package(self.tree), shlex.join([self.executable, *words])
+        if not name:
+            return run
+        # both sides would measure the same code if Python imported another copy than this side's
+        here = "os.path.realpath(it.__file__).startswith(os.getcwd())"
+        return f"{self.executable} -c 'import os, {name} as it; assert {here}, it' &&\n{run}"
 
     def _build(self) -> str:
         tree, setup = self.tree, self.tree.text("setup.py")
@@ -149,24 +127,36 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     executable = f"{tree.environment}/bin/python" if tree.environment else plain
     wanted = [*_dependencies(tree), *tools]
     answer = ask.run(f"./{executable}" if tree.environment else executable, "-c", _INSTALLED)
-    there = {*json.loads(answer)} if answer else set[str]()
+    there: dict[str, str] = json.loads(answer) if answer else {}
     if _compiled(tree) and "ext_modules" in tree.text("setup.py"):
         wanted += ["setuptools", *(["cython"] if any(tree.ending(".pyx")) else [])]
     lacking = [each for each in wanted if _normal(each) not in there] if answer else []
     if not lacking:
         return Python(tree, executable, None, [])
-    return Python(tree, f"{ENVIRONMENT}/bin/python", environment_of(tree, plain, tools, wanted), lacking)
+    # a pip that installs elsewhere saves most of the time that an environment takes, which is for a pip of its own
+    able = (
+        not tree.environment
+        and not _compiled(tree)
+        and tuple(map(int, re.findall(r"\d+", there.get("pip", ""))[:2])) >= (22, 3)
+    )
+    setup = environment_of(tree, plain, tools, wanted, own_pip=not able)
+    return Python(tree, f"{ENVIRONMENT}/bin/python", setup, lacking)
 
 
-def environment_of(tree: Tree, executable: str, tools: Iterable[str], wanted: Iterable[str]) -> str:
+def environment_of(
+    tree: Tree, executable: str, tools: Iterable[str], wanted: Iterable[str], *, own_pip: bool = True
+) -> str:
     """Return the commands that make an environment with what the project's extras and groups name beside its tools."""
     words = [*wanted]
     for listed in _groups(tree).values():
         # a group that names a tool has what else its benchmarks need
         if {_normal(each) for each in listed} & {_normal(each) for each in tools}:
             words += listed
-    pip = f"{ENVIRONMENT}/bin/pip install --quiet {shlex.join(pip_words(words))}"
-    return f"{executable} -m venv {ENVIRONMENT} && {pip}"
+    named = shlex.join(pip_words(words))
+    if own_pip:
+        return f"{executable} -m venv {ENVIRONMENT} && {ENVIRONMENT}/bin/pip install --quiet {named}"
+    pip = f"{executable} -m pip --python {ENVIRONMENT}/bin/python install --quiet {named}"
+    return f"{executable} -m venv --without-pip {ENVIRONMENT} && {pip}"
 
 
 def pip_words(requirements: Iterable[str]) -> list[str]:
@@ -184,7 +174,7 @@ def group_with(tree: Tree, module: str) -> list[str]:
 
 def _groups(tree: Tree) -> dict[str, list[str]]:
     tables = tree.toml("pyproject.toml")
-    extras = _table(_table(tables, "project"), "optional-dependencies") | _table(tables, "dependency-groups")
+    extras = table_of(table_of(tables, "project"), "optional-dependencies") | table_of(tables, "dependency-groups")
     found = {
         name: [each for each in listed if isinstance(each, str)]
         for name, listed in extras.items()
@@ -198,13 +188,14 @@ def _groups(tree: Tree) -> dict[str, list[str]]:
     return found
 
 
-def _table(tables: dict[str, Any], name: str) -> dict[str, Any]:
+def table_of(tables: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a table of a TOML file; an empty one where there is none."""
     found = tables.get(name)
     return found if isinstance(found, dict) else {}
 
 
 def _dependencies(tree: Tree) -> list[str]:
-    listed = _table(tree.toml("pyproject.toml"), "project").get("dependencies")
+    listed = table_of(tree.toml("pyproject.toml"), "project").get("dependencies")
     # those with a marker may not be needed here
     return [each for each in listed if isinstance(each, str) and ";" not in each] if isinstance(listed, list) else []
 
@@ -234,7 +225,7 @@ def package(tree: Tree) -> str | None:
         )
         if name.isidentifier() and name.isascii() and name not in _NO_PACKAGES and not name.startswith(("test_", "_")):
             names[name] = None
-    own = _normal(str(_table(tree.toml("pyproject.toml"), "project").get("name", ""))).replace("-", "_")
+    own = _normal(str(table_of(tree.toml("pyproject.toml"), "project").get("name", ""))).replace("-", "_")
     match = [name for name in names if name.lower() == own]
     return (match or [*names])[0] if match or len(names) == 1 else None
 
@@ -325,10 +316,14 @@ def look_pyperf(tree: Tree, ask: Asked) -> Found | None:
         and _RUNNER.search(tree.text(path))
         and not PurePosixPath(path).name.startswith(("test_", "-"))
     ]
+    # what shows how pyperf is used measures nothing of the project
+    shown = [path for path in every if {"doc", "docs", "example", "examples"} & {*PurePosixPath(path).parts}]
+    every = [path for path in every if path not in shown]
     if not every:
         return None
     own = python(tree, ask, ["pyperf"])
     scripts, rows = kept(every, "pyperf scripts")
+    rows += [Row(path, "left out: an example") for path in shown]
     plan, length = suite_plan(sum(max(1, len(_PYPERF_CASE.findall(tree.text(p)))) for p in scripts), 0.3 * len(scripts))
     names = names_of((str(PurePosixPath(path).with_suffix("")) for path in scripts), "pyperf")
     measured = [
@@ -350,11 +345,9 @@ def look_asv(tree: Tree, ask: Asked) -> Found | None:
         if cases and not folder.startswith(".."):
             own = python(tree, ask, ["asv_runner"])
             plan, length = suite_plan(cases, 1.0)
-            parent, name = posixpath.split(folder)
-            script = _ASV.format(parent=json.dumps(parent or "."), name=json.dumps(name), length=length)
-            command = f"{own.command(['-'])} <<'END'\n{script}END"
-            comment = ["The suite of asv, run by its own runner in one process; every time_* becomes a metric."]
-            measured = Measured("asv", command, comment, "values")
+            command = own.command(["-m", "perfgate_asv", folder, f"--sample-time={length:g}"])
+            comment = ["The time_* of asv's suite, by asv_runner in one process; --bench=REGEX chooses of them."]
+            measured = Measured("asv", command, comment, "asv")
             return replace(
                 own.found("asv", f"{path}, {cases} benchmarks in {folder}", [measured]), amount=replace(plan, warmup=1)
             )
@@ -431,7 +424,7 @@ def _of_program(tree: Tree, ask: Asked) -> Found | None:
 
 def _entries(tree: Tree) -> Iterator[tuple[str, object]]:
     """Yield the programs that the package declares, by name: "package.module:function"."""
-    scripts = _table(_table(tree.toml("pyproject.toml"), "project"), "scripts")
+    scripts = table_of(table_of(tree.toml("pyproject.toml"), "project"), "scripts")
     _, _, listed = f"{tree.text('setup.cfg')}\n{tree.text('setup.py')}".partition("console_scripts")
     yield from scripts.items()
     yield from re.findall(r"(?:^|[\"'])[ \t]*([\w.-]+)\s*=\s*([\w.]+:\w+)", listed, re.MULTILINE)

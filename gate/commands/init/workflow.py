@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
-from gate.checkout import refuse_tracked, text_of
+from gate.checkout import refuse_tracked
+from gate.commands.init.python import table_of
+from gate.commands.init.tree import Tree
 from gate.document.html import templates
 from gate.github.publishing.request import slug_of
 from gate.model import UserError
@@ -216,19 +217,13 @@ def _place(directory: Path) -> _Place:
 def _project(directory: Path, top: Path) -> Path | None:
     """Find the nearest folder with a config, upwards to the root."""
     for folder in (directory, *directory.parents):
-        if (folder / "perfgate.toml").is_file() or _in_pyproject(folder):
+        # as the harness finds a project, also where the rest of the file is no TOML
+        own = "[tool.perfgate" in Tree(folder, (), (), git=False).text("pyproject.toml")
+        if own or (folder / "perfgate.toml").is_file():
             return folder
         if folder == top:
             break
     return None
-
-
-def _in_pyproject(folder: Path) -> bool:
-    # as the harness finds a project, also where the rest of the file is no TOML
-    try:
-        return "[tool.perfgate" in text_of(folder / "pyproject.toml")
-    except OSError:
-        return False
 
 
 def _default_branch(git: Git) -> str | None:
@@ -297,32 +292,23 @@ def _write(top: Path, files: Mapping[PurePosixPath, str], force: bool) -> None:
 
 
 def _notes(options: WorkflowOptions, action: str, place: _Place) -> list[str]:
-    lines = []
-    if not place.configured:
-        lines.append("note: there is no perfgate.toml yet: run `perfgate init` first")
-    lines += _needs_notes(place.needs)
-    if place.branch is None and any("branches: [main]" in _template(name) for name in _kind(options.kind).files):
-        lines.append(
-            "note: the default branch is not known here: `main` was written; change `branches:` if yours is another"
-        )
-    if options.action is None:
-        lines.append(f"note: the action is {action}; name another with --action OWNER/REPO@REF")
-    return lines
-
-
-def _needs_notes(needs: Needs) -> list[str]:
-    placeholder = "perfgate.toml has a benchmark without a command, so the workflow will fail: write it before you push"
-    return [
-        *([f"note: {placeholder}"] if needs.placeholder else []),
-        *(
-            f"note: a step makes {step.path}, which perfgate.toml shares: {' && '.join(step.commands)}"
-            for step in needs.steps
+    needs, branches = place.needs, any("branches: [main]" in _template(name) for name in _kind(options.kind).files)
+    lines = {
+        "there is no perfgate.toml yet: run `perfgate init` first": not place.configured,
+        "perfgate.toml has a benchmark without a command, so the workflow will fail: write it before you push": (
+            needs.placeholder
         ),
-        *(
-            f"note: perfgate.toml shares {path}, which git does not track: add a step that makes it before perfgate's"
+        **{f"a step makes {path}, which perfgate.toml shares: {' && '.join(own)}": True for path, own in needs.steps},
+        **{
+            f"perfgate.toml shares {path}, which git does not track: add a step that makes it before perfgate's": True
             for path in needs.others
+        },
+        "the default branch is not known here: `main` was written; change `branches:` if yours is another": (
+            place.branch is None and branches
         ),
-    ]
+        f"the action is {action}; name another with --action OWNER/REPO@REF": options.action is None,
+    }
+    return [f"note: {line}" for line, holds in lines.items() if holds]
 
 
 _TOOLS = (
@@ -348,151 +334,91 @@ _USES_ACTION = re.compile(r"^ *uses: perfgate/perfgate@", re.MULTILINE)
 _ELSEWHERE = re.compile(r"^ *command: (plan|publish)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class SharedStep:
-    """A step of a workflow that makes a path before perfgate links it into both sides."""
-
-    path: str
-    commands: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(NamedTuple):
     """What a runner must have."""
 
     placeholder: bool
     """Whether there is a benchmark without a command, with which nothing is measured."""
     tools: list[str]
     """Programs that its commands start."""
-    steps: list[SharedStep]
+    steps: list[tuple[str, list[str]]]
+    """Paths that are linked into both sides, and the commands of a step that makes each."""
     others: list[str]
     """Shared paths that no step can be written for."""
 
 
 def needs_of(folder: Path) -> Needs:
     """Read the config of a folder; one that cannot be read needs nothing, and says so when it is run."""
-    config = _config(folder)
+    own = Tree(folder, (), (), git=False)
+    config = own.toml("perfgate.toml") if own.text("perfgate.toml") else own.toml("pyproject.toml")
+    config = config if own.text("perfgate.toml") else table_of(table_of(config, "tool"), "perfgate")
     benchmarks = [each for each in _list(config.get("benchmark")) if isinstance(each, dict)]
-    build = config.get("build")
-    build = build if isinstance(build, dict) else {}
+    build = table_of(config, "build")
     share = [path.rstrip("/") for path in _list(build.get("share")) if isinstance(path, str)]
-    steps = [SharedStep(path, commands) for path in share if (commands := _commands(folder, path, benchmarks))]
+    steps = [(path, commands) for path in share if (commands := _commands(own, path, benchmarks))]
     texts = [
         (" ".join(map(str, each)) if isinstance(each, list) else str(each or ""))
         for each in (build.get("command"), build.get("setup"), *(b.get("command") for b in benchmarks))
     ]
     # what is installed, the runner need not have
-    texts += [part.split()[0] for step in steps for command in step.commands for part in command.split(" && ")]
-    known = {step.path for step in steps}
+    texts += [part.split()[0] for _, commands in steps for command in commands for part in command.split(" && ")]
     # the programs that commands name as words of their own
-    text = "\n".join(texts)
-    words = {*_WORD.findall(text)}
+    words = {*_WORD.findall("\n".join(texts))}
     words |= {_COMES_WITH[word] for word in words & _COMES_WITH.keys()}
-    return Needs(
-        any(each.get("command") == [] for each in benchmarks),
-        [tool for tool in _TOOLS if tool in words and not (tool == "python" and "python3" in words)],
-        steps,
-        [path for path in share if path not in known],
-    )
-
-
-def _config(folder: Path) -> dict[str, Any]:
-    for name in ("perfgate.toml", "pyproject.toml"):
-        try:
-            tables = tomllib.loads(text_of(folder / name))
-        except (OSError, ValueError):
-            continue
-        if name == "perfgate.toml":
-            return tables
-        tool = tables.get("tool")
-        own = tool.get("perfgate") if isinstance(tool, dict) else None
-        return own if isinstance(own, dict) else {}
-    return {}
+    tools = [tool for tool in _TOOLS if tool in words and not (tool == "python" and "python3" in words)]
+    known = {path for path, _ in steps}
+    return Needs(any(b.get("command") == [] for b in benchmarks), tools, steps, [p for p in share if p not in known])
 
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _commands(folder: Path, path: str, benchmarks: list[dict[str, Any]]) -> list[str]:
-    """Return the commands that make a shared path; none where they are not known."""
-    name = PurePosixPath(path).name
-    if name in (".venv", "venv"):
-        return [*_environment(folder, path, benchmarks)]
-    if name == "node_modules":
-        inner = str(PurePosixPath(path).parent)
-        install = next((text for file, text in _INSTALLS.items() if (folder / inner / file).is_file()), "")
-        lead = "" if inner == "." else f"cd {inner} && "
-        return [lead + install] if install and re.fullmatch(r"[\w./-]+", inner) else []
-    return []
-
-
-def _environment(folder: Path, path: str, benchmarks: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the commands that make a Python environment with what the project declares."""
+def _commands(own: Tree, path: str, benchmarks: list[dict[str, Any]]) -> list[str]:
+    """Return the commands that make a shared path, of what the project declares; none where they are not known."""
+    folder, place = own.directory, PurePosixPath(path)
     if not re.fullmatch(r"[\w./-]+", path):
-        return
+        return []
+    if place.name == "node_modules":
+        install = next((text for file, text in _INSTALLS.items() if (folder / place.parent / file).is_file()), "")
+        lead = "" if str(place.parent) == "." else f"cd {place.parent} && "
+        return [lead + install] if install else []
+    if place.name not in (".venv", "venv"):
+        return []
+    make, pip = f"python3 -m venv {path}", f"{path}/bin/pip install --quiet"
     if (folder / "uv.lock").is_file() and path == ".venv":
         # a hosted runner has no uv; the project itself would be one copy for both sides
-        yield f"python3 -m venv {path}"
-        yield f"{path}/bin/pip install --quiet uv"
-        yield f"{path}/bin/uv sync --frozen --inexact --no-install-project"
-        return
+        return [make, f"{pip} uv", f"{path}/bin/uv sync --frozen --inexact --no-install-project"]
     packages = sorted({_PACKAGES[each["instrument"]] for each in benchmarks if each.get("instrument") in _PACKAGES})
-    declared = [*_declared(folder)]
-    words = [f"-r {file}" for file in _requirements(folder)]
+    project = table_of(own.toml("pyproject.toml"), "project")
+    extras = table_of(project, "optional-dependencies")
+    listed = [*_list(project.get("dependencies")), *(each for name in _EXTRAS for each in _list(extras.get(name)))]
+    # what a shell would read otherwise is quoted; an address or a path is the user's own to write
+    usable = [e for e in listed if isinstance(e, str) and re.fullmatch(r"[\w.\[\],<>=!~ ;\"-]+", e)]
+    declared = [each if re.fullmatch(r"[\w.\[\]=-]+", each) else f"'{each}'" for each in usable]
+    names = sorted(file.name for file in folder.iterdir() if file.is_file())
+    words = [f"-r {name}" for name in names if _REQUIREMENTS.fullmatch(name) and not _OF_OTHERS.search(name)]
     # what names the tool of the benchmarks has what else they need
     if not words or any(package in each for package in packages for each in declared):
         words = declared
     words += packages
-    yield f"python3 -m venv {path}"
-    if words:
-        yield f"{path}/bin/pip install --quiet {' '.join(dict.fromkeys(words))}"
+    return [make, *([f"{pip} {' '.join(dict.fromkeys(words))}"] if words else [])]
 
 
-def _requirements(folder: Path) -> list[str]:
-    try:
-        names = sorted(file.name for file in folder.iterdir() if file.is_file())
-    except OSError:
-        return []
-    return [name for name in names if _REQUIREMENTS.fullmatch(name) and not _OF_OTHERS.search(name)]
-
-
-def _declared(folder: Path) -> Iterator[str]:
-    """Yield the dependencies of pyproject.toml as pip takes them, without the project itself."""
-    try:
-        project = tomllib.loads(text_of(folder / "pyproject.toml")).get("project")
-    except (OSError, ValueError):
-        return
-    table = project if isinstance(project, dict) else {}
-    extras = table.get("optional-dependencies")
-    extras = extras if isinstance(extras, dict) else {}
-    listed = [*_list(table.get("dependencies")), *(each for name in _EXTRAS for each in _list(extras.get(name)))]
-    for each in listed:
-        # what a shell would read otherwise is quoted; an address or a path is the user's own to write
-        if isinstance(each, str) and re.fullmatch(r"[\w.\[\],<>=!~ ;'\"-]+", each) and "'" not in each:
-            yield each if re.fullmatch(r"[\w.\[\]=-]+", each) else f"'{each}'"
-
-
-def with_steps(text: str, steps: list[SharedStep], directory: str) -> str:
+def with_steps(text: str, steps: list[tuple[str, list[str]]], directory: str) -> str:
     """Write the steps between each checkout and the step that measures.
 
     directory: the project's, as a scalar of YAML; "" for the root.
     """
-    if not steps:
-        return text
     parts = _STEP.split(text)
     for at in reversed(range(1, len(parts))):
         # where code of the project runs: neither a plan nor what decides over measurements
-        if _CHECKOUT.search(parts[at - 1]) and _USES_ACTION.search(parts[at]) and not _ELSEWHERE.search(parts[at]):
-            indent = parts[at][: parts[at].index("-")]
-            parts.insert(at, "".join(_step_lines(steps, indent, directory)))
+        if not _CHECKOUT.search(parts[at - 1]) or not _USES_ACTION.search(parts[at]) or _ELSEWHERE.search(parts[at]):
+            continue
+        indent = parts[at][: parts[at].index("-")]
+        for path, commands in reversed(steps):
+            lines = [f"- name: {json.dumps(f'Make {path}')} # perfgate.toml shares it with both sides"]
+            lines += [f"  working-directory: {directory}"] if directory else []
+            lines += ["  run: |", *(f"    {command}" for command in commands)]
+            parts.insert(at, "".join(f"{indent}{line}\n" for line in lines))
     return "".join(parts)
-
-
-def _step_lines(steps: list[SharedStep], indent: str, directory: str) -> Iterator[str]:
-    for step in steps:
-        yield f"{indent}- name: {json.dumps(f'Make {step.path}')} # perfgate.toml shares it with both sides\n"
-        if directory:
-            yield f"{indent}  working-directory: {directory}\n"
-        yield f"{indent}  run: |\n"
-        yield from (f"{indent}    {command}\n" for command in step.commands)

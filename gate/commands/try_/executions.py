@@ -30,9 +30,11 @@ from harness.process.budget import Budget, BudgetEndedError
 
 _NOTHING = re.compile(r"$^")
 _LISTS = {
+    "asv": ("--list", re.compile(r"(\S.*)")),
     "criterion": ("--list", re.compile(r"(.+): bench(?:mark)?")),
     "google-benchmark": ("--benchmark_list_tests=true", re.compile(r"(\S.*)")),
     "go": ("-test.list=^Benchmark", re.compile(r"(Benchmark\w*)")),
+    "jmh": ("-l", re.compile(r"([\w$]+(?:\.[\w$]+)+)")),
 }
 """The option with which a suite lists its benchmarks, and what a line of that list is."""
 _TO_LIST = 15.0

@@ -5,11 +5,13 @@ import os
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gate.config.types import Benchmark
 from gate.formats.parts.output import OutputError
 from gate.model import Metric
+from harness.instruments.asv import Asv
 from harness.instruments.google_benchmark import GoogleBenchmark
 from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.pyperf import Pyperf
@@ -105,6 +107,7 @@ def test_google_benchmark_writes_every_repetition() -> None:
         (PytestBenchmark(), ["pytest"], True, "pytest-benchmark wrote nothing: no test that ran uses its fixture"),
         (Pyperf(), ["python", "b.py"], False, "pyperf wrote nothing: the program runs no benchmark"),
         (Pyperf(), ["python", "-m", "pyperf", "command", "x"], False, "pyperf wrote nothing: after `pyperf command`"),
+        (Asv(), ["python"], False, "perfgate_asv wrote nothing: the folder has no time_"),
         (GoogleBenchmark(), ["./b"], False, "Google Benchmark wrote nothing: main"),
         (GoogleBenchmark(), ["./b"], True, "Google Benchmark ran nothing: --benchmark_filter matches no benchmark"),
     ],
@@ -115,8 +118,9 @@ def test_nothing_was_written(tool: SuiteInstrument, words: list[str], empty: boo
         output.touch()
     with pytest.raises(OutputError, match=why):
         tool.read(call(*words, output=output))
-    clock = {"PYTHONPATH": str(tmp_path / "perfgate-clock")} if isinstance(tool, PytestBenchmark) else {}
-    assert tool.environment(call(*words, output=output)) == clock
+    modules = {PytestBenchmark: ["sitecustomize"], Asv: ["sitecustomize", "perfgate_asv"]}.get(type(tool), [])
+    path = ":".join(str(tmp_path / f"perfgate-{name}") for name in modules)
+    assert tool.environment(call(*words, output=output)) == ({"PYTHONPATH": path} if path else {})
 
 
 @pytest.fixture
@@ -231,3 +235,49 @@ def test_failing_tests_are_counted(context: Context) -> None:
     assert isinstance(found, Unusable)
     assert found.status == "exit 1: 1 failed"
     assert "assert 0" in found.stderr
+
+
+DISCOVERY = """\
+import time, timeit
+class Case:
+    type, timer, warmup_time = "time", staticmethod(timeit.default_timer), -1
+    def __init__(self, name, params, work):
+        self.name, self.params, self.work = name, params, work
+    def set_param_idx(self, place): self.value = [*self.params, [None]][0][place]
+    def do_setup_cache(self): return None
+    def do_setup(self): return self.value == "skipped"
+    def do_teardown(self): pass
+    def do_run(self):
+        assert self.repeat[0] == self.repeat[1] and self.sample_time == 0.01 == self.warmup_time
+        timer = timeit.Timer(self.work, timer=self.timer)
+        return {"number": 2, "samples": [each / 2 for each in timer.repeat(self.repeat[0], 2)]}
+def disc_benchmarks(name):
+    assert name == "suite"
+    busy, waiting = lambda: sum(range(30000)), lambda: 1 / 0
+    return [Case("a.time_busy", [["1", "skipped"]], busy), Case("a.time_fails", [], waiting), Case("b.time_c", [], busy)]
+"""
+
+
+def test_the_runner_of_asv(context: Context) -> None:
+    """asv_runner's own classes are stood in for: tests/tools has the real ones."""
+    (context.directory / "asv_runner").mkdir()
+    (context.directory / "asv_runner" / "__init__.py").touch()
+    (context.directory / "asv_runner" / "discovery.py").write_text(DISCOVERY)
+    command = [sys.executable, "-m", "perfgate_asv", "suite", "--sample-time=0.01"]
+    benchmark, instrument = Benchmark(name="s", command=command, instrument="asv", warmup=1), Asv()
+    found = instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
+    assert isinstance(found, Collected)
+    assert set(found.benchmarks) == {"a.time_busy(1)", "b.time_c"}
+    assert [(name, "ZeroDivisionError" in why.stderr) for name, why in found.failures.items()] == [
+        ("a.time_fails", True)
+    ]
+    for metrics in found.benchmarks.values():
+        assert [len(metric.values) for metric in metrics.values()] == [2] * len(metrics)
+        if "active" in metrics:  # where the kernel counts how long a thread waits
+            assert (metrics["active"].view_of, metrics["active"].sharp) == ("time", True)
+    one = msgspec.structs.replace(benchmark, include=["b.*"])
+    assert instrument.prepare(one, context).argv[-1] == "--bench=^(b\\..*)$"
+    found = instrument.collect(one, context, ProcessExecutor().run(instrument.prepare(one, context)))
+    assert isinstance(found, Collected)
+    assert (set(found.benchmarks), found.failures) == ({"b.time_c"}, {})
+    assert "asv_runner is not installed" in instrument.explain(exited(1), "No module named 'asv_runner'")

@@ -25,6 +25,10 @@ bencher run --project x --threshold-measure latency --threshold-test percentage 
 ASV = "asv continuous --factor 1.1 origin/main HEAD\n"
 PYTEST = "pytest --benchmark-compare=0001 --benchmark-compare-fail=mean:5%\n"
 BENCHSTAT = "go test -run='^$' -bench=. -count=10 > new.txt\nbenchstat old.txt new.txt\n"
+BOTH = ACTION.replace("alert", "comment-on-alert: true\n          alert").replace(
+    "'115%'", "'150%' # of the last\n          fail-threshold: 130%"
+)
+STUDENT = "bencher run --threshold-test t_test --threshold-upper-boundary 0.99 --adapter json 'make bench'\n"
 CRITERION = "cargo bench -- --save-baseline main\ncargo bench -- --baseline main --noise-threshold 0.03\n"
 HYPERFINE = (
     "#!/bin/sh\nhyperfine --warmup 3 -r 20 './app a.txt' 'app \"b c\"' --export-json out.json\nhyperfine \"$1\"\n"
@@ -35,6 +39,10 @@ HYPERFINE = (
     ("text", "gate", "kind", "threshold"),
     [
         (ACTION, "github-action-benchmark", "go", 15.0),
+        (BOTH, "github-action-benchmark", "go", 30.0),
+        (STUDENT, "Bencher", None, None),
+        ("asv continuous --only-changed -f 1.8 a b", "asv", "asv", 80.0),
+        ("- uses: boa-dev/criterion-compare-action@v3", "Criterion", "cargo", None),
         (CODSPEED, "CodSpeed", "pytest-benchmark", None),
         (CODSPEED_RUST, "CodSpeed", "cargo", None),
         (BENCHER, "Bencher", "cargo", 25.0),
@@ -67,6 +75,71 @@ def test_what_it_measured_is_measured(tmp_path: Path) -> None:
     taken = same(Found("make", "x", [Measured("a", ["./a"])], "make"), read_former(file))
     assert [(each.name, each.command) for each in taken.benchmarks] == [("app", "./app a.txt"), ("app-2", 'app "b c"')]
     assert taken.build == "make"
+
+
+SCRIPT = """\
+#!/bin/bash
+# uses hyperfine to compare
+apt-get install -y hyperfine jq
+bench:
+\thyperfine --warmup 5 \\
+\t  'out/cx --ast < /dev/null' \\
+\t  "out/cx -c 'x=1; y=2'" --export-markdown bench.md 2>&1 | tee out.txt
+hyperfine -N "$ZISH -c true" 'sh -c true; wc'
+"""
+
+
+def test_commands_of_a_script_are_measured_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "bench.sh"
+    file.write_text(SCRIPT)
+    taken = same(Found("make", "x", [Measured("a", ["./a"])], "make"), read_former(file))
+    assert [each.command for each in taken.benchmarks] == [
+        "out/cx --ast < /dev/null",
+        "out/cx -c 'x=1; y=2'",
+        "sh -c true; wc",
+    ]
+    # nothing is left out in silence
+    assert [row.what for row in taken.rows] == ["$ZISH -c true"]
+
+
+TWO = [Measured("trees", "cd trees && ../b -test.bench=."), Measured("x-trees", ["./c"]), Measured("y", ["./b"])]
+PYTEST = [Measured("pytest", "set -e\npython -m pytest -q tests/a/test_b.py tests/test_c.py")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "benchmarks", "text", "command", "count"),
+    [
+        ("go", TWO, "go test ./trees/ -run XXX -bench BenchmarkTree\nbenchstat old.txt new.txt", "BenchmarkTree", 2),
+        ("go", TWO, "go test -bench=. ./...\nbenchstat old.txt new.txt", "-test.bench=.", 3),
+        ("cargo", TWO, "cargo bench --bench y -- --save-baseline pr", "./b", 1),
+        ("cargo", TWO, "cargo bench -- --save-baseline pr", "trees", 3),
+        (
+            "asv",
+            [Measured("asv", "x")],
+            "asv continuous -b 'Suite.time_[ab]' HEAD~ HEAD",
+            "x '--bench=Suite.time_[ab]'",
+            1,
+        ),
+        ("pytest-benchmark", PYTEST, "  run: uv run pytest tests/a/ --codspeed", "pytest -q tests/a/test_b.py'", 1),
+        ("pytest-benchmark", PYTEST, "  run: pytest tests/ --codspeed", "tests/a/test_b.py tests/test_c.py'", 1),
+    ],
+)
+def test_what_it_chose_is_chosen(
+    tmp_path: Path, kind: str, benchmarks: list[Measured], text: str, command: str, count: int
+) -> None:
+    (tmp_path / "f").write_text(text)
+    taken = same(Found(kind, "x", benchmarks), read_former(tmp_path / "f"))
+    assert command in repr(taken.benchmark.command).replace('"', "'").replace("\\'", "'")
+    assert (len(taken.benchmarks), len(taken.rows)) == (count, len(benchmarks) - count)
+
+
+def test_a_folder_of_the_other_gate_is_named(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text(
+        "- uses: CodSpeedHQ/action@v3\n  with:\n    working-directory: inner\n    run: pnpm bench\n"
+    )
+    former = read_former(tmp_path / "f")
+    assert former.kind == "npm"
+    assert "--project inner" in same(Found("npm", "x", [Measured("a", ["b"])]), former).notes[0]
 
 
 def test_a_file_of_no_gate_is_refused(tmp_path: Path) -> None:

@@ -365,7 +365,7 @@ PYTHON = {
         "bench.py",
         "-m cython m.pyx && ",
     ),
-    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "disc_benchmarks"),
+    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "-m perfgate_asv b --sample-time=0.2"),
     "script": Case({"bench.py": "print(sum(range(10)))\n", "README": ""}, "python", "bench.py"),
     "entry": Case(
         {"pyproject.toml": '[project]\nname = "p"\n[project.scripts]\np = "p.cli:main"\n', "p/__init__.py": "", "p/cli.py": "import argparse\n"},
@@ -402,6 +402,16 @@ JAVASCRIPT = {
         {"package.json": package(workspaces=["a"]), "a/package.json": package(scripts={"bench": "node b.js"}), "package-lock.json": "{}"},
         "npm",
         "cd a && node b.js",
+    ),
+    # only npm knows which folders are workspaces
+    "no-workspace": Case(
+        {
+            "package.json": package(workspaces=["p/*"]),
+            "a/package.json": package(scripts={"bench": "node b.js"}, name="a"),
+            "p/b/package.json": package(scripts={"bench": "node c.js"}, name="b"),
+        },
+        "npm",
+        "cd p/b && node c.js",
     ),
     "generic": Case({"bench.sh": "#!/bin/bash\ntrue\n"}, "generic", "['bash', 'bench.sh']"),
     "adaptive": Case({"bench.js": 'import { Bench } from "tinybench"\n'}, "npm", "['node', 'bench.js']"),
@@ -440,11 +450,18 @@ EVERY = {
 }
 
 
+def absent(monkeypatch: pytest.MonkeyPatch, *tools: str) -> None:
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name, *a, **k: None if name in tools else which(name, *a, **k))
+
+
 @pytest.mark.parametrize("name", EVERY)
-def test_what_is_found(project: Project, name: str) -> None:
+def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     case = EVERY[name]
     need(*{"cargo": ["cargo"], "go": ["go"], "cmake": ["cmake", "cc"], "make": ["make"]}.get(name.split("-")[0], []))
     directory = project(case.files)
+    if case.kind == "jmh":
+        absent(monkeypatch, "mvn", "gradle")
     before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
     found = detected(directory)
     # the tools worked in a copy
@@ -455,9 +472,9 @@ def test_what_is_found(project: Project, name: str) -> None:
     assert (case.command or "") in commands
     assert case.build in str(found.build)
     assert [row.what for row in found.rows if row.what.split()[0] != "packages"] == [*case.rows]
-    # a file that is read; asv's brings its own runner
+    # a file that is read
     lines = render(read_tree(directory), replace(found, benchmarks=found.benchmarks[:1])).splitlines()
-    assert len([line for line in lines if line]) <= 25 or found.kind == "asv"
+    assert len([line for line in lines if line]) <= 25
     if case.kind == "jmh" and found.measures_something:
         assert found.build is None
         assert REPRODUCIBLE in str(found.setup) or "reproducibleFileOrder = true" in str(found.setup)
@@ -466,23 +483,74 @@ def test_what_is_found(project: Project, name: str) -> None:
 def test_what_gives_a_fixture_is_named_where_nothing_has_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     # no script that runs nothing
     directory = project({"benches/bench_a.py": USES + "for _ in (): pass\n", "src/pkg/__init__.py": ""})
-    installed = json.dumps(["pytest"])
-    monkeypatch.setattr(Asked, "run", lambda *_, **__: installed)
+    installed = {"pytest": "8", "pip": "22.2"}
+    monkeypatch.setattr(Asked, "run", lambda *_, **__: json.dumps(installed))
     found = detected(directory)
     assert (found.kind, found.measures_something) == ("pytest-benchmark", False)
     assert any('bench = ["pytest-benchmark"]' in note for note in found.notes)
-    installed = json.dumps(["pytest", "pytest-benchmark"])
+    installed |= {"pytest-benchmark": "5"}
     assert detected(directory).measures_something
+
+
+@pytest.mark.parametrize(("pip", "quick"), [("22.2.9", False), ("22.3", True), ("23.2.1", True), (None, False)])
+def test_an_environment_has_no_pip_of_its_own_where_another_can(
+    project: Project, monkeypatch: pytest.MonkeyPatch, pip: str | None, quick: bool
+) -> None:
+    installed = json.dumps({"pip": pip} if pip else {})
+    monkeypatch.setattr(Asked, "run", lambda *_, **__: installed)
+    found = detected(project(PYTHON["asv"].files))
+    asked = "python -m pip --python .perfgate-env/bin/python install --quiet asv_runner"
+    assert (asked in str(found.setup), "venv --without-pip" in str(found.setup)) == (quick, quick)
+    assert quick or ".perfgate-env/bin/pip install --quiet asv_runner" in str(found.setup)
 
 
 def test_what_was_read_without_its_tool_says_so(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"Cargo.toml": BENCHED.format("0.5", "0-first"), **LIB, "benches/0-first.rs": DIVAN, "Makefile": "a:\n"}
     directory = project(files)
-    which = shutil.which
-    monkeypatch.setattr(shutil, "which", lambda name, *a, **k: None if name == "cargo" else which(name, *a, **k))
+    absent(monkeypatch, "cargo")
     found = detected(directory)
     assert found.benchmark.command == ["./target/bench-0-first", "--bench"]
     assert "cargo is not installed: its files were read without it" in found.notes
+
+
+EFFECTIVE = """\
+<projects><project><build>
+<directory>{0}/target</directory></build></project><project>{1}<build>
+<directory>{0}/b/target</directory><plugin><artifactId>maven-shade-plugin</artifactId><finalName>all</finalName></plugin>
+</build></project></projects>
+"""
+
+
+@pytest.mark.parametrize(("tool", "file"), [("mvn", "pom.xml"), ("gradle", "build.gradle")])
+def test_builders_and_jmh_tell_more_than_their_files(
+    project: Project, monkeypatch: pytest.MonkeyPatch, tool: str, file: str
+) -> None:
+    inner = {f"{name}/src/jmh/java/A.java": f"abstract {JAVA * times}" for name, times in (("b", 1), ("c", 3))}
+    top = f"<project><dependencies>{CORE}</dependencies></project>" if tool == "mvn" else 'id("me.champeau.jmh")'
+    directory = project({file: top, f"b/{file}": "", f"c/{file}": "", **inner})
+    asked: list[str] = []
+
+    def run(ask: Asked, *words: str, **_: object) -> str | None:
+        asked.append(words[0])
+        if "help:effective-pom" in words:
+            ask.write("perfgate-effective.xml", EFFECTIVE.format(ask.copy, CORE))
+        if words[0] == "sh":
+            return "PERFGATE\nBenchmarks: \n" + "".join(f"org.x.{name}.one\n" for name in "BCDEFGHIJ")
+        return f"PERFGATE shadowJar {ask.copy}/b\n" if words[0] == "gradle" else "" if words[0] == "mvn" else None
+
+    monkeypatch.setattr(Asked, "run", run)
+    monkeypatch.setattr(shutil, "which", lambda name, *_, **__: f"/bin/{name}")
+    found = detected(directory)
+    # the parent's dependency, the folder with a task; and what a class inherits
+    assert found.artifacts == [{"mvn": "b/target/all.jar", "gradle": "b/build/perfgate-jmh.jar"}[tool]]
+    assert tool == "mvn" or ":b:shadowJar && " in str(found.setup)
+    assert r"\\.(B.one|C.one|D.one|E.one|F.one|G.one|H.one|I.one)$" in repr(found.benchmark.command)
+    assert asked[-2:] == [tool, "sh"]
+    # without an answer the files are read, and the user is told
+    monkeypatch.setattr(Asked, "run", lambda *_, **__: None)
+    found = detected(directory)
+    assert found.measures_something
+    assert any("was read without its tool" in note for note in found.notes)
 
 
 def test_tools_are_not_asked_where_a_workflow_must_not_run_code(

@@ -122,6 +122,8 @@ def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
         ("criterion", ["./b", "--bench"], [f"{g}/{n}" for g in "xy" for n in range(30)], "^(x/29|y/29)$"),
         ("go", ["./b", "-test.bench=."], [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)], "-test.bench=^(BenchmarkX|BenchmarkY)$/^(29)$"),
         ("go", "cd x && ./b -test.run=^$ -test.bench=. -test.v", [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)], "'-test.bench=^(BenchmarkX|BenchmarkY)$/^(29)$' -test.v"),
+        ("asv", "x &&\npython -m perfgate_asv b", [f"m.time_{g}({n})" for g in "xy" for n in range(30)], "b '--bench=^(m\\.time_x\\(29\\)|m\\.time_y\\(29\\))$'"),
+        ("jmh", ["java", "-jar", "b.jar"], [f"o.{g}.m:{{n={n}}}:avgt" for g in "XY" for n in range(30)], "^(o\\.X\\.m|o\\.Y\\.m)$"),
         ("pytest-benchmark", "set -e\npython -m pytest -q t/b.py", [f"t/b.py::test_{g}[{n}]" for g in "xy" for n in range(30)], "pytest -q 't/b.py::test_x[29]' 't/b.py::test_y[29]'"),
     ],
 )  # fmt: skip
@@ -150,7 +152,7 @@ def test_of_a_suite_that_took_too_long_a_few_of_its_own_list_are_chosen() -> Non
 def test_a_small_suite_is_measured_whole() -> None:
     assert representatives(found(["./b"], "criterion"), suite(["x", "y"], "criterion")) is None
     # no filter of it is known
-    assert representatives(found(["./b"], "jmh"), suite([f"c{n}" for n in range(60)], "jmh")) is None
+    assert representatives(found(["./b"], "pyperf"), suite([f"c{n}" for n in range(60)], "pyperf")) is None
 
 
 @pytest.mark.parametrize(

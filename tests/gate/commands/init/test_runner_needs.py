@@ -50,15 +50,15 @@ def test_an_environment_is_made_of_what_is_declared(tmp_path: Path, files: dict[
     needs = needs_of(make_project(tmp_path, {"perfgate.toml": VENV, **files}, git=False))
     (step,) = needs.steps
     lines = ["python3 -m venv .venv"]
-    assert step.commands == [*lines, *([f".venv/bin/pip install --quiet {install}"] if install else [])]
+    assert step[1] == [*lines, *([f".venv/bin/pip install --quiet {install}"] if install else [])]
     # a shell reads each requirement as one word
-    subprocess.run(["sh", "-n", "-c", "\n".join(step.commands)], check=True)
+    subprocess.run(["sh", "-n", "-c", "\n".join(step[1])], check=True)
 
 
 def test_a_lock_of_uv_does_not_install_the_project(tmp_path: Path) -> None:
     needs = needs_of(make_project(tmp_path, {"perfgate.toml": VENV, "uv.lock": ""}, git=False))
     # with no uv on the runner
-    assert needs.steps[0].commands == [
+    assert needs.steps[0][1] == [
         "python3 -m venv .venv",
         ".venv/bin/pip install --quiet uv",
         ".venv/bin/uv sync --frozen --inexact --no-install-project",
@@ -69,7 +69,7 @@ def test_a_lock_of_uv_does_not_install_the_project(tmp_path: Path) -> None:
 def test_the_benchmark_tool_is_installed(tmp_path: Path) -> None:
     config = VENV + 'instrument = "pytest-benchmark"\n'
     needs = needs_of(make_project(tmp_path, {"perfgate.toml": config}, git=False))
-    assert needs.steps[0].commands[-1] == ".venv/bin/pip install --quiet pytest-benchmark"
+    assert needs.steps[0][1][-1] == ".venv/bin/pip install --quiet pytest-benchmark"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,10 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from gate.commands.try_ import executions, try_
 from gate.commands.try_.executions import each_tried
+from gate.model import Build, Failure, Side
+from harness.build.builder import TreeBuilder
 from harness.host.fitness import Check
 from harness.process.budget import BoundedExecutor, Budget, BudgetEndedError
 from harness.process.execute import Command, Outcome
@@ -105,6 +108,25 @@ def test_it_says_what_a_check_would_cost_and_find(project: Project) -> None:
     assert " by `perfgate try`, at most 1 h 00 min (the budget)" in preview
     project.write("perfgate.toml", CONFIG.replace('name = "bench"', 'name = "other"'))
     assert "no earlier run to estimate from" in project.perfgate("check", "--base", "HEAD", "--dry-run").stdout
+
+
+@pytest.mark.parametrize(("bounds", "builds"), [((0.0, 1e9), [0, 1]), ((1e9, 1e9), [0])])
+def test_a_full_build_is_made_twice_since_the_first_may_fill_a_cache(
+    project: Project, monkeypatch: pytest.MonkeyPatch, bounds: tuple[float, float], builds: list[int]
+) -> None:
+    made: list[int] = []
+    build = TreeBuilder.build
+
+    def recorded(self: TreeBuilder, side: Side, number: int, seed: int) -> Build | Failure:
+        made.append(number)
+        found = build(self, side, number, seed)
+        return msgspec.structs.replace(found, seconds=7.0) if number and isinstance(found, Build) else found
+
+    monkeypatch.setattr(TreeBuilder, "build", recorded)
+    monkeypatch.setattr(try_, "_TWICE", bounds)
+    found = tried(project)
+    assert made == builds
+    assert (found["cost"]["builds"] == 14.0) == (len(builds) > 1)
 
 
 def test_as_json(project: Project) -> None:
