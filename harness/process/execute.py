@@ -308,6 +308,11 @@ class ProcessExecutor:
             entered = None if confined is None or enters else partial(enter, *astuple(confined))
             own = confined is not None and confined.alone
 
+            def by_itself() -> None:
+                assert entered is not None  # noqa: S101  # for types
+                entered()
+                os.chdir(command.directory)
+
             def start() -> subprocess.Popen[bytes]:
                 return subprocess.Popen(
                     argv,
@@ -320,7 +325,7 @@ class ProcessExecutor:
                     start_new_session=True,
                     pass_fds=enters,
                     # in the fork, which has one thread
-                    preexec_fn=entered if own else None,
+                    preexec_fn=by_itself if own and entered is not None else None,
                 )
 
             try:

@@ -73,20 +73,20 @@ def system_secrets(names: Iterable[str], own: Path | None, *, root: bool, system
     return found
 
 
-def sight(hidden: Iterable[Path]) -> Iterator[Rule]:
-    """Yield what lets all be read and executed but some paths; names of files are seen everywhere.
+def sight(hidden: Iterable[Path], roots: Iterable[str] = ("/",)) -> Iterator[Rule]:
+    """Yield what lets all below some directories be read and executed but some paths; names are seen everywhere.
 
     A rule allows, and none forbids: so the neighbours of each hidden path, and of the directories above it, are allowed
     one by one.
     """
     real = {os.path.realpath(each) for each in hidden if os.path.lexists(each)}
     above = {str(parent) for each in real for parent in Path(each).parents}
-    if not real:
-        yield Rule(Path("/"), READ)
-        return
-    if "/" not in real:
-        yield from _around("/", real, above)
-    yield Rule(Path("/"), READ_DIR)
+    for root in roots:
+        if root in above:
+            yield from _around(root, real, above)
+        elif not any(Path(each) in (Path(root), *Path(root).parents) for each in real):
+            yield Rule(root, READ)
+        yield Rule(root, READ_DIR)
 
 
 def _around(directory: str, hidden: Collection[str], above: Collection[str]) -> Iterator[Rule]:

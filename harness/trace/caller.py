@@ -124,15 +124,15 @@ class Caller:
     def _plain(self, path: str) -> str | None:
         """Return a path that passes no link, as the kernel says in one step; None: go through it name by name."""
         # a cache would be as fast, but links change while others ask
-        if self.root or path.startswith("/proc/"):
+        if path.startswith("/proc/"):
             return None
         try:
-            fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            fd = os.open(self.root + path, os.O_PATH | os.O_CLOEXEC)
         except FileNotFoundError:
             above, _, name = path.rpartition("/")
-            if name in ("", ".", "..") or _is_link(path):
+            if name in ("", ".", "..") or _is_link(self.root + path):
                 return None
-            real = _real(above or "/")
+            real = _real(f"{self.root}{above}" or "/")
             return path if real == above or (real == "/" and not above) else None
         except OSError:
             return None
