@@ -27,8 +27,8 @@ from harness.loop.same_output import Kept, Output, difference
 from harness.loop.steps import ExecutionStep
 from harness.sandbox.sandbox import outputs
 from harness.source.differences import Facts, differences
-from harness.trace.accesses import Accesses
 from harness.trace.trace import Trace, Tracer, tracing
+from harness.trace.watcher import Accesses
 
 AGAIN = 20.0
 """Seconds that comparing again takes at most: what is not known by then is not proved."""

@@ -16,7 +16,7 @@ from gate.config.types import Benchmark
 from gate.model import Side, Unproved
 from harness.build.conditions import Recipe
 from harness.source.differences import Differences, Facts, differences, listing
-from harness.trace.accesses import Accesses
+from harness.trace.watcher import Accesses
 
 _SIDE = "PERFGATE_SIDE"
 _NEUTRAL = ("/proc/", "/sys/", "/dev/")

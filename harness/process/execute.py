@@ -31,7 +31,6 @@ from harness.process.groups import (
 )
 from harness.process.leftovers import marks, note
 from harness.process.processors import ProcessorsError, started_with, weigh_session
-from harness.process.secret_names import is_of_runner, is_secret
 from harness.sandbox.enter import enter, pace, put_back
 from harness.sandbox.sandbox import Confinement
 
@@ -529,3 +528,17 @@ class Pace:
         if what is not None:
             put_back(self._pid, self._known)
             raise PaceError(f"changed the {what} of perfgate's own process {self._pid}")
+
+
+_OF_RUNNER = re.compile(r"GITHUB_|ACTIONS_|RUNNER_|INPUT_", re.IGNORECASE)
+_SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|CREDENTIAL|KEY", re.IGNORECASE)
+
+
+def is_of_runner(name: str) -> bool:
+    """Return whether a CI runner sets a variable for its own steps."""
+    return _OF_RUNNER.match(name) is not None
+
+
+def is_secret(name: str) -> bool:
+    """Return whether a variable's name says that it holds a secret."""
+    return _SECRET.search(name) is not None

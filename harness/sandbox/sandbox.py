@@ -23,8 +23,18 @@ from harness.sandbox import alone, landlock
 from harness.sandbox.caches import Reach, added_to, caches, home_of, is_told
 from harness.sandbox.enter import MACHINES, enter, hide, join
 from harness.sandbox.home import FETCHING, SECRETS, TMP, Copied, Home, copy, make_home, overlaps
-from harness.sandbox.landlock import DEVICE, LEAST, READ, REOPEN, WRITE, Rule
-from harness.sandbox.sight import git_secrets, runner_secrets, sight, system_secrets
+from harness.sandbox.landlock import (
+    DEVICE,
+    LEAST,
+    READ,
+    REOPEN,
+    WRITE,
+    Rule,
+    git_secrets,
+    runner_secrets,
+    sight,
+    system_secrets,
+)
 
 _NOBODY = 65534
 _DEVICES = (
