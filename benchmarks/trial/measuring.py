@@ -42,9 +42,8 @@ from gate.config.types import Benchmark
 from gate.model import UserError
 from gate.stats.typical import trimmed_mean
 from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Start, launched
-from harness.process.execute import ProcessExecutor
+from harness.process.execute import ProcessExecutor, is_of_runner, is_secret
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
-from harness.process.secret_names import is_of_runner, is_secret
 
 _INSTRUCTIONS = re.compile(r"Collected\s*:\s*([0-9]+)")
 _TIMEOUT = 300.0

@@ -22,6 +22,8 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     """Whether commands ran as another user than perfgate, which was root."""
     network: Literal["on", "off"] = "on"
     """Whether benchmarks that need none had a network."""
+    files: Literal["machine", "own"] = "machine"
+    """Whether commands had directories for temporary files of their own, and no servers of the machine."""
     why: OffKind | None = None
     """Why there was no sandbox. asked: the configuration says so. system: no Linux. kernel: no Landlock. old: a version
     that does not do. machine: its system calls are not known. refused: it was tried, and refused. None: there was
@@ -29,7 +31,7 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     forgeable: list[str] = []
     """Benchmarks whose values were made inside, where their own programs could have changed them."""
     detail: str = ""
-    """What the system said; empty: nothing."""
+    """What the system said, of a sandbox: why commands had no namespaces, or not all; empty: nothing."""
 
     @property
     def on(self) -> bool:
@@ -44,10 +46,16 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
             f"Landlock {self.landlock}",
             *(["commands run as nobody"] if self.user else []),
             *(["no network for benchmarks"] if self.network == "off" else []),
+            *(["no servers or temporary files of the machine"] if self.files == "own" else [self._missing()]),
             *([] if self.signals else ["signals to other processes are not stopped before Linux 6.12"]),
         ]
         inside = f"; the values of {named(self.forgeable, 3)} are made inside it" if self.forgeable else ""
         return f"on ({'; '.join(more)}){inside}"
+
+    def _missing(self) -> str:
+        lacking = ["a network of their own"] if self.network == "on" else []
+        why = f" ({self.detail})" if self.detail else ""
+        return f"this system refuses commands {' and '.join([*lacking, 'a /tmp of their own'])}{why}"
 
     def _off(self) -> str:
         return {

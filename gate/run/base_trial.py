@@ -20,7 +20,7 @@ from harness.loop.measure import cut_at
 from harness.loop.steps import BuildStep, ExecutionStep
 from harness.process.budget import BudgetEndedError
 from harness.process.groups import NOT_STARTED
-from harness.source.pristine import facts_of, restore
+from harness.source.tracked import facts_of, restore
 from harness.source.untracked import checkout_hint
 
 SECONDS = 30.0

@@ -33,7 +33,7 @@ from gate.store.folder import FolderStore
 from gate.store.memory import HistoryError, Session, Sessions
 from gate.store.ref import RefStore
 from gate.store.series import suspects_between
-from harness.source.pin import Tip, default_tip, pinned
+from harness.source.base_and_head import Tip, default_tip, pinned
 from harness.source.repository import Repository, find_repository
 
 _HOW = 'add `[creep]` with `against = "latest-tag"` or a commit (docs/creep.md), or `--set creep.against=REF`'

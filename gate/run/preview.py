@@ -23,7 +23,7 @@ from gate.units import format_duration, plural
 from gate.words.reports import commit
 from gate.writing.plain import visible
 from harness.loop.schedule import Round
-from harness.source.shared import shared_paths
+from harness.source.repository import shared_paths
 
 
 def announce(job: Job) -> str:

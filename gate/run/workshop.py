@@ -92,7 +92,7 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     ):
         kept = in_project(paths, commands)
         recipes = {side: _recipe(settings.sides[side], settings.rules, kept) for side in SIDES}
-        sandbox = _sandbox(job, trees, recipes, named(paths, commands), stack)
+        sandbox = _sandbox(job, trees, recipes, (paths, commands), stack)
         trees.own = sandbox.own
         executor, study = BoundedExecutor(processes, budget), job.treated.study
         prefix = trees.repository.prefix
@@ -125,7 +125,7 @@ def _cache(job: Job) -> BuildCache | None:
 
 
 def _sandbox(
-    job: Job, trees: Trees, recipes: Mapping[Side, Recipe], names: frozenset[str], stack: ExitStack
+    job: Job, trees: Trees, recipes: Mapping[Side, Recipe], used: tuple[list[str], list[str]], stack: ExitStack
 ) -> Sandbox:
     """Return what confines the commands of a run, as its first line tells."""
     if job.run.sandbox is None or not job.run.sandbox.on:
@@ -141,9 +141,10 @@ def _sandbox(
         links={side: links(work, side) for side in SIDES},
         copied=is_proposed(),
         one_path=trees.one_path,
-        names=names,
+        names=named(*used),
         git=trees.repository.common,
         kept=None if builds is None else builds.parent / "caches",
+        texts=" ".join(used[1]),
     )
     return stack.enter_context(closing(Landlocked(ground)))
 

@@ -32,8 +32,8 @@ from harness.build.work import Done, Tree, Wanted, Works, variant_name
 from harness.errors import SourceError
 from harness.instruments.protocol import by_hand
 from harness.process.execute import Command, Outcome
-from harness.process.mounts import mounts_here, standing
-from harness.process.together import LeftBehindError, alone, together
+from harness.process.together import LeftBehindError, alone, standing, together
+from harness.sandbox.sandbox import namespaces
 from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
 
@@ -510,7 +510,7 @@ def may_be_at_once(recipes: Sequence[Recipe]) -> bool:
     """Return whether two builds by these recipes may be made at once: nothing tells that one would see the other."""
     if len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()) < len(recipes):
         return False
-    return all(map(_keeps_to_itself, recipes)) and mounts_here()
+    return all(map(_keeps_to_itself, recipes)) and "files" in namespaces()
 
 
 def works_elsewhere(tree: Path) -> bool:

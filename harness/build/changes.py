@@ -25,7 +25,7 @@ from gate.writing.plain import visible
 from harness.build.conditions import Conditions
 from harness.build.work import Tree, variant_name
 from harness.process.budget import Budget
-from harness.source.pristine import fact
+from harness.source.tracked import fact
 from harness.source.trees import Trees
 
 

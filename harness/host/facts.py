@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
 import platform
 import re
 import socket
 import sys
+import uuid
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from gate.model.warnings.setup import Differing
 from gate.units import nominal_gib
-from harness.host.pseudonym import pseudonym
 
 UNKNOWN = "unknown"
 
@@ -33,7 +35,7 @@ def facts() -> Facts:
     """Describe the machine, ready for JSON; what cannot be read is "unknown".
 
     cores: logical processors of the machine. affinity: those this process may use. memory: bytes. fingerprint: the
-    same for machines of one make; neither name nor boot changes it. hostname, boot_id: hashed (harness.host.pseudonym).
+    same for machines of one make; neither name nor boot changes it. hostname, boot_id: hashed.
     """
     known: Facts = {
         "os": platform.system() or UNKNOWN,
@@ -116,3 +118,33 @@ def _read(path: str) -> str:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+
+
+_DIGITS = 12
+_FILES = ("/etc/machine-id", "/var/lib/dbus/machine-id", "/proc/sys/kernel/random/boot_id")
+"""The last tells the boots of one machine apart as well, where there is nothing else, as in a container."""
+
+
+def pseudonym(kind: Literal["host", "boot"], name: str, key: bytes | None = None) -> str:
+    """Hash a name of this machine; key: what only the machine knows, its own id by default.
+
+    A report is published, and a host name or a boot id is of use to whoever looks for a way in. By the machine's own id
+    (machine-id(5), which does not leave it) nobody can try a list of names. It protects against readers of a report,
+    not against programs on the machine; nor where the id is public, as in an image that many machines were made from.
+    """
+    made = hmac.new(machine_key() if key is None else key, f"perfgate {kind} {name}".encode(), hashlib.sha256)
+    return made.hexdigest()[:_DIGITS]
+
+
+@cache
+def machine_key(files: tuple[str, ...] = _FILES) -> bytes:
+    """Return what only this machine knows; without any of the files its network address, which is easier to guess."""
+    for file in files:
+        try:
+            found = Path(file).read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        # systemd writes this word while it first boots
+        if found and found != "uninitialized":
+            return found.encode()
+    return str(uuid.getnode()).encode()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
+from harness.host.facts import pseudonym
 from harness.host.fitness import cgroup, counters
 from harness.host.fitness.kernel_files import Tree
-from harness.host.pseudonym import pseudonym
 
 
 def state(tree: Tree | None = None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ A script of its own, standard library only. `python -I -S duet_launcher.py SPEC`
 
 {"runs": n, "places": [[processor of base, of head, side that is started first], ...], "known": [names of variables],
 "sides": [{"argv": [...], "directory": "...", "environment": {...}, "output": "...", "sandbox": [ruleset, user,
-network]}, the same of head]}, with the sandbox that its program starts in as launcher.py has it.
+room, kinds]}, the same of head]}, with the sandbox that its program starts in as launcher.py has it.
 
 Both children of an iteration are made one right after the other, wait until both are there, each on its processors, and
 are let go in the same order. On one processor a spinner takes the place of the one that has ended, until the other one
@@ -140,6 +140,7 @@ def _child(side: dict[str, Any], processor: int) -> dict[str, int]:
             signal.signal(number, signal.SIG_DFL)
         if side["sandbox"][0] >= 0:
             enter.enter(*side["sandbox"])
+            os.chdir(side["directory"])
         with contextlib.suppress(OSError):
             # what this touches lies elsewhere for each side, and its pages are to be copied before it counts
             os.execve("", side["argv"], side["environment"])  # noqa: S606 - there is no such program

@@ -6,7 +6,7 @@ marshalled tuple: where the result goes, sides, starts, seconds, step, timeout.
 
 A side is a command: (argv, environment, directory, [argv before each start, argv after it], [(where a directory is set
 aside, where it stands), ...], longer,
-(ruleset, user, network)). Directories stand while it is the side's turn: in between they are renamed, which takes
+(ruleset, user, room, kinds)). Directories stand while it is the side's turn: in between they are renamed, which takes
 microseconds. longer: this share of what a start took is spent on a processor after it and counted as its own (of a
 drill; else 0). The last being the sandbox that the command is started in, as harness/sandbox/enter.py has it; -1: none.
 Only the thread that starts the command enters it, and nobody inside can reach this program's memory: the values are its
@@ -237,17 +237,18 @@ def _at(side: Sequence[Any], work: Callable[[Once], Any], starts: Sequence[Any])
             return work(_starter(side, starts, *_opened()))
         if inside[1] < 0 <= inside[2]:
             # a user's namespace is no thread's
-            enter.join(inside[2])
-            inside = (inside[0], -1, -1)
-        return _inside(lambda *opened: work(_starter(side, starts, *opened)), inside)
+            enter.join(*inside[2:])
+            inside = (inside[0], -1, -1, 0)
+            posix.chdir(b"/" if places else directory)
+        return _inside(lambda *opened: work(_starter(side, starts, *opened)), inside, b"/" if places else directory)
     except OSError as problem:
         if what != "directory":
             sys.stderr.write(f"{what}: {problem}\n")
         raise _UnreadyError(what, problem.errno or -1) from None
 
 
-def _inside(work: Callable[..., Any], inside: tuple[int, int, int]) -> Any:
-    """Do something in a thread that has entered the sandbox, and return what it returns."""
+def _inside(work: Callable[..., Any], inside: tuple[int, int, int, int], directory: bytes) -> Any:
+    """Do something in a thread that has entered the sandbox, in a directory, and return what it returns."""
     done: list[Any] = []
     failed: list[BaseException] = []
     ended = _thread.allocate_lock()
@@ -257,6 +258,8 @@ def _inside(work: Callable[..., Any], inside: tuple[int, int, int]) -> Any:
         try:
             opened = _opened()
             enter.enter(*inside)
+            if inside[2] >= 0:
+                posix.chdir(directory)
             done.append(work(*opened))
         except BaseException as problem:  # noqa: BLE001 - raised again below
             failed.append(problem)
@@ -495,8 +498,8 @@ def _become(side: Sequence[Any]) -> None:
     for number in (SIGPIPE, SIGXFSZ):
         _signal.signal(number, _signal.SIG_DFL)
     try:
-        posix.chdir(directory)
         enter.enter(*side[_INSIDE])
+        posix.chdir(directory)
         posix.execve(program, argv, environment)
     except OSError as problem:
         sys.stderr.write(f"cannot start: {problem}\n")
@@ -514,7 +517,7 @@ def _child(request: tuple[Any, ...], files: list[int], number: int) -> None:
             posix.close(file)
         beside = [*files[2:], -1]  # the last one for -1
         output, sides, *rest = request
-        there = [(*side, (beside[ruleset], user, beside[network])) for *side, (ruleset, user, network) in sides]
+        there = [(*side, (beside[ruleset], user, beside[room], kinds)) for *side, (ruleset, user, room, kinds) in sides]
         if not rest[0]:
             _become(there[0])
         main((output, there, *rest))

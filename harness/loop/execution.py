@@ -46,8 +46,7 @@ from harness.process.forkserver import entered
 from harness.sandbox.sandbox import outputs
 from harness.service.service import Companions, Living, free_port
 from harness.source.untracked import Hint, no_hint
-from harness.trace.executor import TracedExecutor
-from harness.trace.trace import Trace
+from harness.trace.trace import Trace, TracedExecutor
 
 
 class Treatments:

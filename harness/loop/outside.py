@@ -31,8 +31,8 @@ from harness.loop.proof import Standing, changed_above, is_hosts
 from harness.loop.steps import BuildStep, ExecutionStep
 from harness.sandbox.caches import Reach
 from harness.source.differences import Facts
-from harness.trace.accesses import Accesses
 from harness.trace.trace import tracing
+from harness.trace.watcher import Accesses
 
 SECONDS = 20.0
 """That looking takes of all benchmarks together, beside the probe: a program opens most files as it starts."""

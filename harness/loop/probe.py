@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -26,8 +27,8 @@ from harness.loop.same_output import Kept, Output, difference
 from harness.loop.steps import ExecutionStep
 from harness.sandbox.sandbox import outputs
 from harness.source.differences import Facts, differences
-from harness.trace.accesses import Accesses
 from harness.trace.trace import Trace, Tracer, tracing
+from harness.trace.watcher import Accesses
 
 AGAIN = 20.0
 """Seconds that comparing again takes at most: what is not known by then is not proved."""
@@ -140,14 +141,15 @@ class Probe:
         return found
 
     def _broken(self, name: str, ground: Ground) -> Unproved | None:
-        roots, homes = self._standing.roots(), self._executions.conditions.sandbox.homes()
+        sandbox = self._executions.conditions.sandbox
+        roots, homes = self._standing.roots(), sandbox.homes()
         known = self._left[name]
         for side in known:
             accesses = self.seen[name, side]
             why = compared(accesses, ground.root, roots or {}, ground.facts, known)
             if why is None and ground.home is not None:
                 why = _of_home(compared(accesses, ground.home, homes, ground.facts, known))
-            why = why or changed_outside(ground, known[side], accesses)
+            why = why or changed_outside(ground, known[side], accesses, partial(sandbox.sees, side))
             if why is not None:
                 return why
         # where nothing differed, nothing was executed
@@ -285,7 +287,7 @@ class _One:
         if failed:
             return Unproved(kind="failed")
         self.read |= accesses.read | accesses.listed
-        self.left[side] = states(accesses)
+        self.left[side] = states(accesses, partial(self._executions.conditions.sandbox.sees, side))
         return doubt(accesses, ground)
 
     def _allowed(self, side: Side) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from gate.config.types import Benchmark
 from gate.model import Side, Unproved
 from harness.build.conditions import Recipe
 from harness.source.differences import Differences, Facts, differences, listing
-from harness.trace.accesses import Accesses
+from harness.trace.watcher import Accesses
 
 _SIDE = "PERFGATE_SIDE"
 _NEUTRAL = ("/proc/", "/sys/", "/dev/")
@@ -157,10 +157,10 @@ State = tuple[int, ...] | None
 """Of a path: what changes with it, of a directory only where it was listed; None: it is not there."""
 
 
-def states(accesses: Accesses) -> dict[str, State]:
-    """Return the states of what was met, where the side that met it stands now."""
+def states(accesses: Accesses, sees: Callable[[str], str]) -> dict[str, State]:
+    """Return the states of what was met, where the side that met it stands now; sees: where its paths are found."""
     every = accesses.read | accesses.listed | accesses.written | accesses.moved
-    return {path: _state(path, listed=path in accesses.listed) for path in every if not is_hosts(path)}
+    return {path: _state(sees(path), listed=path in accesses.listed) for path in every if not is_hosts(path)}
 
 
 def _state(path: str, *, listed: bool) -> State:
@@ -202,14 +202,16 @@ def compared(
     return None
 
 
-def changed_outside(ground: Ground, known: Mapping[str, State], accesses: Accesses) -> Unproved | None:
-    """Find what was met outside both trees and is no longer in the state that it was left in."""
+def changed_outside(
+    ground: Ground, known: Mapping[str, State], accesses: Accesses, sees: Callable[[str], str]
+) -> Unproved | None:
+    """Find what was met outside both trees and is no longer in the state that it was left in; sees: as in states."""
     stand = [f"{place}/" for place in (ground.root, ground.home) if place is not None]
     for path in sorted(filter(ground.is_foreign, known)):
         # perfgate makes directories anew where the sides stand
         if (
             not any(place.startswith(f"{path}/") for place in stand)
-            and _state(path, listed=path in accesses.listed) != known[path]
+            and _state(sees(path), listed=path in accesses.listed) != known[path]
         ):
             return Unproved(kind="outside-changed", path=path)
     return None

@@ -31,7 +31,6 @@ from harness.process.groups import (
 )
 from harness.process.leftovers import marks, note
 from harness.process.processors import ProcessorsError, started_with, weigh_session
-from harness.process.secret_names import is_of_runner, is_secret
 from harness.sandbox.enter import enter, pace, put_back
 from harness.sandbox.sandbox import Confinement
 
@@ -308,6 +307,11 @@ class ProcessExecutor:
             entered = None if confined is None or enters else partial(enter, *astuple(confined))
             own = confined is not None and confined.alone
 
+            def by_itself() -> None:
+                assert entered is not None  # noqa: S101  # for types
+                entered()
+                os.chdir(command.directory)
+
             def start() -> subprocess.Popen[bytes]:
                 return subprocess.Popen(
                     argv,
@@ -320,7 +324,7 @@ class ProcessExecutor:
                     start_new_session=True,
                     pass_fds=enters,
                     # in the fork, which has one thread
-                    preexec_fn=entered if own else None,
+                    preexec_fn=by_itself if own and entered is not None else None,
                 )
 
             try:
@@ -524,3 +528,17 @@ class Pace:
         if what is not None:
             put_back(self._pid, self._known)
             raise PaceError(f"changed the {what} of perfgate's own process {self._pid}")
+
+
+_OF_RUNNER = re.compile(r"GITHUB_|ACTIONS_|RUNNER_|INPUT_", re.IGNORECASE)
+_SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|CREDENTIAL|KEY", re.IGNORECASE)
+
+
+def is_of_runner(name: str) -> bool:
+    """Return whether a CI runner sets a variable for its own steps."""
+    return _OF_RUNNER.match(name) is not None
+
+
+def is_secret(name: str) -> bool:
+    """Return whether a variable's name says that it holds a secret."""
+    return _SECRET.search(name) is not None

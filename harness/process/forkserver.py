@@ -17,7 +17,7 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 from harness.process.descendants import adopts_orphans
@@ -97,8 +97,9 @@ class Launch:
         """
         sides = []
         for side in self.sides:
-            confined = side.confined or Confinement(-1, -1, -1)
-            inside = (numbers.get(confined.ruleset, -1), confined.user, numbers.get(confined.network, -1))
+            confined = side.confined or Confinement(-1, -1)
+            room = numbers.get(confined.room, -1)
+            inside = (numbers.get(confined.ruleset, -1), confined.user, room, confined.kinds)
             environment = _encoded({**side.environment, **added, "PWD": str(side.directory)})
             places = [(os.fsencode(directory), os.fsencode(path)) for directory, path in side.places.items()]
             around = [_words(each) for each in side.around]
@@ -122,16 +123,14 @@ def _encoded(environment: Mapping[str, str]) -> dict[bytes, bytes]:
     return {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
 
 
-def entering(confined: Confinement | None) -> tuple[str, str, str]:
+def entering(confined: Confinement | None) -> tuple[str, ...]:
     """Return the arguments that name the sandbox to enter; see harness/sandbox/enter.py."""
-    if confined is None:
-        return ("-1", "-1", "-1")
-    return (str(confined.ruleset), str(confined.user), str(confined.network))
+    return tuple(map(str, astuple(confined or Confinement(-1, -1))))
 
 
 def entered(confined: Confinement | None) -> tuple[int, ...]:
     """Return the descriptors that it needs for that."""
-    return () if confined is None else tuple(each for each in (confined.ruleset, confined.network) if each >= 0)
+    return () if confined is None else tuple(each for each in (confined.ruleset, confined.room) if each >= 0)
 
 
 class Forked:

@@ -1,11 +1,10 @@
 """Stands before a command: lets directories stand at other paths too, for this command alone, and becomes the command.
 
-Started by itself (`python -I -S mounted.py WHERE RULESET USER NETWORK COUNT DIRECTORY PATH ... COMMAND...`), so it
-imports nothing of perfgate but what a sandbox needs, which it enters in the end: nobody inside can mount. RULESET,
-USER and NETWORK as in harness/instruments/launcher.py. mount_namespaces(7) is the source.
+Started by itself (`python -I -S mounted.py WHERE RULESET USER ROOM KINDS COUNT DIRECTORY PATH ... COMMAND...`), so it
+imports nothing of perfgate but what a sandbox needs, which it enters in the end: nobody inside can mount. RULESET to
+KINDS as in harness/instruments/launcher.py. mount_namespaces(7) is the source.
 """
 
-import ctypes
 import os
 import signal
 import sys
@@ -15,32 +14,20 @@ if __name__ == "__main__":
 
 from harness.sandbox import alone, enter
 
-_BIND, _REC, _SLAVE = 4096, 16384, 1 << 19  # linux/mount.h
 
-
-def stand(pairs: list[tuple[str, str]]) -> None:
-    """Let directories stand at paths, which are directories, for this process and its children.
-
-    Raises:
-        OSError: the system refuses it.
-    """
-    libc = ctypes.CDLL(None, use_errno=True)
-    alone.unshare(alone.NEW_MOUNTS)
-    # nobody else sees what is mounted here; what others mount is seen
-    alone.done(libc.mount(b"none", b"/", None, _REC | _SLAVE, None))
-    for directory, path in pairs:
-        alone.done(libc.mount(os.fsencode(directory), os.fsencode(path), None, _BIND | _REC, None))
-
-
-def main(where: str, inside: tuple[int, int, int], count: int, rest: list[str]) -> None:
+def main(where: str, ruleset: int, user: int, room: int, kinds: int, count: int, *rest: str) -> None:
     """Let them stand, and become the command in a directory below."""
     paths, command = rest[: 2 * count], rest[2 * count :]
     pairs = list(zip(paths[::2], paths[1::2], strict=True))
     try:
-        stand(pairs)
+        if room >= 0:
+            enter.join(room, kinds)
+        alone.unshare(alone.NEW_MOUNTS)
+        for pair in pairs:
+            alone.stand(*pair)
         os.chdir(where)
-        if inside[0] >= 0:
-            enter.enter(*inside)
+        if ruleset >= 0:
+            enter.enter(ruleset, user)
     except OSError as error:
         sys.stderr.write(f"{pairs[0][0]} cannot stand at {pairs[0][1]}: {error.strerror or error}\n")
         os._exit(125)
@@ -58,5 +45,4 @@ def main(where: str, inside: tuple[int, int, int], count: int, rest: list[str]) 
 
 
 if __name__ == "__main__":
-    _inside = (int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
-    main(sys.argv[1], _inside, int(sys.argv[5]), sys.argv[6:])
+    main(sys.argv[1], *map(int, sys.argv[2:7]), *sys.argv[7:])  # type: ignore[arg-type]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from gate.units import Duration
+from harness.process import mounted
 from harness.process.background import Background, StartError
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.execute import Command, Executor, Outcome
+from harness.process.forkserver import entered, entering
 
 T = TypeVar("T")
 
@@ -29,6 +33,19 @@ _LEFTOVER_GRACE = 0.5
 
 class LeftBehindError(Exception):
     """A command ended, and something that it had started lives on."""
+
+
+def standing(command: Command, places: Mapping[Path, Path]) -> Command:
+    """Return a command for which directories stand at paths, existing ones; it runs at or below the first.
+
+    It exits with 125 where that cannot be. Its sandbox it enters after that.
+    """
+    pairs = [str(each) for pair in places.items() for each in pair]
+    confined = command.confined
+    where = (str(command.directory), *entering(confined), str(len(places)))
+    argv = (sys.executable, "-I", "-S", mounted.__file__, *where, *pairs, *command.argv)
+    first = next(iter(places.values()))
+    return replace(command, argv=argv, directory=first, launch=None, enters=entered(confined))
 
 
 def alone(work: Work[T], run: Callable[[Command], Outcome]) -> T:

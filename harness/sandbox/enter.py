@@ -21,6 +21,7 @@ _SETGROUPS = {"x86_64": 116, "aarch64": 159, "riscv64": 159}
 _SETRESUID = {"x86_64": 117, "aarch64": 147, "riscv64": 147}
 _SETRESGID = {"x86_64": 119, "aarch64": 149, "riscv64": 149}
 _SETNS = {"x86_64": 308, "aarch64": 268, "riscv64": 268}
+_UNSHARE = {"x86_64": 272, "aarch64": 97, "riscv64": 97}
 _CAPSET = {"x86_64": 126, "aarch64": 91, "riscv64": 91}
 _KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219}
 _IOPRIO_SET = {"x86_64": 251, "aarch64": 30, "riscv64": 30}
@@ -33,7 +34,7 @@ _DUMPABLE, _KEEPCAPS, _SECUREBITS, _NO_NEW_PRIVS, _AMBIENT, _RAISE = 4, 8, 28, 3
 _CHILD_SUBREAPER = 36  # linux/prctl.h
 _NO_SETUID_FIXUP = 1 << 2  # linux/securebits.h
 _NOW = 2  # RTLD_NOW
-_NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000  # CLONE_NEWNET, CLONE_NEWUSER
+_NEW_MOUNTS, _OWN_DIRECTORIES = 0x00020000, 0x00000200  # CLONE_NEWNS, CLONE_FS
 _READ_SEARCH = 2  # CAP_DAC_READ_SEARCH
 _VERSION = 0x20080522  # _LINUX_CAPABILITY_VERSION_3
 _JOIN_SESSION_KEYRING = 1  # linux/keyctl.h
@@ -42,14 +43,15 @@ _SCHEDULING = 56  # bytes of struct sched_attr
 _LIMITS = 16  # of resource.h
 
 
-def enter(ruleset: int, user: int = -1, network: int = -1) -> None:
+def enter(ruleset: int, user: int = -1, room: int = -1, kinds: int = 0) -> None:
     """Give up all rights but those of a Landlock ruleset, and those of the caller's user.
 
     Args:
         ruleset: its file descriptor.
         user: for root, the user and group to become; it keeps the right to read and search everything where that can
             be kept, since toolchains lie below /root, and the ruleset decides what is read. -1: the user stays.
-        network: the descriptor of a process whose network it gets, as `join` says. -1: the network stays.
+        room, kinds: the descriptor of a process whose namespaces it gets, and which, as `join` says. -1: none; they
+            lead to another working directory.
 
     Raises:
         OSError: the system refuses it.
@@ -60,26 +62,31 @@ def enter(ruleset: int, user: int = -1, network: int = -1) -> None:
         raise OSError(f"system calls of {machine} are not known")
     # tickets and keys of whoever started perfgate; where there are no keyrings there is nothing to hide
     call(_KEYCTL[machine], _JOIN_SESSION_KEYRING, None)
-    if network >= 0:
-        join(network)
+    if room >= 0:
+        join(room, kinds)
     if user >= 0:
         _become(call, machine, user)
     _do("no_new_privs", call(prctl, _NO_NEW_PRIVS, 1, 0, 0, 0))
     _do("landlock_restrict_self", call(RESTRICT_SELF, ruleset, 0))
     # a program that has the ruleset could add to it, for whatever enters it next
-    for descriptor in (ruleset, network):
+    for descriptor in (ruleset, room):
         if descriptor >= 0:
             posix.set_inheritable(descriptor, False)
 
 
-def join(network: int) -> None:
-    """Enter the network of a process. Who is not root enters its user namespace too, which only a single thread can.
+def join(room: int, kinds: int) -> None:
+    """Enter namespaces of a process, as setns(2) names their kinds; a user namespace only a single thread can enter.
+
+    With namespaces of mounts the working directory becomes the root directory.
 
     Raises:
         OSError: the system refuses it.
     """
-    flags = _NEW_NETWORK | (_NEW_USER if posix.geteuid() else 0)
-    _do("setns", _call()(_SETNS[posix.uname().machine], network, flags))
+    call, machine = _call(), posix.uname().machine
+    if kinds & _NEW_MOUNTS:
+        # a thread shares its directories with the others
+        _do("unshare", call(_UNSHARE[machine], _OWN_DIRECTORIES))
+    _do("setns", call(_SETNS[machine], room, kinds))
 
 
 def hide() -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gate.walking import size_of
@@ -49,12 +49,16 @@ class Copied:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A home directory of a side. path: where it is now. environment: changed variables, as if it stood at `place`."""
+    """A home directory of a side. path: where it is now. environment: changed variables, as if it stood at `place`.
+
+    copied: by the paths of empty directories in it, what their commands are to find there.
+    """
 
     path: Path
     environment: Mapping[str, str]
     written: tuple[Path, ...]
     """Directories elsewhere that the side may write: caches that stay when the run ends."""
+    copied: Mapping[str, Path]
 
 
 def make_home(
@@ -62,8 +66,6 @@ def make_home(
     place: Path,
     environment: Mapping[str, str],
     caches: Mapping[Path, Path | Copied],
-    *,
-    own: Callable[[Path], None],
 ) -> Home:
     """Make a side's home directory.
 
@@ -72,7 +74,6 @@ def make_home(
         place: where it stands when the side's commands run.
         environment: of the commands.
         caches: directories that they may write, and what they get for them: a directory that is linked, or a copy.
-        own: gives a directory, with all below it, to the user that commands run as.
 
     Raises:
         OSError: it cannot be made.
@@ -97,8 +98,8 @@ def make_home(
     mirror = _Mirror(frozenset(secrets), caches, above)
     for directory, below in roots.items():
         mirror.make(directory, path / below)
-    own(path)
-    return Home(path, told, tuple(to for to in caches.values() if isinstance(to, Path)))
+    copied = {str(to.relative_to(path)): source for to, source in mirror.copied.items()}
+    return Home(path, told, tuple(to for to in caches.values() if isinstance(to, Path)), copied)
 
 
 def overlaps(cache: Path, hidden: Collection[Path]) -> bool:
@@ -115,6 +116,7 @@ class _Mirror:
     caches: Mapping[Path, Path | Copied]
     above: Collection[Path]
     """All that is hidden or a cache, and the directories above."""
+    copied: dict[Path, Path] = field(default_factory=dict)
 
     def make(self, real: Path, to: Path) -> None:
         """Link all of a directory, and make those that are written themselves."""
@@ -142,7 +144,8 @@ class _Mirror:
         to.parent.mkdir(parents=True, exist_ok=True)
         other = self.caches[real]
         if isinstance(other, Copied):
-            copy(other.source, to)
+            to.mkdir()
+            self.copied[to] = other.source
         else:
             to.symlink_to(other)
 

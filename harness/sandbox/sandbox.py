@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import marshal
 import os
+import re
 import stat
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Literal
 
@@ -20,10 +21,20 @@ from gate.removal import remove_tree
 from gate.walking import descend
 from harness.sandbox import alone, landlock
 from harness.sandbox.caches import Reach, added_to, caches, home_of, is_told
-from harness.sandbox.enter import MACHINES, enter, hide
+from harness.sandbox.enter import MACHINES, enter, hide, join
 from harness.sandbox.home import FETCHING, SECRETS, TMP, Copied, Home, copy, make_home, overlaps
-from harness.sandbox.landlock import DEVICE, LEAST, READ, REOPEN, WRITE, Rule
-from harness.sandbox.sight import git_secrets, runner_secrets, sight, system_secrets
+from harness.sandbox.landlock import (
+    DEVICE,
+    LEAST,
+    READ,
+    REOPEN,
+    WRITE,
+    Rule,
+    git_secrets,
+    runner_secrets,
+    sight,
+    system_secrets,
+)
 
 _NOBODY = 65534
 _DEVICES = (
@@ -31,6 +42,14 @@ _DEVICES = (
 )  # fmt: skip
 _TERMINALS = Path("/dev/pts")
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108  # semaphores of all programs are there
+_TEMPORARY = ("/tmp", "/var/tmp", _SHARED_MEMORY)  # noqa: S108  # they are covered
+_IN_TEMPORARY = re.compile(r"/(?:tmp|var/tmp|dev/shm)/[^\s:;,\"'=]+")
+_SERVERS = ("/run/user", "/run/dbus", "/run/containerd", "/run/docker", "/run/podman", "/run/crio", "/run/libvirt")
+_SOCKETS = (
+    "/run/docker.sock", "/run/snapd.socket", "/run/snapd-snap.socket", "/run/systemd/private", "/run/lxd.socket",
+    "/var/lib/lxd/unix.socket", "/var/lib/incus/unix.socket", "/var/snap/lxd/common/lxd/unix.socket",
+)  # fmt: skip
+"""Of servers that start programs for whoever asks, or that speak for the user."""
 _SECONDS = 10.0
 _JAVA = "JAVA_TOOL_OPTIONS"
 _JVM = frozenset(
@@ -64,13 +83,15 @@ class Confinement:
     """A descriptor of Landlock's."""
     user: int
     """To become; -1: none."""
-    network: int
-    """The descriptor of a process whose network it gets; -1: the host's network."""
+    room: int = -1
+    """The descriptor of a process whose namespaces it enters; -1: it stays in those of the host."""
+    kinds: int = 0
+    """Which of them, as setns(2) has it."""
 
     @property
     def alone(self) -> bool:
-        """Whether a process enters it by itself: threads get no user namespace, in which a user has a network."""
-        return self.network >= 0 > self.user
+        """Whether a process enters it by itself: threads get no user namespace, in which a user has the others."""
+        return self.room >= 0 > self.user
 
 
 class Sandbox:
@@ -115,6 +136,10 @@ class Sandbox:
         """Return where the sides' own home directories are now; none: they have the user's."""
         return {}
 
+    def sees(self, side: Side, path: str) -> str:  # noqa: ARG002
+        """Return where perfgate finds what a side's commands find at an absolute path."""
+        return path
+
     def own(self, directory: Path) -> None:
         """Give a directory, with all below it, to the user that commands run as."""
 
@@ -143,37 +168,45 @@ def examined(wanted: Wanted) -> Sandboxed:
     try:
         ruleset = landlock.ruleset([Rule(Path("/"), READ)])
         try:
-            _tried(ruleset)
+            _try(partial(enter, ruleset, _user()))
         finally:
             os.close(ruleset)
     except (OSError, subprocess.SubprocessError) as error:
         return Sandboxed(why="refused", detail=str(error))
-    with closing(Network()) as network:
-        alone_there = network.descriptor is not None
-    signals, user = landlock.stops_signals(), _user() >= 0
-    return Sandboxed(landlock=version, signals=signals, user=user, network="off" if alone_there else "on")
+    had = namespaces()
+    return Sandboxed(
+        landlock=version,
+        signals=landlock.stops_signals(),
+        user=_user() >= 0,
+        network="off" if "network" in had else "on",
+        files="own" if "files" in had else "machine",
+        detail="; ".join(had - {"network", "files"}),
+    )
+
+
+@cache
+def namespaces() -> frozenset[str]:
+    """Return what commands can have of their own here, found by trying: "network", "files"; why not, in words.
+
+    Containers and some systems refuse them (AppArmor on Ubuntu 24.04).
+    """
+    with closing(Room()) as room:
+        for had in (room.had, room.had - {"files"}):
+            try:
+                _try(partial(join, *room.entered(had, network=False)))
+            except (OSError, subprocess.SubprocessError):
+                continue
+            return had | ({room.why} if room.why else set())
+    return frozenset({room.why or "Operation not permitted"})
 
 
 def _user() -> int:
     return _NOBODY if os.geteuid() == 0 else -1
 
 
-def _tried(ruleset: int) -> None:
-    """Enter a sandbox in a thread, and start something."""
-    failed: list[Exception] = []
-
-    def inside() -> None:
-        try:
-            enter(ruleset, _user())
-            subprocess.run(["/bin/sh", "-c", ":"], check=True, capture_output=True, timeout=_SECONDS)
-        except (OSError, subprocess.SubprocessError) as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=inside)
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
+def _try(inside: Callable[[], None]) -> None:
+    """Enter what commands enter, and start something."""
+    subprocess.run(["/bin/sh", "-c", ":"], check=True, capture_output=True, timeout=_SECONDS, preexec_fn=inside)
 
 
 def outputs(directory: Path, side: Side) -> Path:
@@ -226,6 +259,8 @@ class Ground:
     """The git directory of the checkout."""
     kept: Path | None
     """Where root keeps caches for the other user that commands run as; None: nowhere."""
+    texts: str = ""
+    """Commands that are run: of directories for temporary files they see what is named here."""
     caller: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
 
@@ -240,9 +275,9 @@ class Landlocked(Sandbox):
         self._written: dict[Side, Mapping[Path, Path | Copied]] = {}
         self._at: dict[Side, Path] = {}
         self._rulesets: dict[tuple[Side, int, bool, int], int] = {}
+        self._rooms: dict[Side, Room] = {}
         self._apart = False
         self._made: list[Path] = []
-        self._network = Network()
         # the thread that starts a command is inside as well, and has the memory of this process
         hide()
         if self._user >= 0:
@@ -275,8 +310,7 @@ class Landlocked(Sandbox):
         key = (side, tree.stat().st_ino, building, scratch.stat().st_ino if scratch is not None else 0)
         if key not in self._rulesets:
             self._rulesets[key] = landlock.ruleset(self._rules(side, tree, scratch, building=building))
-        inside = -1 if network or self._network.descriptor is None else self._network.descriptor
-        return Confinement(self._rulesets[key], self._user, inside)
+        return Confinement(self._rulesets[key], self._user, *self._rooms[side].entered(namespaces(), network=network))
 
     def standing(self, side: Side) -> Mapping[Path, Path]:
         """Return where a side's home is, and where it is to stand."""
@@ -286,7 +320,12 @@ class Landlocked(Sandbox):
         """Return where the sides' own home directories are now."""
         for side in SIDES:
             self._home(side)
-        return {side: self._at[side] for side in SIDES}
+        # as its commands find them: caches are laid over what is there
+        return {side: Path(self.sees(side, str(self._at[side]))) for side in SIDES}
+
+    def sees(self, side: Side, path: str) -> str:
+        """Return where perfgate finds what a side's commands find at an absolute path."""
+        return self._rooms[side].root + path if side in self._rooms else path
 
     @contextmanager
     def taking_turns(self) -> Iterator[None]:
@@ -337,10 +376,13 @@ class Landlocked(Sandbox):
 
     def clear(self) -> None:
         """Empty what TMPDIR names."""
-        for at in self._at.values():
+        for side, at in self._at.items():
             with suppress(OSError):
                 _clear(at / TMP)
                 self.own(at / TMP)
+            for each in self._rooms[side].writable:
+                with suppress(OSError):
+                    _clear(Path(self.sees(side, each)))
 
     def reach(self, side: Side, environment: Mapping[str, str]) -> Reach:
         """Return the folders that stay when the run ends, and where programs share memory if commands left some."""
@@ -366,7 +408,8 @@ class Landlocked(Sandbox):
                 self._made.pop().rmdir()
         while self._rulesets:
             os.close(self._rulesets.popitem()[1])
-        self._network.close()
+        while self._rooms:
+            self._rooms.popitem()[1].close()
 
     def _home(self, side: Side) -> Home:
         if side not in self._homes:
@@ -377,9 +420,51 @@ class Landlocked(Sandbox):
             written = self._written[side] = {
                 each: self._shared(side, each) for each in wanted if not overlaps(each, hidden)
             }
-            self._homes[side] = make_home(at, self._place(side), environment, written, own=self.own)
+            self._homes[side] = home = make_home(at, self._place(side), environment, written)
             self._at[side] = at
+            owner = self._user if self._user >= 0 else os.geteuid()
+            overlays, laid = list[tuple[str, str, str]](), dict[str, int]()
+            for to, source in home.copied.items():
+                # another user's could not be written; the others divide what mount(2) is told
+                real = os.path.realpath(source)
+                plain = not {*",:\\"} & {*f"{at}{to}{real}"}
+                if plain and Path(real).is_dir() and Path(real).stat().st_uid == owner:
+                    laid[to] = len(overlays)
+                    overlays.append((f"{at}/{to}", real, f"{ground.work}/changed-{side}-{laid[to]}"))
+            self._rooms[side] = room = self._room(side, overlays)
+            for to, source in home.copied.items():
+                if str(laid.get(to)) not in room.had:
+                    copy(source, at / to)
+            self.own(at)
         return self._homes[side]
+
+    def _room(self, side: Side, overlays: Sequence[tuple[str, str, str]]) -> Room:
+        """Make the namespaces of a side: what is temporary or leads to servers of the machine is covered."""
+        if "files" not in namespaces():
+            return Room()
+        ground, environment = self._ground, self._ground.environments[side]
+        own = [ground.work, ground.project, ground.git, *([ground.kept] if ground.kept is not None else [])]
+        trusted = [environment.get("SSH_AUTH_SOCK", ""), *(ground.write["base"] or [])]
+        kept = {os.path.realpath(each) for each in trusted if os.path.isabs(each)}  # noqa: PTH117
+        temporary, servers = ({os.path.realpath(each) for each in found} for found in (_TEMPORARY, _SERVERS))
+        # what is all of one of them needs it whole
+        whole = {os.path.realpath(each) for each in (*own, environment.get("HOME", "/"))}
+        covered = {each for each in (temporary | servers) - whole if Path(each).is_dir()}
+        told = _IN_TEMPORARY.findall(" ".join((ground.texts, *environment.values())))
+        named = {os.path.realpath(each) for each in (*own, *self._written[side], sys.prefix, __file__, *told)}
+        visible = {each for each in kept if any(each.startswith(f"{above}/") for above in covered)}
+        for above in covered & temporary:
+            for each in named:
+                if each.startswith(f"{above}/") and (each in kept or not Path(each).is_socket()):
+                    # with all that belongs to it
+                    visible.add(f"{above}/{each[len(above) + 1 :].partition('/')[0]}")
+        if any(each.startswith(f"{_SHARED_MEMORY}/") for each in visible):
+            # what is written there would be written in what stays visible
+            covered.discard(_SHARED_MEMORY)
+        names = [*_SOCKETS, *(each.partition(":")[2] for each in environment.values() if each.startswith("unix:"))]
+        sockets = {os.path.realpath(each) for each in names if Path(each).is_socket()} - kept
+        files = [each for each in sockets if not any(each.startswith(f"{above}/") for above in covered)]
+        return Room(sorted(covered), sorted(visible), files, overlays)
 
     def _shared(self, side: Side, cache: Path) -> Path | Copied:
         """Return what commands get for a cache: what stays for the next run, or a copy where nothing may."""
@@ -445,7 +530,8 @@ class Landlocked(Sandbox):
 
     def _rules(self, side: Side, tree: Path, scratch: Path | None, *, building: bool) -> Iterator[Rule]:
         home = self._homes[side]
-        yield from sight(self._hidden(side, building=building))
+        room = self._rooms[side]
+        yield from sight(self._hidden(side, building=building), ("/", *room.visible))
         for path in (
             tree,
             self._at[side],
@@ -456,7 +542,8 @@ class Landlocked(Sandbox):
             yield Rule(path, WRITE)
         # perfgate writes and reads there by name, so a command can put nothing in the place of a file
         yield Rule(outputs(self._ground.outputs, side), REOPEN)
-        yield Rule(Path(_SHARED_MEMORY), WRITE)
+        for writable in {_SHARED_MEMORY, *room.writable}:
+            yield Rule(self.sees(side, writable), WRITE)
         for name in _DEVICES:
             yield Rule(Path("/dev", name), DEVICE)
         if not any(each.name != "ptmx" for each in _TERMINALS.glob("*")):
@@ -466,15 +553,27 @@ class Landlocked(Sandbox):
             yield Rule(device, DEVICE)
 
 
-class Network:
-    """A network with a loopback and no more, kept by a process that ends with this object or with perfgate.
+class Room:
+    """Namespaces that a process keeps, which ends with this object or with perfgate.
 
-    descriptor: of the process; None: this system refuses it.
+    descriptor: of the process; -1: there are none. had: which there are, and the numbers of overlays. why: what the
+    system said; "": nothing. root: leads to the root directory inside; "": it is the machine's. visible: see
+    harness/sandbox/alone.py. writable: covered directories for temporary files, where nothing else would be, too.
     """
 
-    def __init__(self) -> None:
-        """Begin it."""
-        self.descriptor: int | None = None
+    def __init__(
+        self,
+        covered: Sequence[str] = (),
+        visible: Sequence[str] = (),
+        files: Sequence[str] = (),
+        overlays: Sequence[tuple[str, str, str]] = (),
+    ) -> None:
+        """Make them; the arguments as in harness/sandbox/alone.py."""
+        self.descriptor, self.had, self.why, self.root = -1, frozenset[str](), "", ""
+        self.visible = visible
+        self.writable = [
+            each for each in covered if each in _TEMPORARY and not any(path.startswith(f"{each}/") for path in visible)
+        ]
         self._process: subprocess.Popen[bytes] | None = None
         if sys.platform != "linux":
             return
@@ -482,17 +581,36 @@ class Network:
         argv = [sys.executable, "-I", "-S", alone.__file__]
         with suppress(OSError):
             self._process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True)
-            assert self._process.stdout is not None  # noqa: S101  # for types
-            if self._process.stdout.read(1):
+            told = self._told(marshal.dumps((*map(list, (covered, visible, files, overlays)),)))
+            self.had, _, self.why = frozenset(told.partition("!")[0].split()), *told.strip().partition("! ")[1:]
+            if self.had:
                 self.descriptor = os.pidfd_open(self._process.pid)
-        if self.descriptor is None:
+        if self.descriptor < 0:
             self.close()
+        elif "files" in self.had:
+            self.root = f"/proc/{self._process.pid}/root" if self._process is not None else ""
+
+    def _told(self, words: bytes) -> str:
+        assert self._process is not None  # noqa: S101  # for types
+        ask, answer = self._process.stdin, self._process.stdout
+        assert ask is not None  # noqa: S101  # for types
+        assert answer is not None  # noqa: S101  # for types
+        ask.write(words)
+        ask.flush()
+        return answer.readline().decode()
+
+    def entered(self, had: Collection[str], *, network: bool) -> tuple[int, int]:
+        """Return what a command enters of it (see Confinement); had: that can be entered here."""
+        kinds = alone.NEW_NETWORK if "network" in had and not network else 0
+        kinds |= alone.NEW_MOUNTS if "files" in had and self.root else 0
+        if self.descriptor < 0 or not kinds:
+            return -1, 0
+        return self.descriptor, kinds | (alone.NEW_USER if _user() < 0 else 0)
 
     def close(self) -> None:
         """End it."""
-        if self.descriptor is not None:
+        if self.descriptor >= 0:
             os.close(self.descriptor)
-            self.descriptor = None
         if self._process is not None:
             self._process.communicate()
-            self._process = None
+        self.descriptor, self.root, self.writable, self._process = -1, "", [], None

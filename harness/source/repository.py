@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import posixpath
 import re
+import tomllib
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
@@ -214,3 +218,93 @@ def refuse_several(revision: str, option: str | None = None) -> None:
             f"{revision}: does not name one commit: write a branch, a tag or a commit, such as main or main~1",
             option=option,
         )
+
+
+def shared_paths(repository: Repository, paths: Sequence[str]) -> list[str]:
+    """Find what git does not track at or below paths of the project: paths of the repository, directories whole.
+
+    A path that git tracks in part (data/ with a .gitkeep) gives what it does not track of it: what is tracked, each
+    side has from its own commit.
+
+    Raises:
+        SourceError: a path is outside the project, does not exist in the checkout, or is tracked throughout.
+    """
+    found = []
+    for path in paths:
+        inner = posixpath.normpath(path)
+        if path.startswith("/") or inner in (".", "..") or inner.startswith("../"):
+            raise SourceError(
+                f"[build] share: {path} is not a path inside the project: write one relative to perfgate.toml"
+            )
+        place = repository.project / inner
+        if not os.path.lexists(place):
+            where = repository.project
+            raise SourceError(f"[build] share: {path} does not exist in {where}: make it, or remove it from share")
+        name = repository.inside(inner)
+        # all that is not tracked, ignored or not; --directory: whole directories in one entry
+        others = repository.git.entries("ls-files", "--others", "--directory", "-z", "--", name)
+        if not others:
+            advice = "take it out of share (overlay gives both sides head's)"
+            raise SourceError(f"[build] share: git tracks {path}, so each side has its own: {advice}")
+        found += [other.rstrip("/") for other in others]
+    return found
+
+
+def link(repository: Repository, tree: Path, shared: Sequence[str]) -> None:
+    """Link paths of the repository from the checkout into a tree; what the tree's commit has stays.
+
+    Raises:
+        SourceError: a link cannot be made.
+    """
+    for name in shared:
+        try:
+            _link(repository.top / name, tree / name, tree)
+        except OSError as error:
+            raise SourceError(f"[build] share: {name} cannot be linked: {error.strerror}: {error.filename}") from None
+
+
+def _link(source: Path, target: Path, tree: Path) -> None:
+    if not os.path.lexists(target):
+        # never through a link of the commit to a place outside the tree
+        if not target.parent.resolve().is_relative_to(tree.resolve()):
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(source)
+    elif target.is_dir() and not target.is_symlink() and source.is_dir():
+        for child in sorted(source.iterdir()):
+            _link(child, target / child.name, tree)
+
+
+_SHARED = "pyproject.toml"
+"""Holds the project's own tables beside perfgate's."""
+
+
+def sources_of(repository: Repository, revision: str, configs: Collection[str] = ()) -> str:
+    """Hash all files of a commit but perfgate's own configuration, of which others compare the keys.
+
+    configs: further files of the repository that hold nothing else.
+
+    Raises:
+        SourceError: git failed.
+    """
+    own = {repository.inside(CONFIG_FILE), *configs}
+    shared = repository.inside(_SHARED)
+    digest = hashlib.sha256()
+    for entry in files_at(repository, revision):
+        if entry.path in own:
+            continue
+        content = _without_own(repository, revision) if entry.path == shared else None
+        digest.update(json.dumps([entry.mode, content or entry.object, entry.path]).encode() + b"\n")
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _without_own(repository: Repository, revision: str) -> str | None:
+    """Return the tables of pyproject.toml but perfgate's; None: it has none of perfgate's, or is no TOML."""
+    try:
+        tables = tomllib.loads(text_at(repository, revision, _SHARED) or "")
+    except (ValueError, RecursionError):
+        return None
+    tools = tables.get("tool")
+    if not isinstance(tools, dict) or tools.pop("perfgate", None) is None:
+        return None
+    return json.dumps(tables, default=str)

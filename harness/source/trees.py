@@ -19,12 +19,10 @@ from harness.errors import SourceError
 from harness.process.budget import Budget
 from harness.source import submodules
 from harness.source.base_and_head import Sources
-from harness.source.lfs import lfs_files, pointers
-from harness.source.pristine import Facts, facts_of, restore
-from harness.source.repository import CONFIG_FILE, Repository
-from harness.source.shared import link, shared_paths
+from harness.source.fetching import lfs_files, pointers
+from harness.source.repository import CONFIG_FILE, Repository, link, shared_paths
 from harness.source.store import lacking_file
-from harness.source.tracked import Commits, Part, known, suspects, updated
+from harness.source.tracked import Commits, Facts, Part, facts_of, known, restore, suspects, updated
 from harness.source.workdir import make_apart
 
 

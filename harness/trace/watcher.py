@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import functools
 import os
 import re
 import socket
@@ -11,12 +13,11 @@ import struct
 import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 from harness.trace import syscalls
-from harness.trace.accesses import Doubt, DoubtKind, Seen
-from harness.trace.caller import Caller, signed
 
 _LINE = 256
 _INTERPRETER = 3
@@ -359,3 +360,353 @@ def _is_directory(path: str) -> bool:
         return stat.S_ISDIR(os.lstat(path).st_mode)
     except OSError:
         return False
+
+
+AT_FDCWD = -100
+_PAGE = 4096
+_LONGEST = 4096
+_MOST_LINKS = 40
+"""Links in one path, as the kernel has it (path_resolution(7))."""
+
+
+class Caller:
+    """A process, or one thread of it, while it waits for its call.
+
+    root: "" where its paths are those of perfgate, otherwise what leads to its root directory.
+    """
+
+    __slots__ = ("pid", "root")
+
+    def __init__(self, pid: int, *, apart: bool = False) -> None:
+        """See the class; apart: it has mounts or a root directory of its own."""
+        self.pid = pid
+        self.root = f"/proc/{pid}/root" if apart else ""
+
+    def memory(self, address: int, size: int) -> bytes:
+        """Read its memory: at most so much.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        # read the memory of a process in one call (process_vm_readv(2)); None: it is not to be had so
+        buffer = ctypes.create_string_buffer(size)
+        here, there = _Piece(ctypes.addressof(buffer), size), _Piece(address, size)
+        count = _copier()(self.pid, here, 1, there, 1, 0)  # type: ignore[operator]
+        found = buffer.raw[:count] if count > 0 else None
+        if found is not None:
+            return found
+        fd = os.open(f"/proc/{self.pid}/mem", os.O_RDONLY)
+        try:
+            return os.pread(fd, size, address)
+        finally:
+            os.close(fd)
+
+    def text(self, address: int) -> str:
+        """Read a string that NUL ends.
+
+        Raises:
+            OSError: it cannot be read.
+            ValueError: it does not end.
+        """
+        found = b""
+        while len(found) <= _LONGEST:
+            # not beyond the page: the next one may not be there
+            start = address + len(found)
+            part = self.memory(start, _PAGE - start % _PAGE)
+            text, end, _ = part.partition(b"\0")
+            found += text
+            if end:
+                return os.fsdecode(found)
+            if not part:
+                break
+        raise ValueError("a path without an end")
+
+    def absolute(self, path: str, directory: int | None = None) -> str:
+        """Give a path from the root; directory: the descriptor from which it starts, None: the working directory.
+
+        Raises:
+            OSError: there is no such directory.
+        """
+        if path.startswith("/"):
+            return path
+        if directory is None or signed(directory) == AT_FDCWD:
+            return f"{os.readlink(f'/proc/{self.pid}/cwd')}/{path}"  # noqa: PTH115
+        return f"{self.open_on(directory)}/{path}"
+
+    def open_on(self, fd: int) -> str:
+        """Give what a descriptor is open on.
+
+        Raises:
+            OSError: it is not open.
+        """
+        return os.readlink(f"/proc/{self.pid}/fd/{signed(fd)}")  # noqa: PTH115
+
+    def leader(self) -> int:
+        """Give the process of which this is a thread.
+
+        Raises:
+            OSError: it has ended.
+        """
+        with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123
+            return next((int(line.split()[1]) for line in file if line.startswith("Tgid:")), self.pid)
+
+    def resolved(self, path: str) -> Iterator[str]:
+        """Give every link that a path from the root passes, and every name that leads back up, and where it ends."""
+        plain = self._plain(path)
+        if plain is not None:
+            yield plain
+            return
+        pending = path.split("/")[::-1]
+        here = ""
+        links = 0
+        while pending and links <= _MOST_LINKS:
+            name = pending.pop()
+            if name in ("", "."):
+                continue
+            if name == "..":
+                yield here or "/"
+                here = here.rpartition("/")[0]
+                continue
+            here = f"{here}/{name}"
+            target = self._target(here)
+            if target is not None:
+                yield here
+                links += 1
+                here = "" if target.startswith("/") else here.rpartition("/")[0]
+                pending += target.split("/")[::-1]
+        yield here or "/"
+
+    def _plain(self, path: str) -> str | None:
+        """Return a path that passes no link, as the kernel says in one step; None: go through it name by name."""
+        # a cache would be as fast, but links change while others ask
+        if path.startswith("/proc/"):
+            return None
+        try:
+            fd = os.open(self.root + path, os.O_PATH | os.O_CLOEXEC)
+        except FileNotFoundError:
+            above, _, name = path.rpartition("/")
+            if name in ("", ".", "..") or _is_link(self.root + path):
+                return None
+            real = _real(f"{self.root}{above}" or "/")
+            return path if real == above or (real == "/" and not above) else None
+        except OSError:
+            return None
+        try:
+            return path if os.readlink(f"/proc/self/fd/{fd}") == path else None  # noqa: PTH115
+        finally:
+            os.close(fd)
+
+    def _target(self, path: str) -> str | None:
+        """Return where a link leads; None: it is none."""
+        if path == "/proc/self":
+            return str(self.leader())
+        if path == "/proc/thread-self":
+            return f"{self.leader()}/task/{self.pid}"
+        try:
+            target = os.readlink(self.root + path)  # noqa: PTH115  # a text, many times
+        except OSError:
+            return None
+        if path.startswith("/proc/") and not target.startswith("/") and ":" in target:
+            return None  # what a descriptor is open on may have no path: pipe:[1234]
+        return target
+
+
+def signed(fd: int) -> int:
+    """Read the lower half of an argument as a descriptor."""
+    low = fd & 0xFFFFFFFF
+    return low - (1 << 32) if low & 0x80000000 else low
+
+
+def _is_link(path: str) -> bool:
+    try:
+        os.readlink(path)  # noqa: PTH115
+    except OSError:
+        return False
+    return True
+
+
+def _real(path: str) -> str | None:
+    try:
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
+    finally:
+        os.close(fd)
+
+
+class _Piece(ctypes.Structure):
+    """struct iovec."""
+
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+@functools.cache
+def _copier() -> object:
+    call = ctypes.CDLL(None).process_vm_readv
+    call.argtypes = (ctypes.c_int, *(ctypes.POINTER(_Piece), ctypes.c_ulong) * 2, ctypes.c_ulong)
+    call.restype = ctypes.c_ssize_t
+    return call
+
+
+DoubtKind = Literal[
+    "no-tracer",
+    "architecture",
+    "connection",
+    "handle",
+    "interrupted",
+    "io-uring",
+    "keyring",
+    "lost",
+    "namespace",
+    "privileges",
+    "process",
+    "shared-memory",
+    "too-many",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why more may have been read than was seen.
+
+    kind: no-tracer: this system tells nothing. architecture: a program or a call of another one (32 bits). connection:
+    to a process that is none of the traced ones. handle: a file opened by its handle. interrupted: a signal ended a
+    call that it would not have ended untraced; never by ptrace. io-uring: reads without calls. keyring: keys of the
+    user or the kernel. lost: a call that could not be understood. namespace: paths may mean other files. privileges: a
+    program that would have more of them if it were not traced. process: memory or descriptors of another process.
+    shared-memory: found by a key, name or number. too-many: more paths than are kept.
+    where: the path, address or call.
+    """
+
+    kind: DoubtKind
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Accesses:
+    """What traced commands did; all paths are absolute.
+
+    read: opened, asked for or passed on the way, whether it exists or not: every link and directory of a path too.
+    listed: directories. executed: programs and their interpreters, which are in read too. written: opened to be
+    written anew, which reads nothing of them. moved: directories that got another name, or whose name another got, so
+    that later paths below them mean other files. changed: of what is in read the files, and of
+    what is listed the directories, that somebody else had changed, since the moment that the trace was given, when
+    they were first met. doubts: each once.
+    """
+
+    read: frozenset[str]
+    listed: frozenset[str]
+    executed: frozenset[str]
+    written: frozenset[str]
+    moved: frozenset[str]
+    changed: frozenset[str]
+    absent: frozenset[str]
+    doubts: tuple[Doubt, ...]
+
+    @property
+    def disturbed(self) -> bool:
+        """Return whether the tracer disturbed what it traced, as only the faster one does."""
+        return any(each.kind == "interrupted" for each in self.doubts)
+
+    def and_again(self, later: Accesses) -> Accesses:
+        """Join what a disturbed execution did with what the next one did, which was not disturbed."""
+        return Accesses(
+            read=self.read | later.read,
+            listed=self.listed | later.listed,
+            executed=self.executed | later.executed,
+            written=self.written | later.written,
+            moved=self.moved | later.moved,
+            changed=self.changed | later.changed,
+            absent=self.absent | later.absent,
+            doubts=tuple({each: None for each in (*self.doubts, *later.doubts) if each.kind != "interrupted"}),
+        )
+
+
+MOST = 1_000_000
+"""Paths that are kept."""
+_SHARED = "/dev/shm/"  # noqa: S108  # a place that is looked for, not used
+
+
+_TICK, _SECOND = 20_000_000, 1_000_000_000
+
+
+def is_changed(facts: os.stat_result, since: int) -> bool:
+    """Return whether a file may have changed since a moment, in nanoseconds, by its times.
+
+    The clock of a file system goes by the kernel's ticks, of up to 10 ms, and some write down whole seconds, or two.
+    """
+    step = 2 * _SECOND if facts.st_ctime_ns % _SECOND == 0 else _TICK
+    return max(facts.st_mtime_ns, facts.st_ctime_ns) > since - step
+
+
+@dataclass(slots=True)
+class Seen:
+    """Gathers accesses.
+
+    since: what changed later, in nanoseconds since the epoch, is told.
+    """
+
+    since: int
+    read: set[str] = field(default_factory=set)
+    listed: set[str] = field(default_factory=set)
+    executed: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+    moved: set[str] = field(default_factory=set)
+    absent: set[str] = field(default_factory=set)
+    doubts: dict[Doubt, None] = field(default_factory=dict)
+    _changed: set[str] = field(default_factory=set)
+    _changed_directories: set[str] = field(default_factory=set)
+
+    def doubt(self, doubt: Doubt) -> None:
+        """Note that more may have been read."""
+        self.doubts.setdefault(doubt)
+
+    def keep(self, path: str, root: str, *, anew: bool = False) -> None:
+        """Note a resolved path, and all directories above it.
+
+        root: leads to the root directory of who asked, "" where it is perfgate's own. anew: it is opened only to be
+        written anew.
+        """
+        if anew:
+            self._full(self.written)
+            self.written.add(path)
+            path = path.rpartition("/")[0] or "/"
+        while path not in self.read:
+            self._full(self.read)
+            if path not in self.written:
+                self._meet(path, root)
+            self.read.add(path)
+            path = path.rpartition("/")[0] or "/"
+
+    def _meet(self, path: str, root: str) -> None:
+        try:
+            facts = os.lstat(root + path)
+        except OSError:
+            self.absent.add(path)
+            return
+        if path.startswith(_SHARED):
+            # what is in memory that programs share changes without a trace
+            self._changed.add(path)
+        elif is_changed(facts, self.since):
+            (self._changed_directories if stat.S_ISDIR(facts.st_mode) else self._changed).add(path)
+
+    def _full(self, paths: set[str]) -> None:
+        if len(paths) >= MOST:
+            paths.clear()
+            self.doubt(Doubt("too-many"))
+
+    def accesses(self) -> Accesses:
+        """Return what was gathered."""
+        shared = self.listed & {_SHARED.rstrip("/")}
+        return Accesses(
+            read=frozenset(self.read),
+            listed=frozenset(self.listed),
+            executed=frozenset(self.executed),
+            written=frozenset(self.written),
+            moved=frozenset(self.moved),
+            changed=frozenset(self._changed | (self._changed_directories & self.listed) | shared),
+            absent=frozenset(self.absent),
+            doubts=tuple(self.doubts),
+        )

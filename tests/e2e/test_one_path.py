@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+from harness.process.mounts import mounts_here
 
 from harness.process.groups import alive
-from harness.process.mounts import mounts_here
 from tests.support.project import Project, environment, perfgate
 
 pytestmark = pytest.mark.endtoend

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.process.execute import Command, Outcome, ProcessExecutor
-from harness.trace.accesses import Accesses
-from harness.trace.executor import TracedExecutor
-from harness.trace.trace import Tracer, tracing
+from harness.trace.trace import TracedExecutor, Tracer, tracing
+from harness.trace.watcher import Accesses
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 

@@ -19,9 +19,18 @@ from gate.model.warnings.checkout import (
     TokenLeft,
 )
 from harness.errors import SourceError
-from harness.source import lfs
 from harness.source.credentials import Access, persisted_token
-from harness.source.fetching import ADVICE, REMOTE, Clone, FetchError, fetch_submodules, open_clone
+from harness.source.fetching import (
+    ADVICE,
+    REMOTE,
+    Clone,
+    FetchError,
+    fetch_lfs,
+    fetch_submodules,
+    lfs_files,
+    open_clone,
+    pointers,
+)
 from harness.source.git import git_of
 from harness.source.repository import Repository, find_repository, refuse_several
 
@@ -163,13 +172,13 @@ def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
 
 
 def _large(repository: Repository, clone: Clone | None, base: str | None) -> tuple[AnyWarning, ...]:
-    files = lfs.lfs_files(repository)
+    files = lfs_files(repository)
     if not files:
         return ()
-    empty = lfs.pointers(repository, files)
+    empty = pointers(repository, files)
     if empty:
         return (PointersCheckedOut(tuple(empty[:_NAMED]), max(0, len(empty) - _NAMED)),)
-    problem = lfs.fetch_lfs(clone, base) if clone and base else ""
+    problem = fetch_lfs(clone, base) if clone and base else ""
     return (LfsNotFetched(problem),) if problem else ()
 
 

@@ -27,7 +27,7 @@ from gate.model import UserError
 from gate.run.failure_line import Heard, say_why
 from gate.run.interruption import EndedError
 from gate.writing.plain import visible
-from harness.process.secret_names import is_of_runner, is_secret
+from harness.process.execute import is_of_runner, is_secret
 
 _TOKEN = re.compile(r"\b(gh[a-z]_[A-Za-z0-9]{10,}|github_pat_[A-Za-z0-9_]{10,})")
 SECRET = ("GITHUB_TOKEN", "GH_TOKEN", "INPUT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")

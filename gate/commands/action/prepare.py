@@ -250,7 +250,7 @@ def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
     from gate.commands.action.commits import checkout_warnings, fetch_for_creep
     from gate.commands.action.measure import measuring_options
     from gate.run.creep import open_creep
-    from harness.source.pin import SamePinError
+    from harness.source.base_and_head import SamePinError
 
     directory = Path(request.directory)
     try:

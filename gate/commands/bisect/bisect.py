@@ -44,8 +44,7 @@ from harness.host.lock import NotFreeError
 from harness.loop.execution import Executions
 from harness.process.budget import Budget, BudgetEndedError
 from harness.source.trees import open_trees
-from harness.trace.executor import TracedExecutor
-from harness.trace.trace import Trace, tracing
+from harness.trace.trace import Trace, TracedExecutor, tracing
 
 _FOLDER = Path(DEFAULT_FOLDER) / "bisect"
 BUDGETS = 4

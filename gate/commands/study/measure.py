@@ -52,7 +52,7 @@ from harness.loop.ledger import Ledger
 from harness.loop.measure import Measured
 from harness.loop.schedule import design_schedule
 from harness.loop.steps import ExecutionStep, Round
-from harness.source.identity import sources_of
+from harness.source.repository import sources_of
 
 FOLDER = "study"
 

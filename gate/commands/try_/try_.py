@@ -40,7 +40,7 @@ from gate.store.learning import costs_of
 from harness.build.cache import About
 from harness.host.fitness import QUICK_WINDOW, STILL_BUSY, examine, others_load, unfit
 from harness.host.lock import NotFreeError
-from harness.host.native import is_native
+from harness.host.shims import is_native
 from harness.instruments.declaration import Found, declared
 from harness.instruments.protocol import by_hand
 from harness.process.budget import Budget

@@ -19,7 +19,7 @@ from harness.host.fitness.counters import Window, watch
 from harness.host.fitness.kernel_files import CPUS, Check, State, Tree, cpu_list, unreadable, whole, written
 from harness.host.lock import claim_of, lock_file
 from harness.process.execute import find_own
-from harness.trace.executor import tracer_here
+from harness.trace.trace import tracer_here
 
 DEEP = 50
 """Microseconds to wake up from which a sleep is deep: five percent of a millisecond."""

@@ -18,7 +18,7 @@ from harness.build.perturb import make_shims
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.deadline import DeadlineError, deadline
 from harness.process.groups import alive
-from harness.process.mounts import mounts_here
+from harness.sandbox.sandbox import namespaces
 from tests.harness.build.test_builder import builder_of, good
 from tests.harness.build.test_one_path import files, unequal
 from tests.support.traced import needs_gcc
@@ -26,7 +26,7 @@ from tests.support.traced import needs_gcc
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
 
-pytestmark = pytest.mark.skipif(not mounts_here(), reason="this system refuses mount namespaces")
+pytestmark = pytest.mark.skipif("files" not in namespaces(), reason="this system refuses mount namespaces")
 
 # Each waits until the other has begun.
 MEET = (
@@ -236,5 +236,5 @@ def test_usual_builds_are_made_at_once(meeting: Path, monkeypatch: pytest.Monkey
         Recipe(BuildTable(setup="npm ci", command=["cargo", "build", "--release"]), {"CARGO_TARGET_DIR": "target"}),
     ]
     assert may_be_at_once(recipes)
-    monkeypatch.setattr(builder, "mounts_here", lambda: False)
+    monkeypatch.setattr(builder, "namespaces", lambda: frozenset())
     assert not may_be_at_once(recipes)

@@ -15,7 +15,7 @@ from harness.build import builder as building
 from harness.build.builder import TreeBuilder
 from harness.build.cache import BuildCache
 from harness.build.changes import Declared, Watch, named
-from harness.process.mounts import mounts_here
+from harness.sandbox.sandbox import namespaces
 from tests.harness.build.test_builder import bad, builder_of, good
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def both(builder: TreeBuilder) -> dict[str, Build | Failure]:
     return {side: builder.build(side, 0, 5) for side in SIDES}
 
 
-@pytest.mark.skipif(not mounts_here(), reason="this system refuses mount namespaces")
+@pytest.mark.skipif("files" not in namespaces(), reason="this system refuses mount namespaces")
 def test_builds_at_once(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
     checkout.commit(source="1", lock="0", into_dot_sh=INTO_BASE.replace("@", "source"))

@@ -217,7 +217,7 @@ def test_a_check_that_fails_is_unknown(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(("works", "value"), [(True, "allowed"), (False, "refused")])
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux has them")
 def test_namespaces_cost_no_precision(monkeypatch: pytest.MonkeyPatch, works: bool, value: str) -> None:
-    monkeypatch.setattr("harness.host.fitness.machine.mounts_here", lambda: works)
+    monkeypatch.setattr("harness.host.fitness.machine.namespaces", lambda: {"files"} if works else set())
     check = machine_checks.mounts()
     assert (check.state, check.value, check.command) == ("ok", value, None)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.native import is_native
+from harness.host.shims import is_native
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from gate.config.study import Setting
 from gate.model import Build, Cut, HostState, Same, Side, Unproved
 from harness.loop.measure import Measured
 from harness.process.execute import Command, Outcome
-from harness.trace.accesses import Accesses
+from harness.trace.watcher import Accesses
 from tests.harness.loop.test_measure import REAL, Bench, FakeBuilder, adding, builds, executions
 from tests.support.fakes import FakeExecutor, taking
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.sandbox.landlock import READ, READ_DIR, Rule
-from harness.sandbox.sight import runner_secrets, sight
+from harness.sandbox.landlock import READ, READ_DIR, Rule, runner_secrets, sight
 
 
 def seen(rules: list[Rule], path: Path) -> bool:

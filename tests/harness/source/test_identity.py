@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.source.identity import sources_of
-from harness.source.repository import find_repository
+from harness.source.repository import find_repository, sources_of
 from tests.support.project import Project
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.trace.accesses import Doubt
 from harness.trace.trace import Tracer
+from harness.trace.watcher import Doubt
 from tests.support.traced import python, seen, traced
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.process.execute import Command, ProcessExecutor
-from harness.trace.executor import TracedExecutor, tracer_here
-from harness.trace.trace import Tracer, tracing
+from harness.trace.trace import TracedExecutor, Tracer, tracer_here, tracing
 from tests.support.traced import compiled, needs_gcc, seen, traced, words
 
 ISOLATES = subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode == 0
