@@ -22,10 +22,9 @@ from tests.support.pages import ROOT, parts, run_page, shown_commands
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 TOML = re.compile(r"^```toml\n((?s:.*?))^```$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?://)([^)#]*)(?:#([^)]*))?\)")
-WITH_COMMANDS = [
-    page for page in sorted((ROOT / "docs").rglob("*.md")) if any(shown_commands(page.read_text(encoding="utf-8")))
-]
-AT_NIGHT = [page for page in WITH_COMMANDS if "\n<!-- at night -->\n" in page.read_text(encoding="utf-8")]
+OF_DOCS = {page: page.read_text(encoding="utf-8") for page in PAGES if page.parent != ROOT}
+BY_DAY = [page for page, text in OF_DOCS.items() if any(shown_commands(text, night=False))]
+AT_NIGHT = [page for page, text in OF_DOCS.items() if "\n<!-- at night -->\n" in text]
 
 
 def test_generated_files_are_current() -> None:
@@ -115,7 +114,7 @@ def test_make_evidence_writes_its_page_by_the_command_that_the_page_names() -> N
 
 
 @pytest.mark.endtoend
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", BY_DAY, ids=lambda page: page.name)
 def test_commands_on_pages(page: Path, tmp_path: Path) -> None:
     run_with_its_programs(page, tmp_path)
 

@@ -9,16 +9,12 @@ import pytest
 
 from gate.model.warnings.hosts import OnBattery
 from gate.units import agree
-from tests.support.project import ENOUGH, Project, Step, committed, perfgate
+from tests.support.project import AS_BY_DEFAULT, ENOUGH, Project, Step, committed, perfgate
 from tests.support.project import FEW as CONFIG
 from tests.support.project import SHELL_BENCH as BENCH
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
 pytestmark = pytest.mark.xdist_group("measures")
-
-
-MEASURED = ("--set", "gate.sameness=off")
-"""Where a change changes no program."""
 
 
 @pytest.fixture
@@ -35,7 +31,9 @@ def project(tmp_path: Path) -> Project:
 def test_a_regression_fails_and_leaves_a_report(project: Project) -> None:
     index = (project.top / ".git/index").read_bytes()
     # the benchmark's values follow the seed: one interval in twenty does not hold the truth
-    done = project.process("check", "--seed", "1", *ENOUGH, "--set", "plan.executions=2", "--set", "plan.iterations=4")
+    done = project.process(
+        "check", "--seed", "1", *AS_BY_DEFAULT, *ENOUGH, "--set", "plan.executions=2", "--set", "plan.iterations=4"
+    )
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("✖ Regression: ")
     assert "\nnext      Fix the regression (`perfgate explain` names the functions: " in done.stdout
@@ -59,7 +57,7 @@ def test_a_regression_fails_and_leaves_a_report(project: Project) -> None:
 def test_no_change_passes(project: Project) -> None:
     project.write("README", "only words")
     project.commit()
-    done = project.perfgate("check", *ENOUGH, *MEASURED)
+    done = project.perfgate("check", *ENOUGH)
     assert (done.returncode, done.stdout[:6]) == (0, "✔ Pass"), done.stdout + done.stderr
     assert "explain" not in done.stderr
     assert project.report()["findings"][0]["verdict"] == "unchanged"
@@ -113,9 +111,9 @@ def test_a_feature_branch_is_compared_with_its_merge_base(project: Project) -> N
     project.git("checkout", "-q", "-b", "feature", "HEAD~1")
     project.write("notes", "x")
     project.commit()
-    assert project.perfgate("check", *MEASURED).returncode == 0
+    assert project.perfgate("check").returncode == 0
     project.git("checkout", "-q", "--detach")
-    assert project.perfgate("check", *MEASURED).returncode == 0
+    assert project.perfgate("check").returncode == 0
     assert project.report()["run"]["base"]["sha"] == project.git("rev-parse", "main~1")
 
 
@@ -407,7 +405,7 @@ def test_secrets_do_not_reach_benchmarks_and_reports_hide_removed_values(project
     project.write("bench.sh", program)
     project.write("perfgate.toml", config)
     project.commit()
-    done = project.perfgate("check", "--base", "HEAD", MY_TOKEN="hunter2", GITHUB_X="y")
+    done = project.perfgate("check", "--base", "HEAD", *AS_BY_DEFAULT, MY_TOKEN="hunter2", GITHUB_X="y")
     assert "bench" in done.stdout
     assert project.report()["failures"] == [], done.stdout
     everything = "".join(p.read_text() for p in (project.top / ".perfgate").iterdir() if p.is_file())
@@ -421,14 +419,14 @@ def test_hooks_do_not_run(project: Project) -> None:
         hook.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
         hook.chmod(0o755)
     project.write("notes", "x")
-    assert project.perfgate("check", *MEASURED).returncode == 0
+    assert project.perfgate("check", *AS_BY_DEFAULT).returncode == 0
     assert not marker.exists()
 
 
 def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    project.perfgate("check", TMPDIR=str(scratch))
+    project.perfgate("check", *AS_BY_DEFAULT, TMPDIR=str(scratch))
     assert list(scratch.iterdir()) == []
     done = project.perfgate("check", "--keep", TMPDIR=str(scratch))
     assert "the trees stay in" in done.stderr
@@ -442,7 +440,7 @@ def test_overlay_takes_heads_files_for_both_sides_by_bases_own_word(project: Pro
     project.commit()
     # the benchmark itself changes: measured with head's on both sides, the program is unchanged
     project.write("bench/run.sh", BENCH.replace("SPEED", "3.0"))
-    assert project.perfgate("check", "--set", "gate.sameness=off").returncode == 0
+    assert project.perfgate("check").returncode == 0
     assert 2.9 < project.report()["findings"][0]["base"]["value"] < 3.1
     # head alone cannot ask for it: it would compare itself with itself
     project.write("perfgate.toml", config)
@@ -466,7 +464,7 @@ def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Pa
     )
     project.commit()
     project.write("notes", "x")
-    done = project.perfgate("check", *MEASURED)
+    done = project.perfgate("check", "--set", "plan.sandbox=auto")
     assert done.returncode == 0, done.stdout + done.stderr
     assert 1.9 < project.report()["findings"][0]["head"]["value"] < 2.1
 
@@ -528,7 +526,7 @@ def test_the_folder_of_the_run_is_the_projects(project: Project) -> None:
     deep = project.top / "some/where"
     deep.mkdir(parents=True)
     project.write("some/where/file", "x")
-    assert project.perfgate("check", "--set", "plan.builds=1", *MEASURED, cwd=deep).returncode == 0
+    assert project.perfgate("check", "--set", "plan.builds=1", cwd=deep).returncode == 0
     assert (project.top / ".perfgate/report.html").exists()
     assert project.perfgate("report", cwd=deep).stdout.startswith("◆ ")
 
@@ -548,8 +546,7 @@ def test_a_placeholder_of_init_is_refused_until_it_is_edited(project: Project) -
         assert 'write e.g. command = "./program"' in done.stderr
     assert not (project.top / ".perfgate").exists()
     config.write_text(written.replace("command = []", 'command = ["true"]'))
-    project.commit()
-    assert project.perfgate("check", "--base", "HEAD", "--set", "plan.executions=1").returncode == 0
+    assert project.perfgate("config").returncode == 0
 
 
 def test_metrics_that_nothing_has_are_named(project: Project) -> None:

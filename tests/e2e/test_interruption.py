@@ -18,7 +18,7 @@ from tests.support.project import CONFIG, Project, environment, perfgate
 pytestmark = pytest.mark.endtoend
 
 SLOW = (
-    CONFIG.replace("executions = 1", "executions = 3")
+    CONFIG.replace("executions = 1", "executions = 3").replace('"off"', '"auto"')
     + '[build]\ncommand = "sleep 0.05; echo {seed} > built"\nartifacts = ["built"]\n'
 )
 

@@ -26,7 +26,8 @@ BENCH = ordinary.SHELL_BENCH.replace("0.01", "0.001")
 # without a shell, so that a benchmark's parent is perfgate itself
 CONFIG = (
     ordinary.SHELL_CONFIG.replace('"sh bench.sh {output}"', '["sh", "bench.sh", "{output}"]')
-    .replace("[plan]\nbuilds = 5", 'min_builds = 3\n[plan]\nsandbox = "off"\nbuilds = 3')
+    .replace("[plan]\n", "min_builds = 3\n[plan]\n")
+    .replace("builds = 5", "builds = 3")
     .replace("iterations = 4", "iterations = 1")
 )
 SANDBOXED = "plan.sandbox=auto"

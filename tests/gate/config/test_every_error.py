@@ -72,7 +72,7 @@ def test_both_sides_and_every_option_are_told(project: Project) -> None:
         "perfgate: --set plan.iterations=0: plan.iterations: expected a whole number of 1 or more"[:70],
         "perfgate: base: perfgate.toml:2: gate.x: unknown key; known here: threshold, floor"[:70],
         "perfgate: head: perfgate.toml:2: gate.threshold: '5x' is not a share: write"[:70],
-        "perfgate: head: perfgate.toml:4: plan.builds: expected a whole number of 1 or more"[:70],
+        "perfgate: head: perfgate.toml:6: plan.builds: expected a whole number of 1 or more"[:70],
     ]
 
 

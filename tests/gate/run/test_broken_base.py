@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import ENOUGH, FEW, Project
+from tests.support.project import AS_BY_DEFAULT, ENOUGH, Project
+from tests.support.project import FEW as CONFIG
 from tests.support.project import SHELL_BENCH as BENCH
 
 pytestmark = pytest.mark.xdist_group("measures")
 
-CONFIG = FEW.replace("[plan]\n", '[plan]\nsandbox = "off"\n')
-"""What lies outside both trees can be written; the sandbox is another matter, and two tests have it."""
-SANDBOXED = ("--set", "plan.sandbox=auto")
 BUILD = '[build]\ncommand = "sh build.sh"\n'
 FAILS = "echo 'error: lock file out of date' >&2\nexit 1\n"
 SLOW = BENCH.replace("SPEED", "2.0")
@@ -49,7 +47,7 @@ def told(made: Project, kind: str) -> dict[str, Any] | None:
 def test_a_project_whose_only_commit_does_not_build(tmp_path: Path) -> None:
     made = project(tmp_path / "repo", {"build.sh": FAILS}, {"build.sh": "exit 0\n"})
     base, head = made.git("rev-list", "--reverse", "HEAD").splitlines()
-    done = check(made, *SANDBOXED, *ENOUGH)
+    done = check(made, *AS_BY_DEFAULT, *ENOUGH)
     assert done.returncode == 0, done.stdout + done.stderr
     said = " ".join(done.stdout.split())
     why = f"base {base[:10]} does not build (exit 1: error: lock file out of date)"
@@ -80,7 +78,7 @@ def test_head_is_compared_with_the_nearest_ancestor_that_works(tmp_path: Path) -
     exits = BROKEN["a benchmark exits"]
     made = project(tmp_path / "repo", {}, {"readme": "2"}, exits, {**WORKS, "bench.sh": SLOW})
     shas = made.git("rev-list", "--reverse", "HEAD").splitlines()
-    done = check(made, *SANDBOXED, *ENOUGH)
+    done = check(made, *AS_BY_DEFAULT, *ENOUGH)
     assert done.returncode == 1, done.stdout + done.stderr
     first = " ".join(done.stdout.split("\n\n")[0].split())
     assert first.startswith("✖ Regression: bench is ")
@@ -154,7 +152,7 @@ def test_base_runs_before_anything_of_head(tmp_path: Path) -> None:
         "perfgate.toml": CONFIG + SECOND + BUILD,
     }
     made = project(tmp_path / "repo", files, {"readme": "2"})
-    done = check(made, "--set", "gate.sameness=off")
+    done = check(made)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = log.read_text().splitlines()
     assert lines[0] == "base builds" and sorted(lines[1:3]) == ["base starts", "base starts second"]
@@ -306,7 +304,7 @@ def test_files_that_head_lays_over_base_do_not_break_it(tmp_path: Path) -> None:
     made = project(
         tmp_path / "repo", base, {"readme": "2"}, {"bench/run.sh": '[ "$PERFGATE_SIDE" = head ] || exit 1\n' + FAST}
     )
-    done = check(made, "--set", "gate.sameness=off")
+    done = check(made)
     assert done.returncode == 4, done.stdout + done.stderr
     assert [f["side"] for f in made.report()["failures"]] == ["base"]
 
@@ -423,6 +421,6 @@ def test_no_build_of_a_proposal_is_kept_where_it_stands_for_base(tmp_path: Path,
     states: list[dict[str, str]] = [setup] if ancestor else []
     made = project(tmp_path / "repo", *states, {**setup, "build.sh": FAILS}, {"build.sh": "exit 0\n"})
     cache = tmp_path / "cache"
-    plan = (*SANDBOXED, "--set", "build.cache=auto")
+    plan = (*AS_BY_DEFAULT, "--set", "build.cache=auto")
     assert made.perfgate("check", "--base", "HEAD~1", *plan, CI="true", XDG_CACHE_HOME=str(cache)).returncode == 0
     assert len(list(cache.glob("perfgate/builds/*"))) == (1 if ancestor else 0)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import ENOUGH, FEW, Project, environment
+from tests.support.project import AS_BY_DEFAULT, ENOUGH, FEW, Project, environment
 
 pytestmark = pytest.mark.xdist_group("measures")
 
@@ -96,7 +96,7 @@ def test_a_repository_is_unchanged_to_the_byte(project: Project, tmp_path: Path)
     odd(project, tmp_path / "library")
     before = state_of(project.top)
     elsewhere = state_of(tmp_path / "library")
-    done = project.perfgate("check")
+    done = project.perfgate("check", *AS_BY_DEFAULT)
     assert done.returncode == 0, done.stdout + done.stderr
     after = state_of(project.top)
     assert {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)} == set()
@@ -115,7 +115,7 @@ def test_what_measured_code_does_with_git_does_not_stay(project: Project, tmp_pa
     project.write("perfgate.toml", shared)
     project.commit()
     before = state_of(project.top)
-    done = project.perfgate("check")
+    done = project.perfgate("check", *AS_BY_DEFAULT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert state_of(project.top) == before
 
@@ -128,7 +128,7 @@ def test_a_repository_around_the_temporary_directory_is_none_of_a_trees(project:
     project.quick(1.0, **{"perfgate.toml": OWN, "bench.py": HOSTILE})
     project.commit()
     before = state_of(around.top)
-    done = project.perfgate("check", "--base", "HEAD", TMPDIR=str(around.top / "tmp"))
+    done = project.perfgate("check", "--base", "HEAD", *AS_BY_DEFAULT, TMPDIR=str(around.top / "tmp"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert state_of(around.top) == before
 

@@ -19,8 +19,10 @@ from gate.commands.bisect.search import RangeCommit
 from gate.model.case import CaseId
 from tests.support.project import SHELL_BENCH, SHELL_CONFIG, Project
 
-SHORT = SHELL_CONFIG.replace("[plan]\nbuilds = 5", 'min_builds = 3\n[plan]\nsandbox = "off"\nbuilds = 3').replace(
-    "iterations = 4", "iterations = 1"
+SHORT = (
+    SHELL_CONFIG.replace("[plan]\n", "min_builds = 3\n[plan]\n")
+    .replace("builds = 5", "builds = 3")
+    .replace("iterations = 4", "iterations = 1")
 )
 
 
@@ -132,7 +134,7 @@ def test_ends_that_do_not_differ_are_no_search(tmp_path: Path) -> None:
 
 
 def test_ends_that_run_the_same_cannot_differ(tmp_path: Path) -> None:
-    project, shas = history(tmp_path / "p", [])
+    project, shas = history(tmp_path / "p", [], SHORT.replace('sameness = "off"\n', ""))
     project.commit("nothing")
     done = bisect(project, shas[0])
     assert (done.returncode, result(project)["ends_verdict"]) == (3, "identical"), done.stderr
