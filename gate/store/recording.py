@@ -187,7 +187,9 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
             base=_measured(base, spreads.base),
             head=_measured(head, spreads.head),
             verdict=finding.verdict,
-            accepted=entry and AcceptedChange(up_to=entry.up_to, until=entry.until, reason=entry.reason),
+            accepted=None
+            if entry is None
+            else AcceptedChange(up_to=entry.up_to, until=entry.until, reason=entry.reason),
             decided_by=None if finding is decisive else (decisive.metric, decisive.statistic),
         )
 
