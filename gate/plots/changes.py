@@ -66,8 +66,12 @@ def changes(rows: Sequence[DrawnRow], columns: Sequence[str], base: str, prefix:
     end = top + sum(heights)
     sheet = Sheet(_WIDTH, end + 34)
     x = Axis(*_limits(shown), _LEFT, _RIGHT)
-    if legend:
-        _draw_legend(sheet, columns)
+    for layout, letters in (("wide", LETTERS), ("narrow", LETTERS_NARROW)) if legend else ():
+        for place, (name, (at, line)) in enumerate(zip(names, _places(names, letters), strict=True)):
+            level = 15 + _LEGEND * line
+            _mark(sheet, place, at, level, f" {layout}")
+            classes = f"say-s{place % SETTINGS} other middle {layout}"
+            sheet.text(at + 13, level, name, classes, full=columns[place])
     _grid(sheet, x, heights, top)
     for layout, at, width in (("wide", 8, 29), ("narrow", 4, 17)):
         y = top
@@ -173,15 +177,6 @@ def _places(columns: Sequence[str], letters: int) -> list[tuple[float, int]]:
         found.append((x, line))
         x += width + 40
     return found
-
-
-def _draw_legend(sheet: Sheet, columns: Sequence[str]) -> None:
-    names = distinct(columns, 24)
-    for layout, letters in (("wide", LETTERS), ("narrow", LETTERS_NARROW)):
-        for place, (name, (x, line)) in enumerate(zip(names, _places(names, letters), strict=True)):
-            y = 15 + _LEGEND * line
-            _mark(sheet, place, x, y, f" {layout}")
-            sheet.text(x + 13, y, name, f"say-s{place % SETTINGS} other middle {layout}", full=columns[place])
 
 
 def _caption(rows: Sequence[DrawnRow], every: int, base: str, x: Axis) -> str:

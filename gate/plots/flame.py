@@ -54,7 +54,7 @@ def flame_graph(found: Explanation, title: str, prefix: str) -> Picture | None:
     largest = max((abs(box.own) for box in boxes), default=0.0)
     height = _TOP + _ROW * (1 + max(box.level for box in boxes)) + 2
     total = max(found.total.base, found.total.head)
-    body = "\n".join(_box(box, found, total, _shade(box.own, largest)) for box in boxes)
+    body = "\n".join(_box(box, found, total, largest) for box in boxes)
     said = f"{words.profiled_by(found)}"
     shades = "".join(
         f"#{prefix}-svg .f-{sign}{step} rect{{fill:var(--{colour});fill-opacity:{opacity}}}"
@@ -109,28 +109,20 @@ def _boxes(nodes: Sequence[FlameNode]) -> list[_Box]:
     return boxes
 
 
-def _shade(own: float, largest: float) -> str:
-    share = abs(own) / largest if largest else 0.0
-    if share < _FAINT:
-        return "same"
-    step = min(_STEPS, 1 + int(share * _STEPS))
-    return f"{'more' if own > 0 else 'less'}{step}"
-
-
-def _attribute(text: str) -> str:
-    return legal(text).replace('"', "&quot;")
-
-
-def _box(box: _Box, found: Explanation, total: float, shade: str) -> str:
+def _box(box: _Box, found: Explanation, total: float, largest: float) -> str:
+    share, shade = abs(box.own) / largest if largest else 0.0, "same"
+    if share >= _FAINT:
+        shade = f"{'more' if box.own > 0 else 'less'}{min(_STEPS, 1 + int(share * _STEPS))}"
     node = box.node
     name = words.name(node.frame) if box.level else "all"
     mark = {"more": "▲ ", "less": "▼ "}.get(shade[:4], "") if shade[4:] in ("3", "4") else ""
     label = f"{mark}{name}"
     shown = clip(label, int((box.width - 6) / _LETTER)) if box.width >= _SHOWN else ""
     y = _TOP + _ROW * box.level
+    quoted = legal(label).replace('"', "&quot;")
     said = legal(words.box(node, box.own, found, total, name))
     return (
-        f'<g class="f-{shade}" tabindex="0" data-name="{_attribute(label)}">'
+        f'<g class="f-{shade}" tabindex="0" data-name="{quoted}">'
         f"<title>{said}</title>"
         f'<rect x="{box.x:.1f}" y="{y}" width="{max(box.width, 0.2):.1f}" height="{_ROW - 1}"/>'
         f'<text x="{box.x + 3:.1f}" y="{y + 14}">{legal(shown)}</text></g>'

@@ -257,20 +257,18 @@ class Sheet:
         if not _PREFIX.fullmatch(prefix):
             raise ValueError(f"a prefix is letters, digits, - and _, begun with a letter; got {prefix!r}")
         body = "\n".join(self._elements())
+        classes = (*(s.classes for s in self._shapes), *(t.classes for t in self._texts), *self._tips)
+        used = [name for each in classes for name in each.split()]
         ids = [f"{prefix}-{name}" for name in ("svg", "title", "desc")]
         data = "".join(f" data-{name}={quoteattr(_legal(text))}" for name, text in self._data.items())
         return Picture(
             f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture"{data} role="img" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" aria-labelledby="{ids[1]} {ids[2]}">'
             f'<title id="{ids[1]}">{legal(title)}</title><desc id="{ids[2]}">{legal(description)}</desc>\n'
-            f"<style>{style(ids[0], self._classes(), self.width)}</style>\n{body}\n</svg>",
+            f"<style>{style(ids[0], used, self.width)}</style>\n{body}\n</svg>",
             caption.strip(),
             tuple(reading),
         )
-
-    def _classes(self) -> Iterator[str]:
-        for classes in (*(s.classes for s in self._shapes), *(t.classes for t in self._texts), *self._tips):
-            yield from classes.split()
 
     def _elements(self) -> Iterator[str]:
         for shape in self._shapes:

@@ -86,21 +86,30 @@ def posterior(prior: Sequence[float], measured: Collection[Measured], same: Coll
     masses = np.array([part.sum() for part in np.split(weights, places[:-1])])
     one = _Steps.one(table)
     two = _Steps.two(table)
-    log_one = one.evidence + _log(masses)[:, None] + table.prior
+    with np.errstate(divide="ignore"):
+        log_one = one.evidence + np.log(masses)[:, None] + table.prior
     if two is None:
         logs, several = log_one, 0.0
         by_place = _normal(logs).sum(axis=1)
         other, other_step = 0, 0.0
     else:
         pairs = masses[two.first] * masses[two.second]
-        log_two = two.evidence + _log(pairs / max(pairs.sum(), 1e-300))[:, None] + table.prior
+        with np.errstate(divide="ignore"):
+            log_two = two.evidence + np.log(pairs / max(pairs.sum(), 1e-300))[:, None] + table.prior
         shares = _normal(np.concatenate([log_one + math.log1p(-SEVERAL), log_two + math.log(SEVERAL)]))
         alone, both = shares[: len(log_one)], shares[len(log_one) :]
         several = float(both.sum())
         by_place = alone.sum(axis=1)
         np.add.at(by_place, two.first, (both * two.first_larger).sum(axis=1))
         np.add.at(by_place, two.second, (both * (1 - two.first_larger)).sum(axis=1))
-        other, other_step = _other(two, both, places)
+        # the last commit before which the smaller of two changes is, and its size, in the likeliest pair
+        row = both.sum(axis=1)
+        best, other, other_step = int(row.argmax()), 0, 0.0
+        if row[best] > 0:
+            at = both[best] / row[best]
+            first = float((at * two.first_larger[best]).sum()) < 0.5
+            other = int(places[two.first[best] if first else two.second[best]])
+            other_step = float((at * (two.size[best] if first else two.second_size[best])).sum())
     shares = _normal(log_one)
     size = float((shares * one.size).sum())
     spread = float((shares * (one.size_variance + one.size**2)).sum()) - size**2
@@ -216,25 +225,6 @@ def _tails(table: _Table) -> tuple[Array, Array]:
     return weight, product
 
 
-def _other(two: _Steps, shares: Array, places: Ints) -> tuple[int, float]:
-    """Return the last commit before which the smaller of two changes is, and its size, in the likeliest pair."""
-    row = shares.sum(axis=1)
-    best = int(row.argmax())
-    if row[best] <= 0:
-        return 0, 0.0
-    at = shares[best] / row[best]
-    first = float((at * two.first_larger[best]).sum()) < 0.5
-    place = two.first[best] if first else two.second[best]
-    sizes = two.size[best] if first else two.second_size[best]
-    return int(places[place]), float((at * sizes).sum())
-
-
-def _log(values: Array) -> Array:
-    with np.errstate(divide="ignore"):
-        logs: Array = np.log(values)
-    return logs
-
-
 def _normal(logs: Array) -> Array:
     shares: Array = np.exp(logs - logs.max())
     shares /= shares.sum()
@@ -279,18 +269,13 @@ def information(before: Array, distance: Array) -> Array:
     reach = 1 + np.max(d, initial=0.0) / (2 * _NODES[-1])
     spacing = _NODES[1] - _NODES[0]
     value = _NODES[:, None] * reach + d / 2
-    without, having = _density(value), _density(value - d)
+    without, having = (np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi) for z in (value, value - d))
     mixed = (1 - p) * without + p * having
     with np.errstate(divide="ignore", invalid="ignore"):
         gain = np.where(without > 0, (1 - p) * without * np.log2(without / mixed), 0.0)
         gain += np.where(having > 0, p * having * np.log2(having / mixed), 0.0)
     bits: Array = np.maximum(gain.sum(axis=0) * spacing * reach, 0.0)
     return bits
-
-
-def _density(z: Array) -> Array:
-    density: Array = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
-    return density
 
 
 def next_visit(
@@ -310,7 +295,9 @@ def next_visit(
     before = np.array([rounds_of.get(int(each), 0) for each in commits], dtype=float)
     best: Visit | None = None
     for rounds in range(1, MOST_ROUNDS + 1):
-        gained = _precision(before + rounds, found.own) - _precision(before, found.own)
+        # how much so many rounds of one commit tell, in rounds of as many commits
+        after = before + rounds
+        gained = after / (1 + found.own * after) - before / (1 + found.own * before)
         distance = max(found.step, 0.0) / found.noise * np.sqrt(gained)
         bits = information(has, distance)
         seconds = costs.visit + np.where(before > 0, 0.0, costs.build) + rounds * costs.round
@@ -318,12 +305,6 @@ def next_visit(
         if bits[at] > 0 and (best is None or bits[at] / seconds[at] > best.information / best.seconds):
             best = Visit(int(commits[at]), rounds, float(bits[at]), float(seconds[at]))
     return best
-
-
-def _precision(rounds: Array, own: float) -> Array:
-    """Return how much so many rounds of one commit tell, in rounds of as many commits."""
-    told: Array = rounds / (1 + own * rounds)
-    return told
 
 
 def entropy(culprits: Array) -> float:

@@ -43,36 +43,35 @@ def cheapest(cases: Sequence[PlannedCase], terms: Terms, limits: Limits) -> Plan
     if not fixed:
         # below min_builds nothing can be called: it is what a budget that is too small leaves
         tight = [found for b in range(2, fewest) if (found := search.best_of((b,))) is not None]
-        return msgspec.structs.replace(min(tight, key=_Found.order).plan, reached=False) if tight else None
-    fixed.sort(key=_Found.order)
+        return msgspec.structs.replace(min(tight, key=_order)[0], reached=False) if tight else None
+    fixed.sort(key=_order)
     best = fixed[0]
     # the levels of looks take a while to compute: only for what is promising without
-    for builds in [found.plan.looks[-1] for found in fixed[:_PROMISING]] if limits.early else ():
+    for builds in [plan.looks[-1] for plan, *_ in fixed[:_PROMISING]] if limits.early else ():
         for first in sorted({2, *(max(2, math.ceil(builds / part)) for part in (3, 2))}):
             if first >= builds:
                 continue
             looks = look_rounds(first, builds)
-            if best.plan.reached and search.least(looks) >= best.seconds:
+            if best[0].reached and search.least(looks) >= best[1]:
                 continue
             found = search.best_of(looks)
-            if found is not None and found.order() < best.order():
+            if found is not None and _order(found) < _order(best):
                 best = found
-    return best.plan
+    return best[0]
 
 
-class _Found(msgspec.Struct, frozen=True):
-    plan: Plan
-    seconds: float
-    """The average that is compared."""
-    excess: float
-    """The largest ratio of a variance to what its aim allows; at most 1 where every aim is met."""
+_Found = tuple[Plan, float, float]
+"""A plan, the average of its seconds that is compared, and the largest ratio of a variance to what its aim allows: at
+most 1 where every aim is met."""
 
-    def order(self) -> tuple[bool, float, float]:
-        """Sort what meets every aim by time, and the rest by how near it comes: a tenth more or less is none."""
-        if self.plan.reached:
-            return False, 0.0, self.seconds
-        near = math.floor(math.log(self.excess) / math.log(1.1)) if 0 < self.excess < math.inf else self.excess
-        return True, near, self.seconds
+
+def _order(found: _Found) -> tuple[bool, float, float]:
+    """Sort what meets every aim by time, and the rest by how near it comes: a tenth more or less is none."""
+    plan, seconds, excess = found
+    if plan.reached:
+        return False, 0.0, seconds
+    near = math.floor(math.log(excess) / math.log(1.1)) if 0 < excess < math.inf else excess
+    return True, near, seconds
 
 
 _PROMISING = 6
@@ -160,7 +159,7 @@ class _Search:
             expected=float(unchanged[at]),
             reached=reached,
         )
-        return _Found(plan, float(average[at]), float(excess[at]))
+        return plan, float(average[at]), float(excess[at])
 
     def _per_build(self, iterations: Array) -> Array:
         total: Array = self.build + self.executions * sum(

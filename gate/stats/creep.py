@@ -171,13 +171,10 @@ def more_nights(
     # of a single night nothing is known of days: those within it are all there is
     variance = variance if np.isfinite(variance) else float(np.mean(variances))
     shares = NIGHTS * len(WINDOWS) * cases
-    for more in range(1, _FARTHEST + 1):
-        nights = len(ratios) + more
-        window = max((each for each in WINDOWS if each <= nights), default=None)
-        if window is None:
-            continue
+    for nights in range(max(len(ratios) + 1, WINDOWS[0]), len(ratios) + _FARTHEST + 1):
+        window = max(each for each in WINDOWS if each <= nights)
         df = _SHARE * (len(before.halves[0]) + nights - 1)
         t = (mean - threshold) / np.sqrt(variance / (window - 1)) if variance > 0 else np.inf
         if float(stdtr(df, -t)) * shares < alpha:
-            return more
+            return nights - len(ratios)
     return None

@@ -169,7 +169,7 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning
     negative = min(base.values.min(), head.values.min()) < 0
     if pair is None:
         x, y = (tops_of(side, sessions=sessions) for side in (base, head))
-        values = [type8(side.values, tau) for side in (base, head)]
+        values = type8(base.values, tau), type8(head.values, tau)
         return Reduced(x, y, *values, False, "negative" if negative else "zero-quantile", None, warnings)
     has, needs = pair.fewest, needed_values(tau)
     tops = _stepped(pair.base, base), _stepped(pair.head, head)

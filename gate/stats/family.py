@@ -17,32 +17,21 @@ class Tested(msgspec.Struct, frozen=True):
 
 
 def holm(p: Sequence[float], alpha: float) -> list[Tested]:
-    """Share alpha by Holm's step-down procedure (Holm 1979).
+    """Share alpha by Holm's step-down procedure (Holm 1979): weighted_holm with equal weights.
 
-    Returned in the order of p. A rejected hypothesis was tested at alpha/(m - j), j rejected before it; all others at
-    the level at which the procedure stopped, so that rejected == (p < its own alpha).
+    A rejected hypothesis was tested at alpha/(m - j), j rejected before it; all others at the level at which the
+    procedure stopped, so that rejected == (p < its own alpha).
 
     Args:
         p: one per hypothesis, all of the family.
     """
-    m = len(p)
-    order = sorted(range(m), key=lambda i: p[i])
-    shares: dict[int, Tested] = {}
-    adjusted = 0.0
-    stopped: float | None = None
-    for j, i in enumerate(order):
-        level = alpha / (m - j)
-        adjusted = min(1.0, max(adjusted, (m - j) * p[i]))
-        if stopped is None and not p[i] < level:
-            stopped = level
-        shares[i] = Tested(adjusted, level if stopped is None else stopped, stopped is None)
-    return [shares[i] for i in range(m)]
+    return weighted_holm(p, [1.0] * len(p), alpha)
 
 
 def weighted_holm(p: Sequence[float], weights: Sequence[float], alpha: float) -> list[Tested]:
     """Share alpha by weights (Holm 1979, section 3): each is tested at alpha times its share of what is left.
 
-    The closed test whose parts are weighted Bonferroni tests; with equal weights it is `holm`.
+    The closed test whose parts are weighted Bonferroni tests. Returned in the order of p.
 
     Args:
         p: one per hypothesis, all of the family.
@@ -59,11 +48,6 @@ def weighted_holm(p: Sequence[float], weights: Sequence[float], alpha: float) ->
         shares[i] = Tested(adjusted, alpha * weights[i] / (left if stopped is None else stopped), stopped is None)
         left -= weights[i]
     return [shares[i] for i in range(len(p))]
-
-
-def unshared(p: Sequence[float], alpha: float) -> list[Tested]:
-    """Give every hypothesis the whole alpha."""
-    return [Tested(value, alpha, value < alpha) for value in p]
 
 
 def bh(p: Sequence[float], alpha: float) -> list[Tested]:
@@ -105,6 +89,7 @@ def within(question: Tested, p: Sequence[float], weights: Sequence[float], alpha
 
 
 def share(method: Literal["holm", "bh", "none"], p: Sequence[float], alpha: float) -> list[Tested]:
-    """Share alpha over hypotheses by the named method."""
-    methods = {"holm": holm, "bh": bh, "none": unshared}
-    return methods[method](p, alpha)
+    """Share alpha over hypotheses by the named method; none: each gets all of it."""
+    if method == "none":
+        return [Tested(value, alpha, value < alpha) for value in p]
+    return holm(p, alpha) if method == "holm" else bh(p, alpha)

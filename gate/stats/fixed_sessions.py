@@ -77,7 +77,7 @@ def machine(session: int, base: Sample, head: Sample, center: Center, *, exact: 
     rounds = sum(own == session for own, _ in base.builds)
     if not rounds:
         return Machine(session, 0, None, None, "few-rounds")
-    reduced = reduce(*(of_session(side, session) for side in (base, head)), center, exact=exact)
+    reduced = reduce(of_session(base, session), of_session(head, session), center, exact=exact)
     x, y = logs_of(reduced.base), logs_of(reduced.head)
     if x is None or y is None:
         return Machine(session, rounds, reduced, None, _SAME.get(reduced.trouble, "zero-value"))

@@ -66,7 +66,6 @@ class Summary(msgspec.Struct, frozen=True, eq=False):
 
     tops: Tops
     """In the order of the sample."""
-    top: Level
     variances: tuple[LevelVariance, ...]
     """Lowest level first, only levels that were repeated somewhere."""
 
@@ -129,8 +128,9 @@ def summarize(sample: Sample, *, sessions: bool = False) -> Summary:
         sample: N >= 1 values.
         sessions: whether session is a level, because one of the sides has several.
     """
-    found = _by_level(sample.values[None], sample.counts, sessions=sessions)
-    return Summary(tops_of(sample, sessions=sessions), found.top, found.of_each[0])
+    return Summary(
+        tops_of(sample, sessions=sessions), _by_level(sample.values[None], sample.counts, sessions=sessions)[0]
+    )
 
 
 def variances_of_all(samples: Sequence[Sample], sessions: Sequence[bool]) -> list[tuple[LevelVariance, ...]]:
@@ -140,7 +140,7 @@ def variances_of_all(samples: Sequence[Sample], sessions: Sequence[bool]) -> lis
         first = numbers[0]
         values = np.array([samples[i].values for i in numbers])
         levels = _by_level(values, samples[first].counts, sessions=sessions[first])
-        for i, own in zip(numbers, levels.of_each, strict=True):
+        for i, own in zip(numbers, levels, strict=True):
             found[i] = own
     return found
 
@@ -153,12 +153,7 @@ def alike(samples: Sequence[Sample], keys: Sequence[object]) -> list[list[int]]:
     return list(found.values())
 
 
-class _Levels(msgspec.Struct, frozen=True):
-    top: Level
-    of_each: list[tuple[LevelVariance, ...]]
-
-
-def _by_level(values: Array, counts: tuple[Ints, ...], *, sessions: bool) -> _Levels:
+def _by_level(values: Array, counts: tuple[Ints, ...], *, sessions: bool) -> list[tuple[LevelVariance, ...]]:
     """Return the variances of samples of the same counts.
 
     Args:
@@ -167,7 +162,9 @@ def _by_level(values: Array, counts: tuple[Ints, ...], *, sessions: bool) -> _Le
     nested, names = [*counts[:2], np.array([len(counts[1])])], list(LEVELS[:3])
     if sessions:
         nested, names = [*counts, np.array([len(counts[2])])], list(LEVELS)
-    nested, names = _drop_single(nested, names)
+    # a level below the top at which every unit has one child merges with the level under it
+    kept = [k for k, children in enumerate(nested) if k == len(nested) - 1 or (children > 1).any()]
+    nested, names = [nested[k] for k in kept], [names[k] for k in kept]
     means = values
     columns: list[tuple[Level, list[float], list[float]]] = []
     # per unit whose mean stands in means: the squared error of that mean, estimated from its own children
@@ -185,20 +182,8 @@ def _by_level(values: Array, counts: tuple[Ints, ...], *, sessions: bool) -> _Le
         columns.append((level, s2.tolist(), (s2 - lower).tolist()))
         # a unit with one child takes its level's mean variance
         errors = np.where(repeated, s2_of, s2[:, None]) / children
-    of_each = [tuple(LevelVariance(level, s2[i], t2[i]) for level, s2, t2 in columns) for i in range(len(values))]
-    return _Levels(names[-1], of_each)
+    return [tuple(LevelVariance(level, s2[i], t2[i]) for level, s2, t2 in columns) for i in range(len(values))]
 
 
 def _by_parent(values: Array, children: Ints) -> Array:
     return np.add.reduceat(values, children.cumsum() - children, axis=-1)
-
-
-def _drop_single(counts: list[Ints], levels: list[Level]) -> tuple[list[Ints], list[Level]]:
-    """Merge each level below the top at which every unit has one child with the level under it."""
-    kept_counts: list[Ints] = []
-    kept_levels: list[Level] = []
-    for level, children in zip(levels[:-1], counts[:-1], strict=True):
-        if (children > 1).any():
-            kept_counts.append(children)
-            kept_levels.append(level)
-    return [*kept_counts, counts[-1]], [*kept_levels, levels[-1]]

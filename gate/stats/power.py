@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -254,29 +254,15 @@ def minimum_detectable_change(
 
     Of a relative amount, as 0.05. By bisection, since power grows with the change.
     """
-
-    def found(change: float) -> bool:
-        return (
-            power(
-                components,
-                counts,
-                change,
-                threshold=threshold,
-                alpha=alpha,
-                interval=interval,
-                min_builds=min_builds,
-            )
-            >= wanted
-        )
-
+    rule = partial(power, threshold=threshold, alpha=alpha, interval=interval, min_builds=min_builds)
     low, high = threshold, max(2 * threshold, 0.01)
-    while not found(high):
+    while rule(components, counts, high) < wanted:
         low, high = high, 2 * high
         if low > _LARGEST_CHANGE:
             return math.inf
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (low, middle) if found(middle) else (middle, high)
+        low, high = (low, middle) if rule(components, counts, middle) >= wanted else (middle, high)
     return high
 
 
@@ -291,10 +277,8 @@ def needed_noncentrality(
     low = 0.0
     for _ in range(40):
         middle = (low + high) / 2
-        if float(detection_by(middle, looks, alphas, interval, min_builds)) >= wanted:
-            high = middle
-        else:
-            low = middle
+        enough = float(detection_by(middle, looks, alphas, interval, min_builds)) >= wanted
+        low, high = (low, middle) if enough else (middle, high)
     return high
 
 

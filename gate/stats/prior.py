@@ -153,7 +153,10 @@ def nu_of(memories: Sequence[FindingMemory], kind: Kind) -> float | None:
         for own in ([memory.sessions] if kind == "build" else [with_layouts(memory, of) for of in get_args(Layouts)])
     ]
     for sessions in groups:
-        squares = [s for s in _of_one_plan(sessions, kind) if s.df >= _FEWEST_DF_FOR_NU]
+        # all to the plan of the one that has most rounds
+        plan = max(sessions, key=lambda s: (s.rounds, s.created), default=None)
+        known = [_for_plan(s, kind, plan.executions, plan.iterations) for s in sessions] if plan is not None else []
+        squares = [s for s in known if s is not None and s.df >= _FEWEST_DF_FOR_NU]
         if len(squares) < 2:
             continue
         z = [math.log(s.value) - float(psi(s.df / 2)) + math.log(s.df / 2) for s in squares]
@@ -166,15 +169,6 @@ def nu_of(memories: Sequence[FindingMemory], kind: Kind) -> float | None:
     if weight < 40:
         nu = min(nu, 30.0)
     return nu if math.isfinite(nu) else None
-
-
-def _of_one_plan(sessions: Sequence[Remembered], kind: Kind) -> list[MeanSquare]:
-    """Take the sessions of a finding to the plan of the one that has most rounds."""
-    if not sessions:
-        return []
-    plan = max(sessions, key=lambda s: (s.rounds, s.created))
-    found = (_for_plan(s, kind, plan.executions, plan.iterations) for s in sessions)
-    return [square for square in found if square is not None]
 
 
 def trigamma_inverse(x: float) -> float:

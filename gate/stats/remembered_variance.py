@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,13 +21,16 @@ FEWEST_FOR_CORRELATION = 4
 """Rounds below which Fisher's z has no error."""
 
 
-def repetitions(samples: Sequence[Sample]) -> tuple[float, float]:
-    """Return executions per build and iterations per execution, of one or both sides of a case.
+class Repetitions(NamedTuple):
+    """Executions per build and iterations per execution; harmonic means where they differ, as variances ask for."""
 
-    Harmonic means where they differ, as variances ask for.
-    """
-    executions, iterations = (_harmonic(np.concatenate([side.counts[level] for side in samples])) for level in (1, 0))
-    return executions, iterations
+    executions: float
+    iterations: float
+
+
+def repetitions(samples: Sequence[Sample]) -> Repetitions:
+    """Count the repetitions of one or both sides of a case."""
+    return Repetitions(*(_harmonic(np.concatenate([side.counts[level] for side in samples])) for level in (1, 0)))
 
 
 def _harmonic(counts: Ints) -> float:

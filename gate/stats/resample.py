@@ -107,7 +107,7 @@ def replicate_means(sides: Sequence[Hierarchy], seed: int, chunks: range) -> lis
     if len(chunks) * CHUNK * sum(len(side.values) for side in sides) < _WORTH_THREADS:
         found = [task.run() for task in tasks]
     else:
-        with ThreadPoolExecutor(_cores()) as pool:
+        with ThreadPoolExecutor(usable_cores()) as pool:
             found = list(pool.map(_Task.run, tasks))
     sums = np.zeros((len(sides), len(chunks), CHUNK))
     for task, part in zip(tasks, found, strict=True):
@@ -115,7 +115,8 @@ def replicate_means(sides: Sequence[Hierarchy], seed: int, chunks: range) -> lis
     return [total.ravel() / plan.units for total, plan in zip(sums, plans, strict=True)]
 
 
-def _cores() -> int:
+def usable_cores() -> int:
+    """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

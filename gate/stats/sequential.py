@@ -202,8 +202,7 @@ def _boundaries(alpha: Array, looks: tuple[int, ...]) -> list[Array]:
     times = [rounds / looks[-1] for rounds in looks]
     if len(times) == 1:
         return found
-    nodes, weights = _legendre()
-    x, mass = _grid(nodes, weights, first * math.sqrt(times[0]), math.sqrt(times[0]))
+    x, mass = _grid(first * math.sqrt(times[0]), math.sqrt(times[0]))
     mass = mass * np.exp(-(x**2) / (2 * times[0])) / math.sqrt(2 * math.pi * times[0])
     for (before, now), (rounds_before, rounds) in zip(pairwise(times), pairwise(looks), strict=True):
         sd = math.sqrt(now - before)
@@ -213,34 +212,26 @@ def _boundaries(alpha: Array, looks: tuple[int, ...]) -> list[Array]:
         found.append(boundary / math.sqrt(now))
         if len(found) == len(times):
             break
-        y, weight = _grid(nodes, weights, boundary, math.sqrt(now))
+        y, weight = _grid(boundary, math.sqrt(now))
         kernel = np.exp(-(((y[:, :, None] - x[:, None, :]) / sd) ** 2) / 2) / (sd * math.sqrt(2 * math.pi))
         mass = weight * np.einsum("aij,aj->ai", kernel, mass)
         x = y
     return found
 
 
-@cache
-def _legendre() -> tuple[Array, Array]:
-    # they take longer than all that is done on them
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    return nodes, weights
+# they take longer than all that is done on them
+_legendre = cache(np.polynomial.legendre.leggauss)
 
 
-def _grid(nodes: Array, weights: Array, boundary: Array, sd: float) -> tuple[Array, Array]:
+def _grid(boundary: Array, sd: float) -> tuple[Array, Array]:
     # shape (alphas, nodes): from far below up to the boundary of each alpha, or to where no path gets
+    nodes, weights = _legendre(_NODES)
     low = -_REACH * sd
     half = (np.minimum(boundary, (_REACH + 1) * sd) - low)[:, None] / 2
     return low + half * (nodes + 1), half * weights
 
 
-def _solve(
-    x: Array,
-    mass: Array,
-    sd: float,
-    increment: Array,
-    scale: float,
-) -> Array:
+def _solve(x: Array, mass: Array, sd: float, increment: Array, scale: float) -> Array:
     """Find the boundary that an increment of alpha crosses: by bisection, and from close by with Newton's steps.
 
     Args:

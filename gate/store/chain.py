@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -70,8 +70,19 @@ def chained(records: Iterable[HistoryRecord]) -> Chain:
     for record in ordered:
         if not record.control:
             heads[record.commit].append(record)
-    parents = {commit: _parent(own, heads) for commit, own in heads.items()}
-    trunk = _trunk(parents)
+    parents: dict[str, str] = {}
+    for commit, own in heads.items():
+        counts = Counter(record.parent for record in own)
+        # of what a commit was measured against it follows the latest that is known, of which most are
+        parents[commit] = max(
+            counts, key=lambda parent: (_when(heads[parent][0]) if parent in heads else "", counts[parent])
+        )
+    # what the newest commit descends from, as far as records link it
+    trunk: set[str] = set()
+    commit = next(reversed(parents), "")
+    while commit in parents and commit not in trunk:
+        trunk.add(commit)
+        commit = parents[commit]
     followed = {parents[commit] for commit in trunk}
     links: list[Link] = []
     places: dict[str, int] = {}
@@ -79,14 +90,15 @@ def chained(records: Iterable[HistoryRecord]) -> Chain:
     pinned: list[HistoryRecord] = []
     for commit in _parents_first(parents):
         parent, own = parents[commit], heads[commit]
-        if commit not in trunk and (parent in followed or parent in places) and _tip(links) != parent:
+        tip = links[-1].commit if links else ""
+        if commit not in trunk and (parent in followed or parent in places) and tip != parent:
             aside += own
             continue
-        if links and _tip(links) != parent:
+        if links and tip != parent:
             if parent in places:
                 aside += own
                 continue
-            links.append(Link(parent=_tip(links), commit=parent, subject="", committed=None, records=[]))
+            links.append(Link(parent=tip, commit=parent, subject="", committed=None, records=[]))
         places |= {parent: len(links), commit: len(links) + 1}
         first = own[0]
         of_step = sorted((r for r in own if r.parent == parent), key=lambda record: record.measured or "")
@@ -99,30 +111,8 @@ def chained(records: Iterable[HistoryRecord]) -> Chain:
     return Chain(links=links, controls=controls, pinned=pinned, aside=aside)
 
 
-def _tip(links: Sequence[Link]) -> str:
-    return links[-1].commit if links else ""
-
-
 def _when(record: HistoryRecord) -> str:
     return record.committed or record.measured or ""
-
-
-def _parent(own: Sequence[HistoryRecord], heads: Mapping[str, Sequence[HistoryRecord]]) -> str:
-    """Choose what a commit follows, of what it was measured against: the latest that is known, of which most are."""
-    counts: dict[str, int] = defaultdict(int)
-    for record in own:
-        counts[record.parent] += 1
-    return max(counts, key=lambda parent: (_when(heads[parent][0]) if parent in heads else "", counts[parent]))
-
-
-def _trunk(parents: Mapping[str, str]) -> set[str]:
-    """Return the commits that the newest one descends from, as far as records link them."""
-    found: set[str] = set()
-    commit = next(iter(list(parents)[-1:]), "")
-    while commit in parents and commit not in found:
-        found.add(commit)
-        commit = parents[commit]
-    return found
 
 
 def _parents_first(parents: Mapping[str, str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -38,7 +38,7 @@ def machine_of(records: Collection[Located], config: Config) -> Machine:
     every: list[dict[str, Any]] = []
     # those of hosts come first
     for record in sorted((each.record for each in records), key=lambda each: isinstance(each, HostState)):
-        own: Mapping[str, Any] = {}
+        own: dict[str, Any] = {}
         if isinstance(record, Run) and record.host:
             own = {name: record.host.get(name) for name in (*_FACTS, *tools)}
             memory = record.host.get("memory")
@@ -187,7 +187,9 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
             base=_measured(base, spreads.base),
             head=_measured(head, spreads.head),
             verdict=finding.verdict,
-            accepted=entry and AcceptedChange(up_to=entry.up_to, until=entry.until, reason=entry.reason),
+            accepted=None
+            if entry is None
+            else AcceptedChange(up_to=entry.up_to, until=entry.until, reason=entry.reason),
             decided_by=None if finding is decisive else (decisive.metric, decisive.statistic),
         )
 

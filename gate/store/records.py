@@ -14,7 +14,7 @@ import msgspec
 from gate.codes import Exit
 from gate.model import UserError
 from gate.model.controls import Proof
-from gate.model.history import HISTORY_SCHEMA, Change, HistoryRecord, Measured, Spread
+from gate.model.history import HISTORY_SCHEMA, HistoryRecord, Spread
 from gate.stats.subsample import BEYOND, EXPECTED
 
 
@@ -129,7 +129,21 @@ class _Version(msgspec.Struct):
 
 def encode(record: HistoryRecord) -> bytes:
     """Write a record, a line for each case; equal records give equal bytes."""
-    changes = [_rounded(change) for change in record.changes]
+    changes = []
+    for change in record.changes:
+        base, head = (
+            side and msgspec.structs.replace(
+                side, value=_digits(side.value, _OF_VALUE),
+                spread=[
+                    Spread(level=s.level, relative=_digits(s.relative, _OF_SPREAD), df=_digits(s.df, _OF_VARIANCE))
+                    for s in side.spread
+                ],
+            )
+            for side in (change.base, change.head)
+        )  # fmt: skip
+        variance, df = (own if own is None else _digits(own, _OF_VARIANCE) for own in (change.variance, change.df))
+        ratio = _digits(change.log_ratio, _OF_RATIO)
+        changes.append(msgspec.structs.replace(change, log_ratio=ratio, variance=variance, df=df, base=base, head=head))
     # the last field is the list
     head = msgspec.json.encode(msgspec.structs.replace(record, changes=[])).removesuffix(b"]}")
     return head + b",".join(b"\n" + msgspec.json.encode(change) for change in changes) + b"]}\n"
@@ -159,27 +173,6 @@ def decode_as(data: bytes, kind: type[T], newest: int) -> T:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordError(f"is damaged ({error})") from None
-
-
-def _rounded(change: Change) -> Change:
-    return msgspec.structs.replace(
-        change,
-        log_ratio=_digits(change.log_ratio, _OF_RATIO),
-        variance=None if change.variance is None else _digits(change.variance, _OF_VARIANCE),
-        df=None if change.df is None else _digits(change.df, _OF_VARIANCE),
-        base=_side(change.base),
-        head=_side(change.head),
-    )
-
-
-def _side(side: Measured | None) -> Measured | None:
-    if side is None:
-        return None
-    spread = [
-        Spread(level=each.level, relative=_digits(each.relative, _OF_SPREAD), df=_digits(each.df, _OF_VARIANCE))
-        for each in side.spread
-    ]
-    return msgspec.structs.replace(side, value=_digits(side.value, _OF_VALUE), spread=spread)
 
 
 def _digits(number: float, digits: int) -> Any:

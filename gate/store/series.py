@@ -13,7 +13,7 @@ import numpy as np
 from gate.model import Better
 from gate.model.case import CaseId, case_id
 from gate.model.creep import Suspect
-from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine
+from gate.model.history import AcceptedChange, Change, HistoryRecord
 from gate.stats.rounding import Array
 from gate.stats.series import (
     EXACT,
@@ -90,29 +90,25 @@ def trend(chain: Chain, found: Sequence[Series], problems: list[str], views: int
         problems: records that cannot be read.
         views: how many other views of the same benchmarks are left out.
     """
-    return Trend(
-        chain=chain, segments=_segments(chain), machines=len({record.machine.id for record in chain.records}),
-        cases=[_case(of) for of in found], problems=problems, views=views,
-    )  # fmt: skip
-
-
-def _segments(chain: Chain) -> list[Segment]:
-    """Return the stretches of steps that one class of machine measured."""
+    # the stretches of steps that one class of machine measured
     steps = [(step, link.records[-1].machine) for step, link in enumerate(chain.links) if link.records]
     groups = [list(own) for _, own in groupby(steps, key=lambda each: each[1].id)]
-    found: list[Segment] = []
-    before: Machine | None = None
+    segments: list[Segment] = []
+    old: dict[str, Any] | None = None
     for number, own in enumerate(groups):
         first, machine = own[0]
         # a gap belongs to the machine before it
         last = groups[number + 1][0][0] - 1 if number + 1 < len(groups) else own[-1][0]
-        facts, old = machine.facts, machine.facts if before is None else before.facts
+        facts = machine.facts
         name = next((str(facts[name]) for name in _NAMES if facts.get(name)), machine.id[:12])
-        both = [(name, old.get(name), facts.get(name)) for name in dict.fromkeys((*old, *facts))]
+        both = [(key, old.get(key), facts.get(key)) for key in dict.fromkeys((*old, *facts))] if old is not None else []
         changed = [each for each in both if each[1] != each[2]]
-        found.append(Segment(first=first, last=last, machine=machine.id, name=name, changed=changed))
-        before = machine
-    return found
+        segments.append(Segment(first=first, last=last, machine=machine.id, name=name, changed=changed))
+        old = facts
+    return Trend(
+        chain=chain, segments=segments, machines=len({record.machine.id for record in chain.records}),
+        cases=[_case(of) for of in found], problems=problems, views=views,
+    )  # fmt: skip
 
 
 def _case(of: Series) -> CaseTrend:

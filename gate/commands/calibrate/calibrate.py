@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -14,7 +15,7 @@ from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.calibrate import result
 from gate.commands.calibrate.command import MeasuringOptions, OutputOptions
-from gate.commands.calibrate.result import Calibration, Session, news, session_of
+from gate.commands.calibrate.result import Calibration, news, session_of
 from gate.config.rules import most_builds
 from gate.config.types import Config
 from gate.document import terminal
@@ -31,9 +32,8 @@ from gate.run.memory import barred, history_path, project_name
 from gate.run.preview import expected, write_preview
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
-from gate.store import memory as entries
 from gate.store.learning import setups_of
-from gate.store.memory import HistoryError, Sessions
+from gate.store.memory import HistoryError, Learned, Session, Sessions
 from gate.units import Duration, plural
 from gate.words.failures import title
 from gate.words.reports import commit
@@ -121,11 +121,10 @@ def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions
     setups = setups_of(job.project.settings.sides["head"], rules, job.run.host or {})
     # the run line as it was recorded: the trees may have added warnings to it
     run = next((record for record in records if isinstance(record, Run)), job.run)
-    session = session_of(records, run, rules, setups)
-    found, code = session.calibration, 0
+    (found, learned), code = session_of(records, run, rules, setups), 0
     try:
-        if path is not None:
-            found = _keep(session, project_name(job.project.repository), path)
+        if path is not None and learned:
+            found = _keep(found, learned, project_name(job.project.repository), path)
     except HistoryError as error:
         say_why(err, f"{error}; the measurements are kept: to try again, add --resume")
         code = Exit.ERROR
@@ -146,12 +145,9 @@ def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions
     return code if found.findings and not found.failures else Exit.ERROR
 
 
-def _keep(session: Session, project: str, path: Path) -> Calibration:
+def _keep(found: Calibration, learned: Sequence[Learned], project: str, path: Path) -> Calibration:
     """Put what was learned into the history, and say how many sessions it is one of."""
-    found = session.calibration
-    if not session.learned:
-        return found
-    kept = entries.Session(
+    kept = Session(
         id=found.session,
         created=found.created,
         kind="calibration",
@@ -161,12 +157,12 @@ def _keep(session: Session, project: str, path: Path) -> Calibration:
     )
     history = Sessions(path)
     # false where a resumed run is concluded again: then it is there already
-    history.add(kept, session.learned)
-    learned = {(case_id(each, each.statistic), each.setup) for each in session.learned}
+    history.add(kept, learned)
+    same = {(case_id(each, each.statistic), each.setup) for each in learned}
     alike = {
         entry.session.id
         for entry in history.of_host(kept.fingerprint, project)
-        if (case_id(entry.learned, entry.learned.statistic), entry.learned.setup) in learned
+        if (case_id(entry.learned, entry.learned.statistic), entry.learned.setup) in same
         and entry.learned.remembered.layouts == "independent"
     }
     return msgspec.structs.replace(found, sessions=len(alike), history=str(path))

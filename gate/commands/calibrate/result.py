@@ -31,19 +31,11 @@ SCHEMA = 1
 _NO_NEWS = (IdenticalSides, SameCommit, FewBuilds)
 
 
-class Added(msgspec.Struct, frozen=True, kw_only=True):
-    """The relative standard deviation that each level adds to those below; 0: nothing, None: it was not repeated."""
-
-    iteration: float | None
-    execution: float | None
-    build: float | None
-
-
 class Calibrated(OfCase, frozen=True, kw_only=True):
     """One finding."""
 
-    added: Added
-    """By level."""
+    added: dict[str, float | None]
+    """The relative standard deviation that each level adds to those below; 0: nothing, None: it was not repeated."""
     round: float | None
     """Of the difference of a round, which decides; both relative to the mean."""
     df: float | None
@@ -76,15 +68,10 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     """The folder that remembers it; None: it was not kept."""
 
 
-class Session(msgspec.Struct, frozen=True, kw_only=True):
-    """A calibration before it is kept: the report of it, and what the history is to hold."""
-
-    calibration: Calibration
-    learned: list[Learned]
-
-
-def session_of(records: Sequence[Record], run: Run, config: Config, setups: Mapping[str, Setup]) -> Session:
-    """Compute what the records of a calibration show.
+def session_of(
+    records: Sequence[Record], run: Run, config: Config, setups: Mapping[str, Setup]
+) -> tuple[Calibration, list[Learned]]:
+    """Compute what the records of a calibration show: the report of it, and what the history is to hold.
 
     Args:
         run: its run line.
@@ -119,7 +106,7 @@ def session_of(records: Sequence[Record], run: Run, config: Config, setups: Mapp
         sessions=None,
         history=None,
     )
-    return Session(calibration=calibration, learned=learned)
+    return calibration, learned
 
 
 def news(warnings: Sequence[AnyWarning]) -> list[AnyWarning]:
@@ -130,23 +117,23 @@ def news(warnings: Sequence[AnyWarning]) -> list[AnyWarning]:
 def _calibrated(one: Learned) -> Calibrated:
     r = one.remembered
     # take the levels apart: T2[i] = S2[i] - S2[i-1]/n[i-1] (Kalibera and Jones 2012, 7.6)
-    found: dict[str, float | None] = {"iteration": None, "execution": None, "build": None}
+    found: dict[str, float | None] = {
+        "iteration": None,
+        "execution": None,
+        "build": None,
+    }
     below, count = 0.0, 1.0
-    for name, square, children in (
-        ("iteration", r.iteration, r.iterations),
-        ("execution", r.execution, r.executions),
-        ("build", r.build, 1.0),
-    ):
-        if square is None:
-            continue
-        found[name] = math.sqrt(max(square.value - below / count, 0.0))
-        below, count = square.value, children
+    squares = zip(found, (r.iteration, r.execution, r.build), (r.iterations, r.executions, 1.0), strict=True)
+    for name, square, children in squares:
+        if square is not None:
+            found[name] = math.sqrt(max(square.value - below / count, 0.0))
+            below, count = square.value, children
     return Calibrated(
         benchmark=one.benchmark,
         metric=one.metric,
         factors=one.factors,
         statistic=one.statistic,
-        added=Added(**found),
+        added=found,
         round=None if r.contrast is None else math.sqrt(r.contrast.value),
         df=None if r.contrast is None else r.contrast.df,
         costs=one.costs,
@@ -164,10 +151,26 @@ _SHOWN = 40
 
 def document(calibration: Calibration) -> Document:
     """Say what was measured, the noise of each finding, what each step costs, and what is remembered."""
-    kept = [("memory", _memory(calibration))] if calibration.sessions is not None else []
+    kept = []
+    if calibration.sessions is not None:
+        sessions = plural(calibration.sessions, "session")
+        memory = (
+            f"{sessions}. Several days show how noise changes from day to day, a longer one does not. "
+            f"The weight of a session halves every {HALF_LIFE:.0f} days."
+        )
+        if calibration.layouts == "common":
+            memory = (
+                f"{sessions}, for plans and for the error rate. Intervals use what checks of the default branch "
+                f"remember, from {FEWEST_COMMON} of them on: there both sides are laid out alike."
+            )
+        kept.append(("memory", memory))
     if calibration.history is not None:
         kept.append(("kept", f"in {visible(calibration.history)} as {visible(calibration.session)}"))
         kept.append(("gates", "`perfgate simulate --remembered` shows how often they are wrong, and what they find"))
+    warnings, left = calibration.warnings, [visible(name) for name in calibration.left_out]
+    if left:
+        why = "no spread, too few builds, or values without a ratio"
+        warnings = [*warnings, f"nothing can be remembered about {listed(left, 5)}: {why}"]
     failed = [
         f"{failures.title(each)}{f': {visible(each.hint)}' if each.hint else ''}" for each in calibration.failures
     ]
@@ -181,7 +184,7 @@ def document(calibration: Calibration) -> Document:
             _noise(calibration),
             _costs(calibration),
             [Facts(kept)],
-            [Items(_warnings(calibration), "warning")],
+            [Items(warnings, "warning")],
         ],
         elsewhere="in --json",
         footer="",
@@ -223,7 +226,8 @@ def _noise(calibration: Calibration) -> list[Part]:
             ", ".join(text for text in (visible(f.benchmark), visible(pairs(f.factors))) if text),
             clip(visible(f.metric), 30),
             *([f.statistic] if several else []),
-            *map(_share, (f.added.iteration, f.added.execution, f.added.build, f.round)),
+            # a level that was not repeated is not known, one that adds nothing is
+            *("-" if own is None else format_share(own) if own else "none" for own in (*f.added.values(), f.round)),
             "-" if f.df is None else format_number(f.df, 2),
         ]
         for f in found
@@ -237,24 +241,19 @@ def _noise(calibration: Calibration) -> list[Part]:
     return _table("noise, as relative standard deviation", names, numbers, rows, text)
 
 
-def _share(value: float | None) -> str:
-    # a level that was not repeated is not known, one that adds nothing is
-    return "-" if value is None else "none" if value == 0 else format_share(value)
-
-
 def _costs(calibration: Calibration) -> list[Part]:
     by_benchmark = {f.benchmark: f.costs for f in calibration.findings}
     rows = [
-        [visible(name), *map(_seconds, (costs.build, costs.start, costs.warmup, costs.iteration))]
+        [
+            visible(name),
+            *(
+                "-" if own is None else format_value(own, "s", digits=3) if own else "0"
+                for own in (costs.build, costs.start, costs.warmup, costs.iteration)
+            ),
+        ]
         for name, costs in by_benchmark.items()
     ]
     return _table("time that each step takes", ["benchmark"], ("build", "start", "warm-up", "iteration"), rows)
-
-
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return "0" if value == 0 else format_value(value, "s", digits=3)
 
 
 def _table(
@@ -266,25 +265,3 @@ def _table(
     left = [f"{len(rows) - _SHOWN} more are in --json."] if len(rows) > _SHOWN else []
     shown = [Row([Cell(text) for text in row]) for row in rows[:_SHOWN]]
     return [Table(title, title, head, shown), Items([*left, *([reading] if reading else [])], "rest")]
-
-
-def _memory(calibration: Calibration) -> str:
-    sessions = plural(calibration.sessions or 0, "session")
-    if calibration.layouts == "common":
-        return (
-            f"{sessions}, for plans and for the error rate. Intervals use what checks of "
-            f"the default branch remember, from {FEWEST_COMMON} of them on: there both sides are laid out alike."
-        )
-    return (
-        f"{sessions}. Several days show how noise changes from day to day, a longer one does not. "
-        f"The weight of a session halves every {HALF_LIFE:.0f} days."
-    )
-
-
-def _warnings(calibration: Calibration) -> list[str]:
-    left = [visible(name) for name in calibration.left_out]
-    why = "no spread, too few builds, or values without a ratio"
-    return [
-        *calibration.warnings,
-        *([f"nothing can be remembered about {listed(left, 5)}: {why}"] if left else []),
-    ]

@@ -24,7 +24,6 @@ from gate.model.warnings.setup import limits
 from gate.report.outputs import write
 from gate.run.interruption import orderly
 from gate.stats.levels import summarize
-from gate.stats.rounding import Array
 from gate.units import Duration, format_duration, format_number, format_share, format_value, plural
 from gate.writing.plain import clip, visible, wrap
 from harness.instruments.declaration import Found as Usable
@@ -42,24 +41,6 @@ _TWICE = 20.0
 _TIMEOUT = Duration(600)
 
 
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    why: str
-
-
-@dataclass(slots=True)
-class _Tools:
-    """The instruments that measure any command, by name."""
-
-    timed: dict[str, Instrument] = field(default_factory=dict)
-    exact: dict[str, Instrument] = field(default_factory=dict)
-    """Those that count the same each time, and so are executed once or twice."""
-    slower: dict[str, float] = field(default_factory=dict)
-    """By the exact ones."""
-    versions: dict[str, str] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
-
-
 @dataclass(slots=True)
 class _Session:
     """One command in the working directory, and what became of it so far."""
@@ -72,8 +53,8 @@ class _Session:
 
     def execute(
         self, name: str, instrument: Instrument, iterations: int, seed: int, *, exact: bool = False
-    ) -> Outcome | _Failed:
-        """Make one execution and keep its values; a failure makes the instrument absent."""
+    ) -> Outcome | str:
+        """Make one execution and keep its values; a failure makes the instrument absent, and says why."""
         # as in a check: each execution has an environment of its own length
         padding = 0 if exact else random.Random(seed).randrange(MAX_PADDING)  # noqa: S311  # no secret
         with tempfile.TemporaryDirectory(dir=self.scratch) as scratch:
@@ -84,8 +65,13 @@ class _Session:
             why = collected.status if isinstance(collected, Unusable) else "it is a suite"
             self.absent[name] = f"it failed: {why}"
             said = collected.stderr.strip().splitlines() if isinstance(collected, Unusable) else []
-            return _Failed(f"{why}: {visible(said[-1])}" if said else why)
-        for metric, series in (collected | _both(collected)).items():
+            return f"{why}: {visible(said[-1])}" if said else why
+        if {"user", "system"} <= collected.keys():
+            # the total that task-clock and cycles are comparable with (NIST 3.8)
+            pairs = zip(collected["user"].values, collected["system"].values, strict=True)
+            both = Metric(unit="s", values=[user + system for user, system in pairs])
+            collected = collected | {"user+system": both}
+        for metric, series in collected.items():
             self.values.setdefault((name, metric), (series.unit, []))[1].append(tuple(series.values))
         return outcome
 
@@ -96,14 +82,6 @@ class _Session:
             for (name, metric), (unit, values) in self.values.items()
             if name not in self.absent
         ]
-
-
-def _both(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
-    """Add user and system time up: the total that task-clock and cycles are comparable with (NIST 3.8)."""
-    if not {"user", "system"} <= metrics.keys():
-        return {}
-    pairs = zip(metrics["user"].values, metrics["system"].values, strict=True)
-    return {"user+system": Metric(unit="s", values=[user + system for user, system in pairs])}
 
 
 def run(command: tuple[str, ...], json: str | None, out: TextIO, err: TextIO) -> int:
@@ -124,21 +102,18 @@ def run(command: tuple[str, ...], json: str | None, out: TextIO, err: TextIO) ->
     with orderly(), tempfile.TemporaryDirectory(prefix="perfgate-") as scratch:
         session = _Session(benchmark, clean_environment(os.environ), Path(scratch))
         pilot = session.execute("spawn", Spawn(), 1, 0)
-        if isinstance(pilot, _Failed):
-            err.write(f"perfgate: {visible(shlex.join(command))}: {pilot.why}\n")
+        if isinstance(pilot, str):
+            err.write(f"perfgate: {visible(shlex.join(command))}: {pilot}\n")
             return Exit.ERROR
         # the first run warms caches up; it only tells how long the others take
         seconds, cpu = (session.values["spawn", metric][1][0][0] for metric in ("time", "user+system"))
         session.values.clear()
-        tools = _tools(session.absent)
-        _time(session, tools.timed, seconds, err)
-        for name, instrument in tools.exact.items():
-            _count(session, name, instrument, cpu * tools.slower[name], err)
+        versions, notes = _measure(session, seconds, cpu, err)
         rows = rows_of(session.measured())
         if not rows:
             err.write(f"perfgate: {visible(shlex.join(command))}: {session.absent['spawn']}\n")
             return Exit.ERROR
-        found = Found(command, rows, tools.versions, session.absent, tools.notes)
+        found = Found(command, rows, versions, session.absent, notes)
         text = to_json.dumps(_document(found), indent=2, ensure_ascii=False) + "\n"
         if json == "-":
             out.write(text)
@@ -150,24 +125,46 @@ def run(command: tuple[str, ...], json: str | None, out: TextIO, err: TextIO) ->
     return 0
 
 
-def _tools(absent: dict[str, str]) -> _Tools:
-    """Look for the instruments; what is absent is noted with why."""
-    tools = _Tools()
+def _measure(session: _Session, seconds: float, cpu: float, err: TextIO) -> tuple[dict[str, str], dict[str, str]]:
+    """Measure by each instrument of any command; what is absent is noted with why.
+
+    Args:
+        seconds: that the command takes by the clock, cpu: by processors.
+
+    Returns:
+        Versions and notes of those that measured, by name.
+    """
+    versions: dict[str, str] = {}
+    notes: dict[str, str] = {}
+    timed: dict[str, Instrument] = {}
+    # those that count the same each time, and so are executed once or twice, with the seconds that it may take
+    exact: dict[str, tuple[Instrument, float]] = {}
     for name in instrument_names():
         each, traits = declared(name), traits_of(name)
         if not each.any_command or traits is None:
             continue
-        found = each.find(os.environ)
-        if not isinstance(found, Usable):
+        usable = each.find(os.environ)
+        if not isinstance(usable, Usable):
             instead = f"; {each.instead}, which is built in, measures the same" if each.instead else ""
-            why = str(found)
-            absent[name] = f"{why}{instead}"
+            session.absent[name] = f"{usable}{instead}"
             continue
-        (tools.exact if traits.exact else tools.timed)[name] = found.instrument
-        tools.slower[name] = each.slower
-        tools.versions |= {name: found.version} if found.version else {}
-        tools.notes |= {name: limits(found.limits)} if found.limits else {}
-    return tools
+        if traits.exact:
+            exact[name] = usable.instrument, cpu * each.slower
+        else:
+            timed[name] = usable.instrument
+        versions |= {name: usable.version} if usable.version else {}
+        notes |= {name: limits(usable.limits)} if usable.limits else {}
+    _time(session, timed, seconds, err)
+    for name, (instrument, expected) in exact.items():
+        if expected > _PATIENCE:
+            why = f"it would take about {format_duration(expected)}; try a smaller input"
+            session.absent[name] = why
+            continue
+        err.write(f"perfgate: {name}: about {format_duration(max(expected, 1.0))}\n")
+        first = session.execute(name, instrument, 1, 1, exact=True)
+        if isinstance(first, Outcome) and first.seconds < _TWICE:
+            session.execute(name, instrument, 1, 1, exact=True)
+    return versions, notes
 
 
 def plan(seconds: float, instruments: int) -> tuple[int, int]:
@@ -193,16 +190,6 @@ def _time(session: _Session, timed: Mapping[str, Instrument], seconds: float, er
         for name in names[turn:] + names[:turn]:
             if name not in session.absent:
                 session.execute(name, timed[name], iterations, execution + 1)
-
-
-def _count(session: _Session, name: str, instrument: Instrument, expected: float, err: TextIO) -> None:
-    if expected > _PATIENCE:
-        session.absent[name] = f"it would take about {format_duration(expected)}; try a smaller input"
-        return
-    err.write(f"perfgate: {name}: about {format_duration(max(expected, 1.0))}\n")
-    first = session.execute(name, instrument, 1, 1, exact=True)
-    if isinstance(first, Outcome) and first.seconds < _TWICE:
-        session.execute(name, instrument, 1, 1, exact=True)
 
 
 def _document(found: Found) -> dict[str, object]:
@@ -282,22 +269,25 @@ def rows_of(measured: Sequence[Measured]) -> tuple[Row, ...]:
 
 
 def _row(measured: Measured, wall: Measured | None, reference: Measured | None) -> Row:
-    mean, rank = _mean(measured), None
+    mean, rank = float(np.mean([np.mean(values) for values in measured.values])), None
     beside = reference if measured.metric == "time" else wall
-    wall_mean = _mean(beside) if beside is not None and beside is not measured else 0.0
+    wall_mean = 0.0
+    if beside is not None and beside is not measured:
+        wall_mean = float(np.mean([np.mean(values) for values in beside.values]))
     between, within, total = _spread(measured, mean)
     if wall is not None and wall is not measured:
-        x, y = (_ranks([value for values in each.values for value in values]) for each in (measured, wall))
+        ranks = []
+        for each in (measured, wall):
+            # equal ones by the mean of their ranks
+            _, place, count = np.unique(np.concatenate(each.values), return_inverse=True, return_counts=True)
+            ranks.append((np.cumsum(count) - (count + 1) / 2.0)[place])
+        x, y = ranks
         if len(x) == len(y) >= 3 and x.std() and y.std():
             rank = float(np.corrcoef(x, y)[0, 1])
     return Row(
         measured.instrument, measured.metric, measured.unit, len(measured.values), max(map(len, measured.values)), mean,
         between, within, total, mean / wall_mean if measured.unit == "s" and wall_mean > 0 else None, rank,
     )  # fmt: skip
-
-
-def _mean(measured: Measured) -> float:
-    return float(np.mean([np.mean(values) for values in measured.values]))
 
 
 def _spread(measured: Measured, mean: float) -> tuple[float | None, float | None, float | None]:
@@ -317,14 +307,6 @@ def _spread(measured: Measured, mean: float) -> tuple[float | None, float | None
     return between, within, math.hypot(within, between or 0.0)
 
 
-def _ranks(values: Sequence[float]) -> Array:
-    """Rank values from 0, equal ones by the mean of their ranks."""
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(count)
-    ranks: Array = (last - (count + 1) / 2.0)[place]
-    return ranks
-
-
 def advice(rows: Sequence[Row]) -> list[str]:
     """Say which metric is least variable, what it leaves out, and whether the command waits or runs in parallel."""
     speed = [row for row in rows if row.metric in _SPEED and row.total is not None]
@@ -341,26 +323,26 @@ def advice(rows: Sequence[Row]) -> list[str]:
         else:
             steady = f"{least.metric} ({least.instrument}), {shares[0]} a value, against {shares[1]} of time"
             lines.append(f"Least variable: {steady}; but {_LEAVES_OUT[least.metric]}.")
-    lines += _waiting({row.metric: row for row in reversed(rows) if row.metric in CPU})
+    cpu = {row.metric: row.ratio for row in reversed(rows)}
+    share = next((cpu[name] for name in CPU if cpu.get(name) is not None), None)
+    if share is not None:
+        told = f"CPU time is {format_share(share)} of its time"
+        if share < _WAITS:
+            lines.append(
+                f"{told}; the rest is waiting for disk, network, locks or sleep, or for a processor on a busy machine. "
+                "CPU time, cycles and instructions do not see waiting: decide on time if it matters."
+            )
+        elif share > _BUSY:
+            lines.append(
+                f"{told}; it runs in parallel, and CPU time adds that up. Only time shows a change in parallelism."
+            )
+        else:
+            lines.append(f"{told}: it computes nearly all the time.")
     lines.append(
         "These are few values: outliers occur in every metric (NIST TN 1855, section 3.8). "
         "`perfgate plan` shows how much a gate needs to measure."
     )
     return lines
-
-
-def _waiting(cpu: Mapping[str, Row]) -> list[str]:
-    share = next((cpu[name].ratio for name in CPU if name in cpu and cpu[name].ratio is not None), None)
-    if share is None:
-        return []
-    told = f"CPU time is {format_share(share)} of its time"
-    if share < _WAITS:
-        waits = "the rest is waiting for disk, network, locks or sleep, or for a processor on a busy machine"
-        return [f"{told}; {waits}. CPU time, cycles and instructions do not see waiting: decide on time if it matters."]
-    if share > _BUSY:
-        busy = "it runs in parallel, and CPU time adds that up"
-        return [f"{told}; {busy}. Only time shows a change in parallelism."]
-    return [f"{told}: it computes nearly all the time."]
 
 
 _HEAD = (

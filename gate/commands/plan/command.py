@@ -84,11 +84,8 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         raise MisuseError(f"--matrix: cannot be used with {others[0]}")
     from gate.run import matrix
 
-    return matrix.run(
-        matrix.Jobs(options.matrix.shards, options.matrix.sessions, options.matrix.base, options.matrix.head),
-        options.rules,
-        out,
-    )
+    jobs = options.matrix
+    return matrix.run(matrix.Jobs(jobs.shards, jobs.sessions, jobs.base, jobs.head), options.rules, out)
 
 
 def _plan(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:

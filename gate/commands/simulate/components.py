@@ -152,8 +152,8 @@ def components_of(name: str, base: Sample, head: Sample) -> Components | None:
 
 def of_variances(name: str, t2: Variances, executions: float, iterations: float) -> Components:
     """Make components of T2 of each level over the squared mean; a negative one counts as 0."""
-    levels = (math.sqrt(max(own, 0.0)) for own in (t2.build, t2.execution, t2.iteration))
-    return Components(name, *levels, max(1, round(executions)), max(1, round(iterations)))
+    build, execution, iteration = (math.sqrt(max(own, 0.0)) for own in (t2.build, t2.execution, t2.iteration))
+    return Components(name, build, execution, iteration, max(1, round(executions)), max(1, round(iterations)))
 
 
 def of_runs(runs: Sequence[str], err: TextIO) -> tuple[Components, ...]:

@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +19,7 @@ import numpy as np
 
 from gate.commands.simulate.studies import Counts, Study
 from gate.run.live import Live, bar_line
+from gate.stats.resample import usable_cores
 from gate.units import format_duration
 
 _CALM = 10.0
@@ -50,7 +51,11 @@ def run_all(studies: Iterable[AnyStudy], reports: int, *, seed: int, cores: int 
         progress: where a line says how far it is.
     """
     unique = list(dict.fromkeys(studies))
-    chunks = [chunk for study in unique for chunk in _chunks(study, reports)]
+    chunks: list[_Chunk] = []
+    for study in unique:
+        total = max(1, math.ceil(reports * study.effort))
+        size = min(study.chunk, total)
+        chunks += [(study, k, min(size, total - start)) for k, start in enumerate(range(0, total, size))]
     told = _Told(progress, len(chunks))
     found: dict[AnyStudy, Counts] = {}
     # more processes than cores make nothing faster
@@ -61,21 +66,6 @@ def run_all(studies: Iterable[AnyStudy], reports: int, *, seed: int, cores: int 
         told.one_done()
     told.close()
     return Results(found)
-
-
-def usable_cores() -> int:
-    """Count the cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
-
-
-def _chunks(study: AnyStudy, reports: int) -> Iterator[_Chunk]:
-    total = max(1, math.ceil(reports * study.effort))
-    size = min(study.chunk, total)
-    for index, start in enumerate(range(0, total, size)):
-        yield study, index, min(size, total - start)
 
 
 def _run(chunks: Sequence[_Chunk], seed: int, workers: int) -> Iterable[Counts]:

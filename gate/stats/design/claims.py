@@ -332,5 +332,5 @@ def _without(data: _Data, number: int) -> Array:
         full = coded(own.codes, own.sizes, len(term) - 1)
     matrix = np.hstack([full.matrix[:, t.start : t.stop] for t in full.terms if not set(term) <= set(t.factors)])
     fitted = matrix @ np.linalg.lstsq(matrix, quantiles)[0]
-    apart = data.y - fitted[own.place]
+    apart: Array = data.y - fitted[own.place]
     return apart - type8(apart, data.tau)

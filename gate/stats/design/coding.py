@@ -8,8 +8,8 @@ they tell a part of an interaction, that part has columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from functools import lru_cache, reduce
 from itertools import combinations, islice, product
 from typing import TYPE_CHECKING
 
@@ -181,13 +181,18 @@ def contrasts(factors: Sequence[int], sizes: Sequence[int]) -> list[Contrast]:
     """
     own = [range(1, 2) if sizes[f] == 2 else range(sizes[f]) for f in factors]
     bases = [_basis(sizes[f]) for f in factors]
-    found = []
-    for chosen in product(*own):
-        weights = np.ones(1)
-        for basis, setting in zip(bases, chosen, strict=True):
-            weights = np.multiply.outer(weights, basis[setting]).ravel()
-        found.append(Contrast(dict(zip(factors, chosen, strict=True)), tuple(weights.tolist())))
-    return found
+    return [
+        Contrast(
+            dict(zip(factors, chosen, strict=True)),
+            tuple(_outer(basis[setting] for basis, setting in zip(bases, chosen, strict=True)).tolist()),
+        )
+        for chosen in product(*own)
+    ]
+
+
+def _outer(vectors: Iterable[Array]) -> Array:
+    """Return the products of one number of each vector, in standard order."""
+    return reduce(lambda one, other: np.multiply.outer(one, other).ravel(), vectors, np.ones(1))
 
 
 def _basis(size: int) -> Array:
@@ -419,21 +424,17 @@ def _part(rows: Ints, sizes: Sequence[int], term: Term, sums: Array) -> Part:
     for n, row in enumerate(rows[:, list(term)].tolist()):
         inside[place[tuple(row)], n] = 1.0
     held = inside @ sums
-    effects = np.array([_effect(term, sizes, cell) for cell in product(*(range(1, sizes[f]) for f in term))])
+    # the weights of the settings of the term in its effect at one of their combinations
+    effects = np.array(
+        [
+            _outer(np.eye(sizes[f])[setting] - 1 / sizes[f] for f, setting in zip(term, cell, strict=True))
+            for cell in product(*(range(1, sizes[f]) for f in term))
+        ]
+    )
     solved = np.linalg.lstsq(held, effects.T)[0]
     if sums.shape[1] == len(effects) and np.allclose(held @ solved, effects.T, atol=_SAME):
         return Part((sums @ solved).T, None)
     return Part(sums.T, _between(term, sizes, held))
-
-
-def _effect(term: Term, sizes: Sequence[int], cell: tuple[int, ...]) -> Array:
-    """Return the weights of the settings of a term in its effect at one of their combinations."""
-    weights = np.ones(1)
-    for factor, setting in zip(term, cell, strict=True):
-        own = np.full(sizes[factor], -1 / sizes[factor])
-        own[setting] += 1
-        weights = np.multiply.outer(weights, own).ravel()
-    return weights
 
 
 def _between(term: Term, sizes: Sequence[int], held: Array) -> list[Contrast]:
@@ -446,7 +447,10 @@ def _between(term: Term, sizes: Sequence[int], held: Array) -> list[Contrast]:
     known = np.zeros((0, held.shape[1]))
     for base in islice(product(*(range(sizes[f]) for f in term)), _TRIED):
         cells = list(product(*([s for s in range(sizes[f]) if s != b] for f, b in zip(term, base, strict=True))))
-        wanted = np.array([_two(term, sizes, cell, base) for cell in cells])
+        halves = [np.eye(sizes[f]) / 2 for f in term]
+        wanted = np.array(
+            [_outer(own[s] - own[b] for own, s, b in zip(halves, cell, base, strict=True)) for cell in cells]
+        )
         weights = wanted @ inverse.T
         there = (np.abs(weights @ held.T - wanted) < _SAME).all(axis=1)
         for k in np.flatnonzero(there).tolist():
@@ -458,12 +462,3 @@ def _between(term: Term, sizes: Sequence[int], held: Array) -> list[Contrast]:
         if len(known) == held.shape[1]:
             break
     return found
-
-
-def _two(term: Term, sizes: Sequence[int], cell: tuple[int, ...], base: tuple[int, ...]) -> Array:
-    weights = np.ones(1)
-    for factor, setting, other in zip(term, cell, base, strict=True):
-        own = np.zeros(sizes[factor])
-        own[setting], own[other] = 0.5, -0.5
-        weights = np.multiply.outer(weights, own).ravel()
-    return weights

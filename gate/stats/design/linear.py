@@ -248,24 +248,20 @@ def trends(
         return []
     fit = least_squares(units["y"].to_numpy(dtype=np.float64), design, order)
     if layers is None or layers.plain or not fit.variance:
-        told = residual_sums(fit)
+
+        def of_residuals(weights: Array, _: int) -> Sum:
+            """Tell a sum of coefficients from the residual variance."""
+            estimate = float(weights @ fit.coefficients)
+            if not fit.variance:
+                return Sum(estimate, fit.variance, None)
+            return Sum(estimate, math.sqrt(fit.variance * float(weights @ fit.covariance @ weights)), fit.residual_df)
+
+        told: Sums = of_residuals
     else:
         told = stratified(fit.fitted + fit.residuals, design, fit.coded, factors, layers).sum_of
     every = [each for each in addends(design, fit.coded) if len(each.settings) == 1 and not each.against]
     effects = {name: [each for each in every if each.term == name] for name in numeric}
     return [_trend(fit, name, numeric[name], effects[name], confidence, told) for name in numeric if effects[name]]
-
-
-def residual_sums(fit: Fit) -> Sums:
-    """Tell sums of coefficients from the residual variance."""
-
-    def told(weights: Array, _: int) -> Sum:
-        estimate = float(weights @ fit.coefficients)
-        if not fit.variance:
-            return Sum(estimate, fit.variance, None)
-        return Sum(estimate, math.sqrt(fit.variance * float(weights @ fit.covariance @ weights)), fit.residual_df)
-
-    return told
 
 
 def _numbers(settings: Sequence[Setting]) -> list[float]:

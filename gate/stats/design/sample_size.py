@@ -151,7 +151,8 @@ def accelerated(drawn: Array, replicates: Array, confidence: float) -> tuple[Arr
         # which replicate from its end is the limit; the outermost where BCa asks for one beyond
         w = z0 + z
         level = np.where(1 - a * w > 0, ndtr(z0 + w / (1 - a * w)), 0.0)
-        return np.clip(np.ceil((REPLICATES + 1) * level).astype(np.int64) - 1, 1, REPLICATES)
+        found: Ints = np.ceil((REPLICATES + 1) * level).astype(np.int64) - 1
+        return np.clip(found, 1, REPLICATES)
 
     rows = np.arange(count)
     return own + replicates[rows, rank(z0, a) - 1], own + replicates[rows, REPLICATES - rank(-z0, -a)]

@@ -24,38 +24,28 @@ def trend(sides: Sides, unit: str) -> Trend | None:
     trend, in fewer builds than the difference of the halves does. What is said, and must be SMALLEST, is the difference
     of the halves: twice what a warm-up adds to the mean.
     """
-    test = t_test([_slopes(side) for side in sides])
+    slopes: list[list[float]] = []
+    for side in sides:
+        # each build once, as a share of its mean; those all of whose executions have one iteration are left out
+        iterations = side.sample.counts[0]
+        place = np.arange(len(side.away)) - side.starts.repeat(iterations)
+        rise = 12 * np.add.reduceat(place * side.away, side.starts) / (iterations * (iterations + 1))
+        slopes.append(side.by_build(rise, iterations > 1, side.builds))
+    test = t_test(slopes)
     if test is None or not test.sure:
         return None
-    halves = [builds for builds in map(_second_half, sides) if builds]
+    halves: list[list[float]] = []
+    for side in sides:
+        # a middle iteration belongs to neither half
+        half, ends = side.sample.counts[0] // 2, side.starts + side.sample.counts[0]
+        sums = np.concatenate(((0.0,), side.sample.values.cumsum()))
+        first, second = sums[side.starts + half] - sums[side.starts], sums[ends] - sums[ends - half]
+        halves.append(side.by_build((second - first) / np.maximum(half, 1), half > 0, side.builds))
+    halves = [builds for builds in halves if builds]
     share = sum(sum(builds) / len(builds) for builds in halves) / len(halves)
     if abs(share) < SMALLEST or share * test.mean < 0:
         return None
     return Trend(share, unit, warming=unit == "s" and share < 0)
-
-
-def _slopes(side: Means) -> list[float]:
-    """Return by how much of its mean a line through a build's iterations changes from first to last, each build once.
-
-    Builds all of whose executions have one iteration are left out.
-    """
-    iterations = side.sample.counts[0]
-    place = np.arange(len(side.away)) - side.starts.repeat(iterations)
-    rise = 12 * np.add.reduceat(place * side.away, side.starts) / (iterations * (iterations + 1))
-    return side.by_build(rise, iterations > 1, side.builds)
-
-
-def _second_half(side: Means) -> list[float]:
-    """Return by how much of its mean the second half of a build's iterations differs from the first, each build once.
-
-    A middle iteration belongs to neither half. Builds all of whose executions have one iteration are left out.
-    """
-    iterations = side.sample.counts[0]
-    half = iterations // 2
-    sums = np.concatenate(((0.0,), side.sample.values.cumsum()))
-    ends = side.starts + iterations
-    first, second = sums[side.starts + half] - sums[side.starts], sums[ends] - sums[ends - half]
-    return side.by_build((second - first) / np.maximum(half, 1), half > 0, side.builds)
 
 
 def correlated(sides: Sides) -> Autocorrelation | None:

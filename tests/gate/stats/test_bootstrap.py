@@ -250,7 +250,7 @@ def test_a_chunk_is_the_same_whatever_the_cores_and_the_other_chunks(monkeypatch
     expected = [np.concatenate([chunk[side] for chunk in one_by_one]) for side in range(2)]
     monkeypatch.setattr(resample, "_WORTH_THREADS", 0)
     for cores in (1, 2, 5):
-        monkeypatch.setattr(resample, "_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(resample, "usable_cores", lambda cores=cores: cores)
         for found, wanted in zip(replicate_means(sides, 7, range(3)), expected, strict=True):
             assert np.array_equal(found, wanted)
     assert not np.array_equal(replicate_means(sides, 8, range(1))[0], expected[0][:CHUNK])

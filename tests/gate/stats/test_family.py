@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.stats.family import bh, holm, share, unshared, weighted_holm, within
+from gate.stats.family import bh, holm, share, weighted_holm, within
 from tests.support.seeds import seeds
 
 
@@ -36,7 +36,7 @@ def test_an_empty_family() -> None:
 
 
 def test_without_a_family_each_has_the_whole_alpha() -> None:
-    assert [t.rejected for t in unshared([0.04, 0.06], 0.05)] == [True, False]
+    assert [t.rejected for t in share("none", [0.04, 0.06], 0.05)] == [True, False]
 
 
 def test_benjamini_and_hochbergs_own_example() -> None:

@@ -98,7 +98,7 @@ def test_sessions_are_a_level_only_where_there_are_several() -> None:
     ones, twos = np.ones(4, dtype=int), np.array([2, 2, 2, 2])
     four_levels = Sample(values, (twos, ones, np.array([2, 2])), ((0, 0), (0, 1), (1, 0), (1, 1)))
     found = summarize(four_levels, sessions=True)
-    assert (found.top, found.tops.n) == ("session", 2)
+    assert (found.variances[-1].level, found.tops.n) == ("session", 2)
     # iteration means 0.5, 2.5, 4.5, 6.5 are build means; sessions 1.5 and 5.5
     assert [(v.level, v.s2) for v in found.variances] == [("iteration", 0.5), ("build", 2.0), ("session", 8.0)]
 

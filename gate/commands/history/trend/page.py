@@ -61,16 +61,26 @@ def picture(case: CaseTrend, trend: Trend, prefix: str, tips: int) -> Picture:
     sheet.text(12, 20, "level, relative to the start", "soft wide")
     sheet.text(12, 20, "level", "soft narrow")
     _band(sheet, x, y, case.path)
-    _dates(sheet, x, trend)
+    days = ["", *(words.day(link.committed) for link in trend.chain.links)]
+    dated = sorted({1 + round(k * (count - 2) / (_DATES - 1)) for k in range(_DATES)} if count > 2 else {count - 1})
+    half = room("2026-01-31", LETTERS_NARROW) / 2
+    if labels := [(x.at(k), days[k]) for k in dated if x.at(k) + half <= _WIDTH]:
+        sheet.row(_BOTTOM + 24, labels, "soft")
+    else:
+        sheet.text(_RIGHT, _BOTTOM + 24, days[-1], "soft", "end")
+    sheet.text((x.start + x.end) / 2, _HEIGHT - 10, "commits, evenly spaced, with their dates", "soft wide", "middle")
     _tips(sheet, x, case, trend, tips)
     levels = np.nan_to_num(case.path.level)
     stars = [(x.at(step + 1), y.at(float(levels[step + 1])) - 16) for step in case.accepted]
     sheet.marks("mark-accepted", "star", stars, 6)
     reasons = [f"accepted: {visible(each.reason)}" for each in case.accepted.values()]
     sheet.tips("tip", [Tip(at, top - 9, top + 9, text) for (at, top), text in zip(stars, reasons, strict=True)])
-    return sheet.picture(
-        prefix, f"Level of {name} over the commits", f"{plural(count, 'commit')}.", _caption(case, trend)
-    )
+    said = "The line is the level of each commit, by ratios to the parent and levels of days, with its 95% interval."
+    if case.accepted:
+        said += " A star is an accepted regression."
+    if len(trend.segments) > 1:
+        said += " Dashed lines: another machine; levels of different machines are joined by ratios alone."
+    return sheet.picture(prefix, f"Level of {name} over the commits", f"{plural(count, 'commit')}.", said)
 
 
 def _machines(sheet: Sheet, x: Axis, trend: Trend, left: float) -> None:
@@ -110,19 +120,6 @@ def _band(sheet: Sheet, x: Axis, y: Axis, path: Path) -> None:
         sheet.marks("dot-head", "circle", [point for curve in curves for point in curve])
 
 
-def _dates(sheet: Sheet, x: Axis, trend: Trend) -> None:
-    days = ["", *(words.day(link.committed) for link in trend.chain.links)]
-    count = len(days)
-    places = sorted({1 + round(k * (count - 2) / (_DATES - 1)) for k in range(_DATES)} if count > 2 else {count - 1})
-    half = room("2026-01-31", LETTERS_NARROW) / 2
-    labels = [(x.at(k), days[k]) for k in places if x.at(k) + half <= _WIDTH]
-    if labels:
-        sheet.row(_BOTTOM + 24, labels, "soft")
-    else:
-        sheet.text(_RIGHT, _BOTTOM + 24, days[-1], "soft", "end")
-    sheet.text((x.start + x.end) / 2, _HEIGHT - 10, "commits, evenly spaced, with their dates", "soft wide", "middle")
-
-
 def _tips(sheet: Sheet, x: Axis, case: CaseTrend, trend: Trend, most: int) -> None:
     """Lay a text over each commit, or each few where there are more than fit."""
     runs: dict[int, list[Run]] = {}
@@ -151,15 +148,6 @@ def _tip(step: int, case: CaseTrend, trend: Trend, runs: list[Run]) -> str:
         outlier = "; an outlier of the machine" if run.outlier else ""
         lines.append(f"to its parent {words.change(run.ratio.estimate)} ({words.limits(run.ratio)}){builds}{outlier}")
     return "\n".join(lines)
-
-
-def _caption(case: CaseTrend, trend: Trend) -> str:
-    said = "The line is the level of each commit, by ratios to the parent and levels of days, with its 95% interval."
-    if case.accepted:
-        said += " A star is an accepted regression."
-    if len(trend.segments) > 1:
-        said += " Dashed lines: another machine; levels of different machines are joined by ratios alone."
-    return said
 
 
 _OPEN = 12

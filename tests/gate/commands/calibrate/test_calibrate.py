@@ -18,7 +18,7 @@ from gate.cli.groups import RulesOptions
 from gate.commands.calibrate import calibrate
 from gate.commands.calibrate import result as calibration_text
 from gate.commands.calibrate.command import MeasuringOptions, OutputOptions
-from gate.commands.calibrate.result import Calibration, Session, render, session_of
+from gate.commands.calibrate.result import Calibration, render, session_of
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
@@ -28,7 +28,7 @@ from gate.model import Commit, Record, Run, UserError
 from gate.model.warnings.setup import FewBuilds
 from gate.run import project as run_project
 from gate.store.learning import setups_of
-from gate.store.memory import HistoryError, Sessions
+from gate.store.memory import HistoryError, Learned, Sessions
 from tests.support.lines import builds, located
 from tests.support.project import SHELL_CONFIG as SHORT
 from tests.support.project import Project
@@ -43,7 +43,7 @@ def config(**tables: Any) -> Config:
 # --- what it says -----------------------------------------------------------------------------------------------------
 
 
-def session(rounds: int = 20, **tables: Any) -> Session:
+def session(rounds: int = 20, **tables: Any) -> tuple[Calibration, list[Learned]]:
     rng = np.random.default_rng(3)
     read = config(
         benchmark=[
@@ -74,24 +74,24 @@ def session(rounds: int = 20, **tables: Any) -> Session:
 
 
 def test_what_was_learned_level_by_level() -> None:
-    made = session()
-    (found,) = made.calibration.findings
+    made, _ = session()
+    (found,) = made.findings
     assert (found.benchmark, found.metric, found.statistic) == ("parse", "time", "mean")
     # drawn with 1% per iteration, nothing per execution, 0.4% per build
-    assert found.added.iteration == pytest.approx(0.01, rel=0.15)
-    assert found.added.execution is not None and found.added.execution < 0.004
-    assert found.added.build == pytest.approx(0.004, rel=0.6)
+    assert found.added["iteration"] == pytest.approx(0.01, rel=0.15)
+    assert found.added["execution"] is not None and found.added["execution"] < 0.004
+    assert found.added["build"] == pytest.approx(0.004, rel=0.6)
     truth = (2 * (0.004**2 + 0.01**2 / 6)) ** 0.5
     assert found.round == pytest.approx(truth, rel=0.5)
     assert found.df == 19
     squares = found.remembered
     assert squares.iteration is not None and squares.execution is not None and squares.build is not None
-    assert found.added.iteration == pytest.approx(squares.iteration.value**0.5)
+    assert found.added["iteration"] == pytest.approx(squares.iteration.value**0.5)
     rest = max(squares.build.value - squares.execution.value / 2, 0.0)
-    assert found.added.build == pytest.approx(rest**0.5)
-    assert made.calibration.left_out == ["coarse time"]
-    assert made.calibration.rounds.done == 20
-    assert not any("plan.builds" in warning for warning in made.calibration.warnings)
+    assert found.added["build"] == pytest.approx(rest**0.5)
+    assert made.left_out == ["coarse time"]
+    assert made.rounds.done == 20
+    assert not any("plan.builds" in warning for warning in made.warnings)
 
 
 def text(found: Calibration, *, color: bool = False, width: int = 100) -> str:
@@ -99,8 +99,8 @@ def text(found: Calibration, *, color: bool = False, width: int = 100) -> str:
 
 
 def test_the_text_says_all_of_it() -> None:
-    made = session()
-    kept = structs.replace(made.calibration, sessions=1)
+    made, _ = session()
+    kept = structs.replace(made, sessions=1)
     common = " ".join(text(kept).split())
     assert "parse time 1.0% none 0.44% 0.84% 19 iteration" in common
     assert (
@@ -129,20 +129,20 @@ def test_the_text_says_all_of_it() -> None:
 
 @pytest.mark.parametrize("width", [44, 20])
 def test_a_narrow_terminal_gets_all_of_it_too(width: int) -> None:
-    shown = text(session().calibration, width=width)
+    shown = text(session()[0], width=width)
     assert all(len(line) <= width or " " not in line.strip() for line in shown.splitlines())
     assert all(share in shown for share in ("1.0%", "none", "0.44%", "0.84%"))
 
 
 def test_nothing_learned_is_said() -> None:
-    made = session(rounds=1)
-    assert made.learned == []
-    shown = text(made.calibration)
+    made, learned = session(rounds=1)
+    assert learned == []
+    shown = text(made)
     assert shown.startswith("Not calibrated: nothing could be learned\n")
 
 
 def test_the_json_is_the_calibration() -> None:
-    found = session().calibration
+    found = session()[0]
     assert msgspec.json.decode(render(found), type=Calibration) == found
     assert set(json.loads(render(found))) == set(Calibration.__struct_fields__)
 
