@@ -30,20 +30,8 @@ from gate.model import (
     UnprovedKind,
 )
 from gate.model.case import canonical
+from harness.loop import events
 from harness.loop.duet import Duets
-from harness.loop.events import (
-    BothStarted,
-    LaidOut,
-    LookTaken,
-    OutsideFound,
-    ProbeFinished,
-    ProbeStarted,
-    Progress,
-    RoundStarted,
-    StepFinished,
-    StepStarted,
-    silent,
-)
 from harness.loop.execution import Executed, Executions
 from harness.loop.ledger import Ledger
 from harness.loop.lengths import Lengths
@@ -135,7 +123,7 @@ class Loop:
         *,
         records: Sequence[Record] = (),
         after_round: AfterRound | None = None,
-        progress: Progress = silent,
+        progress: events.Progress = events.silent,
         unproved: UnprovedKind | None = "off",
         duets: Duets | None = None,
         turns: Turns | None = None,
@@ -294,7 +282,7 @@ class Loop:
             self._unproved[name] = why
         if broken:
             proved = len(self._probe.proved)
-            self._progress(ProbeFinished(proved, proved + len(broken), self._left(0), broken))
+            self._progress(events.ProbeFinished(proved, proved + len(broken), self._left(0), broken))
             yield from self._parts(number, each)
 
     def _settle_proofs(self) -> None:
@@ -319,7 +307,7 @@ class Loop:
             yield each.executions[: each.first]
             self._rounds = self._counted(self._ledger.records)
             if self._begun:
-                self._progress(LaidOut(executions=len(self._rounds[0].executions), left=self._left(0)))
+                self._progress(events.LaidOut(executions=len(self._rounds[0].executions), left=self._left(0)))
         yield self._rounds[number].executions
 
     def _is_sound(self, build: int) -> bool:
@@ -328,7 +316,7 @@ class Loop:
         changed = self._builder.changed(build, executed=executed)
         for failure in changed:
             self._add(failure)
-            self._progress(StepFinished(failure.side or "head", None, 0.0, failure, failure.factors))
+            self._progress(events.StepFinished(failure.side or "head", None, 0.0, failure, failure.factors))
         return not changed
 
     def _reason_to_stop(self, number: int, part: Sequence[ExecutionStep]) -> Stop | None:
@@ -360,7 +348,7 @@ class Loop:
         left = self._left(number)
         first = ledger.pending(each.executions[: each.first]) if self._counted is not None and each.first else ()
         known, builds = len(first or pending), len(each.builds)
-        self._progress(RoundStarted(each.build, len(self._rounds), known, builds, left, counted=bool(first)))
+        self._progress(events.RoundStarted(each.build, len(self._rounds), known, builds, left, counted=bool(first)))
         needed = {(step.side, canonical(step.building)) for step in pending}
         # of a treatment that is out in an experiment nothing more is built; the gate records all builds of a round
         wanted = [
@@ -394,7 +382,7 @@ class Loop:
         ]
         if not pairs:
             return
-        self._progress(ProbeStarted(len(pairs), self._probe.seconds))
+        self._progress(events.ProbeStarted(len(pairs), self._probe.seconds))
         identical = 0
         with self._budget.timed("probe"):
             for found in self._probe.examine(pairs, self._begin):
@@ -408,7 +396,7 @@ class Loop:
         for step in (pair[side] for pair in pairs for side in SIDES):
             if (seen := self._probe.seen.get((step.benchmark, step.side))) is not None:
                 self._builder.read(step.side, step.building, (seen.read | seen.executed) - seen.written)
-        self._progress(ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
+        self._progress(events.ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
 
     def _first_pairs(self, steps: Sequence[ExecutionStep]) -> list[Mapping[Side, ExecutionStep]]:
         """Return the first step on each side of what both have and nothing is measured of yet."""
@@ -434,7 +422,7 @@ class Loop:
                     self._add(turn)
                     found.append(turn)
         self._rounds = lengths.rounds(self._rounds, found)
-        self._progress(LaidOut(found, left=self._left(0)))
+        self._progress(events.LaidOut(found, left=self._left(0)))
         return self._rounds[0].executions[: self._rounds[0].first or None]
 
     def _tried(self, step: ExecutionStep) -> Path:
@@ -450,16 +438,16 @@ class Loop:
         path = self._outside.suspects(first, self._probe.seen, started, self._last, self._begin)
         if path is None:
             return True
-        self._progress(OutsideFound(path))
+        self._progress(events.OutsideFound(path))
         trees = set(map(tree_of, first))
         for step in [step for step in each.builds if tree_of(step) in trees and step is not self._last]:
             self._step = step
-            self._progress(StepStarted(step.side, None, step.factors))
+            self._progress(events.StepStarted(step.side, None, step.factors))
             self._outside.look()
             record = self._builder.afresh(step.side, step.build, step.seed, step.factors)
             self._outside.built(step)
             failure = record if isinstance(record, Failure) else None
-            self._progress(StepFinished(step.side, None, 0.0, failure, step.factors))
+            self._progress(events.StepFinished(step.side, None, 0.0, failure, step.factors))
             if failure is not None:
                 self._add(failure)
             if not (self._is_sound(step.build) and failure is None) and not self._design:
@@ -477,7 +465,7 @@ class Loop:
         failure = self._outside.differs(step)
         if failure is not None:
             self._add(failure)
-            self._progress(StepFinished(step.side, step.benchmark, 0.0, failure, step.factors))
+            self._progress(events.StepFinished(step.side, step.benchmark, 0.0, failure, step.factors))
         return failure is not None
 
     def _is_probed(self, step: ExecutionStep) -> bool:
@@ -498,7 +486,7 @@ class Loop:
             left = list(group)
             while left and not self._is_left_out(left):
                 self._begin(left[0])
-                self._progress(StepStarted(left[0].side, left[0].benchmark, left[0].factors))
+                self._progress(events.StepStarted(left[0].side, left[0].benchmark, left[0].factors))
                 made = self._make(left)
                 self._note(left, made)
                 left = left[len(made) :]
@@ -556,7 +544,7 @@ class Loop:
             failed = failures and not found.executions and self._ledger.has_failed(failures[0])
             whole = failures[0] if failed else None
             self._progress(
-                StepFinished(
+                events.StepFinished(
                     step.side, step.benchmark, found.seconds, whole, step.factors,
                     executions=executions, more=number < len(made),
                 )
@@ -566,8 +554,10 @@ class Loop:
         self._step = step
         # of both sides with the same settings
         if partner is not None and (step.seed, step.factors) == (partner.seed, partner.factors):
-            self._builder.both(step.build, step.seed, step.factors, lambda: self._progress(BothStarted(step.factors)))
-        self._progress(StepStarted(step.side, None, step.factors))
+            self._builder.both(
+                step.build, step.seed, step.factors, lambda: self._progress(events.BothStarted(step.factors))
+            )
+        self._progress(events.StepStarted(step.side, None, step.factors))
         self._outside.look()
         ahead = self._builder.is_ahead(step.side, step.build, step.seed, step.factors)
         record = self._builder.build(step.side, step.build, step.seed, step.factors)
@@ -576,14 +566,16 @@ class Loop:
             self._last = None if isinstance(record, Build) and (record.cached or record.at_once) else step
         if isinstance(record, Failure):
             self._add(record)
-            self._progress(StepFinished(step.side, None, 0.0, record, step.factors))
+            self._progress(events.StepFinished(step.side, None, 0.0, record, step.factors))
             self._is_sound(step.build)
             return False
         if self._late is None and self._budget.is_over:
             self._late = step
         if not self._ledger.built(step):
             self._add(record)
-        self._progress(StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, record.following))
+        self._progress(
+            events.StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, record.following)
+        )
         return self._is_sound(step.build)
 
     def _look(self, number: int) -> None:
@@ -599,7 +591,7 @@ class Loop:
             ledger.settle(settled)
             self._add(Look(look=number + 1, settled=sorted(settled), seconds=took))
             out = set(filter(ledger.is_out, measured.values()))
-            self._progress(LookTaken(len(out - before), len(measured) - len(out)))
+            self._progress(events.LookTaken(len(out - before), len(measured) - len(out)))
 
     def _add(self, *records: Record) -> None:
         first = next((record for record in records if isinstance(record, Execution)), None)
