@@ -153,7 +153,9 @@ def _part(part: Part, document: Document, notes: Notes) -> str:
         case Facts():
             return "  \n".join(f"**{brief(name, _TITLE)}** {brief(text, _TEXT)}" for name, text in part.rows)
         case Said():
-            return f"### {document.tool}: {brief(part.text, _TEXT)}" if part.tone else brief(part.text, _TEXT)
+            # what a document begins with is its heading
+            headed = part.tone and part is document.sections[0][0]
+            return f"{f'### {document.tool}: ' if headed else ''}{brief(part.text, _TEXT)}"
         case Code():
             purpose = f": {brief(part.purpose, _TEXT)}" if part.purpose else ""
             return f"- {code(part.text, _MEAN)}{purpose}" if purpose else block(visible(part.text))
