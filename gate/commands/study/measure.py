@@ -317,7 +317,9 @@ def paused(job: Job, measured: Measured, records: Sequence[Record]) -> list[str]
     seconds = expected_seconds(rest)
     # of what never came to an end only a larger budget can tell
     more = seconds is None and not any(isinstance(record, Execution) for record in records)
-    needed = 2 * budget if more else _rounded(_SLACK * (seconds or 0.0))
+    wanted = _SLACK * (seconds or 0.0)
+    step = next(step for step, below in _STEPS if wanted < below)
+    needed = 2 * budget if more else math.ceil(wanted / step) * step
     cost = f"{left}, which take an unknown time" if seconds is None else f"{left}, about {format_duration(seconds)}"
     again = continuing(sys.argv[1:], Duration(needed) if needed > budget else None)
     if again is None:
@@ -333,11 +335,6 @@ _SLACK = 1.2
 """What is left may take longer than what was measured."""
 _STEPS = ((1, 10), (10, 60), (60, 600), (300, 3600), (900, math.inf))
 """Budgets below the second number of seconds are multiples of the first."""
-
-
-def _rounded(seconds: float) -> float:
-    step = next(step for step, below in _STEPS if seconds < below)
-    return math.ceil(seconds / step) * step
 
 
 def continuing(arguments: Sequence[str], budget: Duration | None = None) -> str | None:
