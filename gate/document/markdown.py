@@ -158,8 +158,8 @@ def _part(part: Part, document: Document, notes: Notes) -> str:
             return f"{f'### {document.tool}: ' if headed else ''}{brief(part.text, _TEXT)}"
         case Code():
             purpose = f": {brief(part.purpose, _TEXT)}" if part.purpose else ""
-            lines = "\n".join(map(visible, part.text.splitlines()))
-            return f"- {code(part.text, _MEAN)}{purpose}" if purpose else block(lines)
+            copied = block("\n".join(map(visible, part.text.splitlines())))
+            return f"- {code(part.text, _MEAN)}{purpose}" if purpose else copied
         case Section() if found := _parts(part.parts, document, notes):
             return f"### {brief(part.title, _TEXT)}\n\n{found}"
         case Fold() if found := _parts(part.parts, document, notes):
