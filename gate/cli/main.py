@@ -354,6 +354,7 @@ def _option_names(parser: argparse.ArgumentParser) -> list[str]:
 
 _GONE = {
     "--interaction": "the gate decides without factors: `perfgate study plan` shows what a study of them finds",
+    "--log": "write --scale log",
     "--inject": "`perfgate simulate --remembered --effect 5%` shows how often a change is found",
     "--ref": "write --history REF",
     "--folder": "write --history DIR",

@@ -68,10 +68,12 @@ def render(document: Document) -> str:
     lead = list(takewhile(lambda p: isinstance(p, Facts | Said) or getattr(p, "role", "rest") in _LEADING, parts))
     main = [part for part in parts[len(lead) :] if not isinstance(part, Fold)]
     folds = [part for part in parts if isinstance(part, Fold)]
-    tables = [part for part in main if isinstance(part, Table)]
+    # by their places: of two tables that are equal each has its own
+    ids = {id(t): f"block-{number}" for number, t in enumerate((p for p in main if isinstance(p, Table)), 1)}
     links = [
-        *((f"block-{number}", table.short) for number, table in enumerate(tables, 1) if table.short),
-        *((part.id, part.title) for part in (*main, *folds) if isinstance(part, Section | Fold)),
+        (ids[id(part)], part.short) if isinstance(part, Table) else (part.id, part.title)
+        for part in (*main, *folds)
+        if isinstance(part, Section | Fold) or (isinstance(part, Table) and part.short)
     ]
     values = {
         "document": document,
@@ -79,7 +81,7 @@ def render(document: Document) -> str:
         "lead": lead,
         "main": main,
         "folds": folds,
-        "tables": tables,
+        "id_of": lambda part: ids[id(part)],
         "links": links if len(links) > 1 else [],
     }
     return render_template("document.html.j2", values, html=True, finalize=shown).lstrip()

@@ -153,10 +153,13 @@ def _part(part: Part, document: Document, notes: Notes) -> str:
         case Facts():
             return "  \n".join(f"**{brief(name, _TITLE)}** {brief(text, _TEXT)}" for name, text in part.rows)
         case Said():
-            return f"### {document.tool}: {brief(part.text, _TEXT)}" if part.tone else brief(part.text, _TEXT)
+            # what a document begins with is its heading
+            headed = part.tone and part is document.sections[0][0]
+            return f"{f'### {document.tool}: ' if headed else ''}{brief(part.text, _TEXT)}"
         case Code():
             purpose = f": {brief(part.purpose, _TEXT)}" if part.purpose else ""
-            return f"- {code(part.text, _MEAN)}{purpose}" if purpose else block(visible(part.text))
+            copied = block("\n".join(map(visible, part.text.splitlines())))
+            return f"- {code(part.text, _MEAN)}{purpose}" if purpose else copied
         case Section() if found := _parts(part.parts, document, notes):
             return f"### {brief(part.title, _TEXT)}\n\n{found}"
         case Fold() if found := _parts(part.parts, document, notes):

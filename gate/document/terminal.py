@@ -303,7 +303,8 @@ class _Text:
                 groups.append([place])
         fixed = [place for group in groups if table.head[group[0]].fixed for place in group]
         others = [group for group in groups if not table.head[group[0]].fixed] or [[]]
-        if self.laid_out(table, sorted([*fixed, *(p for group in others for p in group)])) is None:
+        spare = any(column.spare for column in table.head)
+        if spare and lay_out(table.head, [row.cells for row in table.rows], self.room, narrowest=_ENDLESS) is None:
             others = [group for group in others if not table.head[group[0]].spare] or others
             groups = [group for group in groups if not table.head[group[0]].spare]
         for count in range(len(others), 0, -1):

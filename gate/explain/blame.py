@@ -70,10 +70,6 @@ class Blame(msgspec.Struct):
 Blames = Mapping[int, Blame]
 
 
-def _blames() -> dict[int, Blame]:
-    return defaultdict(lambda: Blame({}, {}, {}))
-
-
 # --- with counted calls -----------------------------------------------------------------------------------------------
 
 
@@ -87,7 +83,7 @@ def blame_by_calls(root: Node, calls: Sequence[Amounts], states: Sequence[str]) 
         calls: of each function, how often it was called.
         states: of each function "changed", "new" or "gone".
     """
-    found = _blames()
+    found: dict[int, Blame] = defaultdict(lambda: Blame({}, {}, {}))
     handed: dict[Node, dict[int, float]] = defaultdict(dict)
     # callees before their callers, so that what is handed on is complete
     for node in reversed(list(root.below())):
@@ -153,7 +149,7 @@ def blame_by_shape(root: Node, states: Sequence[str], error: Error, least: float
         error: of the difference of a cost.
         least: smaller costs show nothing.
     """
-    found = _blames()
+    found: dict[int, Blame] = defaultdict(lambda: Blame({}, {}, {}))
     pending = list(root.children.values())
     found[root.function].add(root, root.rest)
     new = _new_calls(root, states, error, least)

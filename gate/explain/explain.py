@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gate.explain.blame import Blames, blame_by_calls, blame_by_shape
-from gate.explain.matching import Function, Matched, is_project, match
-from gate.explain.tree import BOTH, Node, Shift, call_tree, flame, settle_shifts
+from gate.explain.matching import Matched, is_project, match
+from gate.explain.tree import BOTH, Node, call_tree, flame, settle_shifts
 from gate.model.explanation import Agreement, Amounts, Candidate, Explanation, FlameNode, Moved, Part, State
 from gate.model.profile import Frame, Profile
 
@@ -67,7 +67,9 @@ class _Comparison:
         functions = self.matched.functions
         files_known = any((bool(f.frame.file) and is_project(f.frame, files_known=True)) for f in functions)
         self.project = [is_project(f.frame, files_known=files_known) for f in functions]
-        self.states: list[State] = [_state(f) for f in functions]
+        self.states: list[State] = [
+            "new" if f.base is None else "changed" if f.head is not None else "gone" for f in functions
+        ]
         self.calls = _calls(base, head, self.matched)
         self.root = call_tree(base, head, self.matched, self.project)
         self.total = Amounts(self.root.inclusive[0], self.root.inclusive[1])
@@ -76,14 +78,13 @@ class _Comparison:
             self.root = call_tree(base, head, self.matched, self.project, speed=self.sampling.speed)
         least = _LEAST * max(self.total.base, self.total.head)
         self.shifts = settle_shifts(self.root, self.states, least)
-        self.blames = self._blames(least)
-        self.costs = _Costs(self.root, len(functions))
-
-    def _blames(self, least: float) -> Blames:
         counted = [calls for calls in self.calls if calls is not None]
+        self.blames: Blames
         if len(counted) == len(self.calls):
-            return blame_by_calls(self.root, counted, self.states)
-        return blame_by_shape(self.root, self.states, self.sampling.error, least)
+            self.blames = blame_by_calls(self.root, counted, self.states)
+        else:
+            self.blames = blame_by_shape(self.root, self.states, self.sampling.error, least)
+        self.costs = _Costs(self.root, len(functions))
 
     def _large(self, costs: Sequence[Amounts]) -> list[Amounts]:
         """Leave the functions whose own change says how evenly both sides ran; for as many calls where those count."""
@@ -106,6 +107,7 @@ class _Comparison:
         listed = [c for c in candidates if self._counts(c) or c.maybe >= _WORTH_SAYING * abs(whole)]
         less = sorted((i for i in ranked if i >= 0 and self.blames[i].change < 0), key=lambda i: self.blames[i].change)
         fewer = [c for c in (self._candidate(i, worse) for i in less[:_FEWER]) if not c.noise and self._counts(c)]
+        operations = self.base.operations, self.head.operations
         return Explanation(
             benchmark=self.head.benchmark,
             factors=self.head.factors,
@@ -115,7 +117,7 @@ class _Comparison:
             tool=self.head.tool,
             unit=self.head.unit,
             approximate=self.base.approximate or self.head.approximate,
-            operations=_operations(self.base, self.head),
+            operations=None if None in operations else Amounts(*(each or 0.0 for each in operations)),
             total=self.total,
             measured=measured.ratio if measured else None,
             alike=self.sampling.alike,
@@ -191,20 +193,20 @@ class _Comparison:
             cost = sum(change for change in net.values() if change > 0)
             costs = [self.costs.cost[i] for i in net if i >= 0]
             error = self.sampling.error(Amounts(sum(c.base for c in costs), sum(c.head for c in costs)))
-            if cost >= max(least, SURE * error):
-                found.append(self._shift(shift, net, cost, worse))
+            if cost < max(least, SURE * error):
+                continue
+            large = {i: change for i, change in net.items() if abs(change) > _MINOR * cost}
+            node = shift.node
+            moved = Moved(
+                sources=self._parts({i: change for i, change in large.items() if change < 0}),
+                targets=self._parts({i: change for i, change in large.items() if change > 0}),
+                caller=self._frame(node.function) if node.function >= 0 else None,
+                cost=cost,
+                share=cost / worse if worse else None,
+                inclusive=Amounts(node.inclusive[0], node.inclusive[1]),
+            )
+            found.append(moved)
         return sorted(found, key=lambda m: -m.cost)[:_MOVED]
-
-    def _shift(self, shift: Shift, net: Mapping[int, float], cost: float, worse: float | None) -> Moved:
-        large = {i: change for i, change in net.items() if abs(change) > _MINOR * cost}
-        return Moved(
-            sources=self._parts({i: change for i, change in large.items() if change < 0}),
-            targets=self._parts({i: change for i, change in large.items() if change > 0}),
-            caller=self._frame(shift.node.function) if shift.node.function >= 0 else None,
-            cost=cost,
-            share=cost / worse if worse else None,
-            inclusive=Amounts(shift.node.inclusive[0], shift.node.inclusive[1]),
-        )
 
 
 class _Costs:
@@ -225,18 +227,6 @@ class _Costs:
             for called, both in node.library.items():
                 self.library[index][called] = self.library[index].get(called, 0.0) + both[1] - both[0]
         self.cost, self.own, self.inclusive = ([Amounts(b, h) for b, h in each] for each in (cost, own, inclusive))
-
-
-def _state(function: Function) -> State:
-    if function.base is None:
-        return "new"
-    return "changed" if function.head is not None else "gone"
-
-
-def _operations(base: Profile, head: Profile) -> Amounts | None:
-    if base.operations is None or head.operations is None:
-        return None
-    return Amounts(base.operations, head.operations)
 
 
 def _calls(base: Profile, head: Profile, matched: Matched) -> list[Amounts | None]:
@@ -293,7 +283,13 @@ class Sampling:
         """
         self._quanta = [_quantum(profile) / (profile.operations or 1.0) for profile in (base, head)]
         self._counted = base.unit in _COUNTED
-        ratios = sorted(math.log(c.head / c.base) for c in costs if self._is_known(c))
+        ratios = []
+        for cost in costs:
+            # sampling alone leaves the ratio about as it is
+            errors = sum(q / side for side, q in zip((cost.base, cost.head), self._quanta, strict=True) if side > 0)
+            if min(cost.base, cost.head) > 0 and math.sqrt(errors) <= _CLEAR:
+                ratios.append(math.log(cost.head / cost.base))
+        ratios.sort()
         known = len(ratios) >= _ENOUGH
         middle = ratios[len(ratios) // 2] if known else 0.0
         spread = sorted(abs(ratio - middle) for ratio in ratios)[len(ratios) // 2] if known else 0.0
@@ -314,11 +310,6 @@ class Sampling:
         sampled = self._quanta[0] * abs(cost.base) + self._quanta[1] * abs(cost.head)
         timed = min(self._timed, _TIMED) if whole else self._timed
         return math.sqrt(sampled + (timed * cost.base) ** 2 + (timed * cost.head) ** 2)
-
-    def _is_known(self, cost: Amounts) -> bool:
-        """Say whether sampling alone leaves the ratio of a cost about as it is."""
-        sides = zip((cost.base, cost.head), self._quanta, strict=True)
-        return min(cost.base, cost.head) > 0 and math.sqrt(sum(q / side for side, q in sides)) <= _CLEAR
 
 
 def _quantum(profile: Profile) -> float:

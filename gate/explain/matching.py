@@ -132,9 +132,35 @@ def match(base: Profile, head: Profile) -> Matched:
         lambda frame: plain(frame.function),
     )
     for key in keys:
-        _match_by(key, first, second, partners)
+        # of several with one key the first with the first, where both sides have as many
+        taken = set(partners.values())
+        groups: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        for side, frames, matched in ((0, first, partners), (1, second, taken)):
+            for frame, index in frames.items():
+                if index not in matched:
+                    groups[key(frame)][side].append(index)
+        for ours, theirs in groups.values():
+            if len(ours) == len(theirs):
+                partners.update(zip(ours, theirs, strict=True))
     _match_renamed(base, head, first, second, partners)
-    return _numbered(base, head, first, second, partners)
+    both: list[tuple[int | None, int | None]] = [(index, partners.get(index)) for index in first.values()]
+    taken = set(partners.values())
+    both += [(None, index) for index in second.values() if index not in taken]
+    return _numbered(base, head, both)
+
+
+def _numbered(base: Profile, head: Profile, both: Sequence[tuple[int | None, int | None]]) -> Matched:
+    """Number functions in the order in which they are told, each by its first frame on either side."""
+    sides = (base.frames, head.frames)
+    found = [
+        Function(*(None if index is None else frames[index] for frames, index in zip(sides, each, strict=True)))
+        for each in both
+    ]
+    numbers = [
+        {_identity(frames[own]): n for n, each in enumerate(both) if (own := each[side]) is not None}
+        for side, frames in enumerate(sides)
+    ]
+    return Matched(found, *([of[_identity(f)] for f in frames] for of, frames in zip(numbers, sides, strict=True)))
 
 
 def _unique(frames: Sequence[Frame]) -> dict[Frame, int]:
@@ -147,23 +173,6 @@ def _unique(frames: Sequence[Frame]) -> dict[Frame, int]:
 def _identity(frame: Frame) -> Frame:
     # a line moves with what stands above it
     return Frame(frame.function, frame.file)
-
-
-def _match_by(
-    key: Callable[[Frame], Hashable], base: Mapping[Frame, int], head: Mapping[Frame, int], partners: dict[int, int]
-) -> None:
-    """Match what has one key; of several the first with the first, where both sides have as many."""
-    taken = set(partners.values())
-    groups: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for frame, index in base.items():
-        if index not in partners:
-            groups[key(frame)][0].append(index)
-    for frame, index in head.items():
-        if index not in taken:
-            groups[key(frame)][1].append(index)
-    for ours, theirs in groups.values():
-        if len(ours) == len(theirs):
-            partners.update(zip(ours, theirs, strict=True))
 
 
 def _match_renamed(
@@ -211,26 +220,3 @@ class _Places:
                 self.callees[caller].add(callee)
             for index in set(stack.frames):
                 self.cost[index] += stack.cost
-
-
-def _numbered(
-    base: Profile, head: Profile, first: Mapping[Frame, int], second: Mapping[Frame, int], partners: Mapping[int, int]
-) -> Matched:
-    functions: list[Function] = []
-    of_head: dict[int, int] = {}
-    of_base: dict[int, int] = {}
-    for index in first.values():
-        partner = partners.get(index)
-        of_base[index] = len(functions)
-        if partner is not None:
-            of_head[partner] = len(functions)
-        functions.append(Function(base.frames[index], None if partner is None else head.frames[partner]))
-    for index in second.values():
-        if index not in of_head:
-            of_head[index] = len(functions)
-            functions.append(Function(None, head.frames[index]))
-    return Matched(
-        functions,
-        [of_base[first[_identity(frame)]] for frame in base.frames],
-        [of_head[second[_identity(frame)]] for frame in head.frames],
-    )

@@ -131,11 +131,6 @@ class Shift(msgspec.Struct, frozen=True, eq=False):
     sources: dict[int, float]
     targets: dict[int, float]
 
-    @property
-    def cost(self) -> float:
-        """How much moved."""
-        return sum(self.targets.values())
-
 
 def settle_shifts(root: Node, states: Sequence[str], least: float) -> list[Shift]:
     """Take from the rest of all nodes what moved, and return it; from below, so that the nearest caller is named.
@@ -170,31 +165,24 @@ def _structural(node: Node, states: Sequence[str], least: float) -> Shift | None
     near = [node, *node.children.values(), *(n for child in node.children.values() for n in child.children.values())]
     gone = [n for n in near if n.rest < 0 and states[n.function] == "gone" and n is not node]
     new = [n for n in near if n.rest > 0 and states[n.function] == "new" and n is not node]
-    if gone:
-        more = [n for n in near if n.rest > 0]
-        less = gone
-    elif new:
-        more = new
-        less = [n for n in near if n.rest < 0]
-    else:
+    if not gone and not new:
         return None
+    more = [n for n in near if n.rest > 0] if gone else new
+    less = gone or [n for n in near if n.rest < 0]
     amount = min(sum(n.rest for n in more), -sum(n.rest for n in less))
     return _settled(node, more, less, amount) if amount >= least else None
 
 
 def _settled(node: Node, more: Sequence[Node], less: Sequence[Node], amount: float) -> Shift:
     """Take an amount from both in proportion."""
-    up, down = sum(n.rest for n in more), -sum(n.rest for n in less)
-    targets: dict[int, float] = defaultdict(float)
     sources: dict[int, float] = defaultdict(float)
-    for each in more:
-        part = each.rest * amount / up
-        targets[each.function] += part
-        each.rest -= part
-    for each in less:
-        part = each.rest * amount / down
-        sources[each.function] += part
-        each.rest -= part
+    targets: dict[int, float] = defaultdict(float)
+    for nodes, moved in ((more, targets), (less, sources)):
+        whole = abs(sum(n.rest for n in nodes))
+        for each in nodes:
+            part = each.rest * amount / whole
+            moved[each.function] += part
+            each.rest -= part
     return Shift(node, dict(sources), dict(targets))
 
 

@@ -101,7 +101,10 @@ def columns_of(pieces: Sequence[Piece], projection: Projection, sides: Sequence[
     for number, piece in enumerate(pieces):
         groups[piece.label if piece.label is not None else number].append(piece)
     told = [line for piece in pieces if piece.column for line in _newest(piece)]
-    titles = _titles(list(groups.values()))
+    # by their labels, two without labels base and head, otherwise by what tells their files apart
+    labels = [own[0].label for own in groups.values()]
+    names = iter(_distinguished([own[0].name for own in groups.values() if own[0].label is None]))
+    titles = list(SIDES) if labels == [None, None] else [next(names) if label is None else label for label in labels]
     parts = parts_of(pieces, projection)
     found = []
     for place, (title, own) in enumerate(zip(titles, groups.values(), strict=True)):
@@ -230,15 +233,6 @@ def of_side(record: Record, side: Side) -> bool:
         # a failure may be of no side, and then it is of both
         return record.side in (side, None)
     return True
-
-
-def _titles(groups: Sequence[Sequence[Piece]]) -> list[str]:
-    """Call columns by their labels, two without labels base and head, otherwise by what tells their files apart."""
-    labels = [own[0].label for own in groups]
-    if len(groups) == 2 and labels == [None, None]:
-        return list(SIDES)
-    names = iter(_distinguished([own[0].name for own in groups if own[0].label is None]))
-    return [next(names) if label is None else label for label in labels]
 
 
 def _distinguished(names: Sequence[str]) -> list[str]:

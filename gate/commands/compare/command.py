@@ -6,16 +6,13 @@ import re
 from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import Literal, TextIO
 
 from gate.cli.command import Command
 from gate.cli.groups import MeasuredRulesOptions
 from gate.cli.listing import modules, result_formats
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import Exit
-
-if TYPE_CHECKING:
-    from gate.commands.compare.columns import Columns
 
 _WHICH = "side of the run in the %s column (default: head, or the only one it has)"
 _STATISTICS = {"median": "p50"}
@@ -100,8 +97,11 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     Raises:
         UserError: a file, a key or a rule that cannot be used.
     """
+    from gate.commands.compare.columns import columns_of
     from gate.commands.compare.formats import renderer
-    from gate.commands.compare.keys import keys_of
+    from gate.commands.compare.keys import filter_of, keys_of
+    from gate.commands.compare.pieces import pieces
+    from gate.commands.compare.projection import Projection
     from gate.commands.compare.table import hidden_below, sorted_rows
     from gate.commands.compare.tabulation import Wanted, tabulated
     from gate.document.terminal import screen
@@ -112,7 +112,16 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     if asked.html is not None:
         inputs = [Path(labelled(run)[1]) for run in asked.runs if is_plain(labelled(run)[1])]
         refuse_inputs(inputs, [Path(asked.html)])
-    columns = _columns(asked, options.rules)
+    projection = Projection(
+        by=keys_of(asked.by),
+        rows=keys_of(asked.rows),
+        ignore=keys_of(asked.ignore),
+        filter=filter_of(asked.filter) if asked.filter else None,
+        benchmarks=options.rules.benchmarks,
+        metrics=asked.metrics,
+        level=asked.each,
+    )
+    columns = columns_of(pieces(asked.runs, asked.wanted), projection, (asked.side_a, asked.side_b))
     base = columns.place(asked.base)
     if asked.listed:
         out.writelines(f"{chosen.title}  {chosen.name}\n" for chosen in columns.found)
@@ -123,24 +132,6 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     if asked.html is not None:
         write(Path(asked.html), renderer("html")(table, screen(out)))
     return Exit.ERROR if table.nothing and not table.identical else Exit.PASS
-
-
-def _columns(asked: CompareOptions, rules: MeasuredRulesOptions) -> Columns:
-    from gate.commands.compare.columns import columns_of
-    from gate.commands.compare.keys import filter_of, keys_of
-    from gate.commands.compare.pieces import pieces
-    from gate.commands.compare.projection import Projection
-
-    projection = Projection(
-        by=keys_of(asked.by),
-        rows=keys_of(asked.rows),
-        ignore=keys_of(asked.ignore),
-        filter=filter_of(asked.filter) if asked.filter else None,
-        benchmarks=rules.benchmarks,
-        metrics=asked.metrics,
-        level=asked.each,
-    )
-    return columns_of(pieces(asked.runs, asked.wanted), projection, (asked.side_a, asked.side_b))
 
 
 COMMAND = Command(

@@ -39,7 +39,7 @@ def document_of(table: Table, *, pictures: bool = False) -> doc.Document:
             doc.Items(table.told, "told"),
             doc.Items(table.cautions, "caution"),
         ],
-        [doc.Said(f"nothing to compare: {table.nothing}" if table.nothing else "")],
+        [doc.Said(f"nothing to compare: {table.nothing}" if table.nothing else "", "error")],
     ]
     for number, block in enumerate(table.blocks, 1):
         sections.append([_block(block, table, reading, f"block-{number}" if pictures else "")])

@@ -226,18 +226,13 @@ def compared(
     sides = [{e.benchmark for e in executions if e.side == side} for side in SIDES]
     # what one side never had is no failure of a comparison, but what both were to measure and one lacks is
     absent = {*expected.get("base", ())}.intersection(expected.get("head", ())) - sides[0].intersection(sides[1])
-    lacking = [
-        msgspec.structs.replace(failure, side=side)
-        for side, chosen in pair.sides
-        for failure in missing_parts(parts_of(chosen.inputs.records))
-        if failure.side in (chosen.side, None)
-    ]
     failures = [
         failure
-        for failure in (*gathered.failures, *lacking)
+        for failure in (*gathered.failures, *_missing_parts(pair))
         if (failure.kind != "missing" or failure.benchmark is None or failure.benchmark in absent)
         and failure != one_measurement()
     ]
+    differing = setting_differences(pair.base.run, pair.head.run)
     evidence = msgspec.structs.replace(
         gathered,
         run=Run(base=pair.base.commit, head=pair.head.commit),
@@ -246,17 +241,13 @@ def compared(
         failures=failures,
         new=[],
         looks=[],
-        warnings=[
-            *setting_differences(pair.base.run, pair.head.run),
-            *_warnings(pair),
-            *build_warnings(gathered.builds, None),
-        ],
+        warnings=[*differing, *_warnings(pair), *build_warnings(gathered.builds, None)],
     )
     chief = frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided)
     same = one_measurement() in gathered.failures
     doubtful = [warning for warning in gathered.warnings if isinstance(warning, SameValues)]
-    shown = {None, *(c.benchmark for c in evidence.cases)}
-    shown |= {r.record.benchmark for r in records if isinstance(r.record, Unsampled)}
+    unsampled = (r.record.benchmark for r in records if isinstance(r.record, Unsampled))
+    shown = {None, *(c.benchmark for c in evidence.cases), *unsampled}
     of_shown = [] if pair.twice else [r for r in records if getattr(r.record, "benchmark", None) in shown]
     # two runs have no rounds, sessions or order in common
     separated = apart(evidence) if sampled is None and (pair.apart or pair.twice) else evidence
@@ -270,6 +261,12 @@ def compared(
         alike=same or pair.twice or bool(doubtful),
         same=same,
     )
+
+
+def _missing_parts(pair: Pair) -> Iterator[Failure]:
+    for side, chosen in pair.sides:
+        found = missing_parts(parts_of(chosen.inputs.records))
+        yield from (msgspec.structs.replace(each, side=side) for each in found if each.side in (chosen.side, None))
 
 
 def _whole(evidence: Evidence, pair: Pair) -> Evidence:

@@ -255,16 +255,13 @@ def _mean_row(group: str, lines: Sequence[Line], columns: int, base: int, means:
     notes: tuple[str, ...] = ()
     if 1 < len(everywhere) < len(lines) and not dropped:
         notes = (f"values are of the {plural(len(everywhere), 'row')} that all columns have",)
-    if any(_is_apart(cells[base], cells[place], changes[place]) for place in places):
-        notes = (*notes, _APART)
+    first = cells[base]
+    for cell, change in zip(cells, changes, strict=True):
+        if first is not None and cell is not None and change is not None and change.estimate:
+            # a change over builds may visibly be another one than that of the values beside it
+            apart = abs(math.log(cell.value / first.value) - math.log(change.estimate)) > _VISIBLE
+            notes = (*notes, _APART) if apart and _APART not in notes else notes
     return Row(kind="geomean", benchmark=group, factors={}, cells=cells, changes=changes, notes=notes)
-
-
-def _is_apart(base: Cell | None, cell: Cell | None, change: Change | None) -> bool:
-    """Return whether a change over builds is visibly another one than that of the values beside it."""
-    if base is None or cell is None or change is None or not change.estimate:
-        return False
-    return abs(math.log(cell.value / base.value) - math.log(change.estimate)) > _VISIBLE
 
 
 def _mean(group: str, lines: Sequence[Line], place: int, means: Means) -> Overall | None:

@@ -13,7 +13,7 @@ from gate.commands.compare.estimate import Estimate, as_decided, gate_of, is_one
 from gate.commands.compare.estimate import estimates as plain_estimates
 from gate.commands.compare.keys import Item, Key, require_known
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
-from gate.commands.compare.rows import Line, Lines, add_aggregates, add_alone, add_pair, lacking, means_of
+from gate.commands.compare.rows import GroupOf, Line, Lines, add_aggregates, add_alone, add_pair, lacking, means_of
 from gate.commands.compare.surroundings import cautions, differing, nothing, rest, varied, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, natural
 from gate.config.rules import Policy
@@ -46,7 +46,7 @@ class _Made(msgspec.Struct, eq=False, kw_only=True):
     base: int
     rules: RulesOptions
     wanted: Wanted
-    groups: _Groups
+    group_of: GroupOf
     lines: Lines = {}
     sides: list[Compared] = []
     means: dict[int, tuple[Sequence[Overall], int | None]] = {}
@@ -66,8 +66,8 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
         found = [msgspec.structs.replace(own, records=with_figures(own.records, figures)) for own in columns.found]
         columns = msgspec.structs.replace(columns, found=found)
     chosen = columns.found
-    groups = _Groups(wanted.group, chosen)
-    made = _Made(columns=columns, base=base, rules=rules, wanted=wanted, groups=groups)
+    group_of = _grouping(wanted.group, chosen)
+    made = _Made(columns=columns, base=base, rules=rules, wanted=wanted, group_of=group_of)
     for place in range(len(chosen)):
         if place != base:
             _add(made, place)
@@ -88,7 +88,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
     table = Table(
         columns=[_column(own, place, made) for place, own in enumerate(chosen)],
         base=base,
-        blocks=_blocks(made, chosen, base, groups),
+        blocks=_blocks(made, chosen, base),
         identical=[_identical(each, len(chosen)) for each in (made.gate.identical if made.gate else ())],
         told=[
             *columns.told,
@@ -106,28 +106,23 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
     return msgspec.structs.replace(table, nothing=nothing(table, made.sides))
 
 
-class _Groups:
-    """Tells which group each row is of."""
+def _grouping(keys: Sequence[Key], chosen: Sequence[Chosen]) -> GroupOf:
+    """Tell which group each row is of."""
+    labels: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for located in (r for own in chosen for r in own.records) if keys else ():
+        record = located.record
+        if isinstance(record, (Execution, Unsampled)):
+            labels.setdefault((record.benchmark, canonical(record.factors)), record.labels | record.factors)
+    require_known(keys, [Item(benchmark, own) for (benchmark, _), own in labels.items()], "--group")
 
-    def __init__(self, keys: Sequence[Key], chosen: Sequence[Chosen]) -> None:
-        self.keys = keys
-        self.labels: dict[tuple[str, str], Mapping[str, Any]] = {}
-        for own in chosen if keys else ():
-            for located in own.records:
-                record = located.record
-                if isinstance(record, (Execution, Unsampled)):
-                    self.labels.setdefault(
-                        (record.benchmark, canonical(record.factors)), record.labels | record.factors
-                    )
-        require_known(keys, [Item(benchmark, labels) for (benchmark, _), labels in self.labels.items()], "--group")
-
-    def of(self, benchmark: str, factors: Mapping[str, Any]) -> str | None:
-        if not self.keys:
+    def group_of(benchmark: str, factors: Mapping[str, Any]) -> str | None:
+        if not keys:
             first, slash, _ = benchmark.partition("/")
             return first if slash else None
-        labels = {**self.labels.get((benchmark, canonical(factors)), {}), **factors}
-        values = [key.value(Item(benchmark, labels)) for key in self.keys]
-        return " ".join(value for value in values if value is not None) or None
+        item = Item(benchmark, {**labels.get((benchmark, canonical(factors)), {}), **factors})
+        return " ".join(value for key in keys if (value := key.value(item)) is not None) or None
+
+    return group_of
 
 
 def _add(made: _Made, place: int) -> None:
@@ -150,7 +145,7 @@ def _add(made: _Made, place: int) -> None:
     if builds and all(max(own) > 1 for own in zip(*builds, strict=True)):
         from gate.commands.compare.intervals import overall
 
-        means = overall(found.whole, policy, lambda case: made.groups.of(case.benchmark, case.factors))
+        means = overall(found.whole, policy, lambda case: made.group_of(case.benchmark, case.factors))
     rounds = pair.rounds
     if is_one_run(pair):
         made.gate = gate_of(pair, made.rules)
@@ -211,7 +206,7 @@ def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> 
     made.lines = dict(sorted(made.lines.items(), key=lambda each: key(each[1])))
 
 
-def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -> list[Block]:
+def _blocks(made: _Made, chosen: Sequence[Chosen], base: int) -> list[Block]:
     """Arrange all rows by metric, statistic, unit and direction; what a gate would decide comes first."""
     found: dict[tuple[str, str, str, Better | None], list[Line]] = {}
     for key, line in made.lines.items():
@@ -233,7 +228,7 @@ def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -
             )
             for line in lines
         ]
-        rows += means_of(lines, columns, base, made.means, groups.of)
+        rows += means_of(lines, columns, base, made.means, made.group_of)
         blocks.append(
             Block(
                 metric=key.metric, statistic=key.statistic, unit=key.unit, better=key.better, recorded=not decided,

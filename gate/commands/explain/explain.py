@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
@@ -13,6 +12,7 @@ from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.config.rules import matches
 from gate.decide.measurements import Decided, decide_inputs
+from gate.document.terminal import screen
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
 from gate.model.profile import Profile
@@ -20,7 +20,6 @@ from gate.report.measurements import Kept
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.report.text.terminal import explanation_lines
 from gate.units import format_duration, plural
-from gate.words.streams import colored
 from gate.writing.phrases import listed
 from gate.writing.plain import visible, wrap
 
@@ -50,7 +49,9 @@ def run(given: str | None, globs: Sequence[str], outputs: OutputOptions, out: Te
         UserError: no such run, no such benchmark, files that cannot be written, or a project that is not the run's.
     """
     require_writable(outputs)
-    source = _source(Path(given or DEFAULT_FOLDER))
+    named = Path(given or DEFAULT_FOLDER)
+    # a report.json stands for the folder that it is in
+    source = named.parent if named.name == REPORT and not named.is_dir() else named
     refuse_inputs([source], targets(outputs))
     decided = _decided(source)
     names = _names(decided.report, globs)
@@ -60,19 +61,20 @@ def run(given: str | None, globs: Sequence[str], outputs: OutputOptions, out: Te
     if lacking:
         _profile(source, decided.report, lacking, outputs, err)
         decided = _decided(source)
-    shown = replace(decided, report=_only(decided.report, names))
+    explanations = [each for each in decided.report.explanations if each.benchmark in names]
+    unprofiled = [each for each in decided.report.unprofiled if each.benchmark in names]
+    shown = replace(decided, report=replace(decided.report, explanations=explanations, unprofiled=unprofiled))
     write_asked(shown, outputs)
+    found = shown.report
     if "-" in outputs.files.values():
         show(shown, outputs, out)
     else:
-        _print(shown.report, outputs, out)
-    found = shown.report
+        seen = screen(out)
+        most = None if outputs.every else max(1, len(found.explanations), len(found.unprofiled))
+        style = "1" if seen.color and not outputs.quiet else ""
+        lines = explanation_lines(found, most, seen.width, style) or wrap(f"{_NOTHING}.", seen.width)
+        out.write("\n".join(lines) + "\n")
     return Exit.ERROR if found.unprofiled and not found.explanations else Exit.PASS
-
-
-def _source(run: Path) -> Path:
-    """Return what is read: a report.json stands for the folder that it is in."""
-    return run.parent if run.name == REPORT and not run.is_dir() else run
 
 
 def _decided(source: Path) -> Decided:
@@ -92,14 +94,6 @@ def _names(report: Report, globs: Sequence[str]) -> list[str]:
     if not found:
         raise UserError(f"{' '.join(globs)}: matches none of {', '.join(every) or 'nothing'}", option="benchmark")
     return found
-
-
-def _only(report: Report, names: Sequence[str]) -> Report:
-    return replace(
-        report,
-        explanations=[each for each in report.explanations if each.benchmark in names],
-        unprofiled=[each for each in report.unprofiled if each.benchmark in names],
-    )
 
 
 def _profile(source: Path, report: Report, names: Sequence[str], outputs: OutputOptions, err: TextIO) -> None:
@@ -133,14 +127,6 @@ def _refill(folder: Path, report: Report) -> None:
     if kept.run.id == report.run.id:
         explained = replace(kept, explanations=report.explanations, unprofiled=report.unprofiled)
         fill(folder, Kept(explained, folder / MEASUREMENTS))
-
-
-def _print(report: Report, outputs: OutputOptions, out: TextIO) -> None:
-    width = min(shutil.get_terminal_size((100, 24)).columns, 140)
-    most = None if outputs.every else max(1, len(report.explanations), len(report.unprofiled))
-    style = "1" if colored(out) and not outputs.quiet else ""
-    lines = explanation_lines(report, most, width, style) or wrap(f"{_NOTHING}.", width)
-    out.write("\n".join(lines) + "\n")
 
 
 def _cost(names: Sequence[str], report: Report, limit: float) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from gate import __version__
-from gate.codes import Exit, MisuseError
+from gate.codes import Exit
 from gate.commands.study.analysis.analysis import Method, analyse
 from gate.commands.study.analysis.observations import Observed, Wanted, plain
-from gate.commands.study.analysis.selection import Abridgement, Selection, responses, with_host_factors
+from gate.commands.study.analysis.selection import Abridgement, responses, with_host_factors
 from gate.commands.study.design import Progress, progress_of, warnings_of_runs
 from gate.commands.study.options import AnalyseOptions
 from gate.commands.study.report import csv
@@ -41,69 +40,46 @@ STUDY_HTML = "study.html"
 TABLES = "tables"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Analysed:
-    """The analysis, and what its pictures of values are drawn from: the observations of each response."""
-
-    report: StudyReport
-    observed: list[Observed]
-    inputs: Inputs
-
-    def page(self) -> str:
-        """Write the page, whose pictures take their time."""
-        return html.render(document_of(self.report, self.observed, attachments(self.inputs.files)))
-
-    def write(self, options: AnalyseOptions) -> None:
-        """Write the files that were asked for, and the folder of the study.
-
-        Raises:
-            UserError: one cannot be written.
-        """
-        outputs, folder = options.outputs, options.out
-        pages = [Path(outputs.html)] if outputs.html not in (None, "-") else []
-        jsons = [Path(outputs.json)] if outputs.json not in (None, "-") else []
-        folders = [outputs.csv] if outputs.csv is not None else []
-        if folder is not None:
-            make_folder(folder)
-            pages, jsons = [folder / STUDY_HTML, *pages], [folder / STUDY_JSON, *jsons]
-            folders = [folder / TABLES, *folders]
-        for file in jsons:
-            write(file, json.render_study(self.report))
-        text = self.page() if pages else ""
-        for file in pages:
-            write(file, text)
-        for each in folders:
-            for name, table in csv.render(self.report).items():
-                write(each / name, table)
-
-    def show(self, options: AnalyseOptions, out: TextIO, err: TextIO) -> None:
-        """Print what was asked for on standard output, else the text."""
-        if options.outputs.json == "-":
-            out.write(json.render_study(self.report))
-        elif options.outputs.html == "-":
-            out.write(self.page())
-        else:
-            found = brief(self.report) if options.outputs.quiet else document_of(self.report)
-            out.write(terminal.render(found, terminal.bounded(out)))
-        if options.out is not None and not options.outputs.quiet:
-            err.write(f"perfgate: {options.out / STUDY_HTML} has the tables and pictures\n")
-
-
 def run(options: AnalyseOptions, out: TextIO, err: TextIO) -> int:
     """Analyse measurement files and write what was asked for; 4 where something failed or nothing was measured.
 
     Raises:
-        UserError: files that cannot be read, or options that do not go with them.
+        UserError: files that cannot be read, options that do not go with them, or a file that cannot be written.
     """
-    refuse_inputs([Path(file) for file in options.files], options.outputs.require_writable())
-    analysed = analyse_inputs(read_inputs(options.files), options)
-    analysed.write(options)
-    analysed.show(options, out, err)
-    return Exit.ERROR if analysed.report.failures or not analysed.report.responses else 0
+    outputs, folder = options.outputs, options.out
+    refuse_inputs([Path(file) for file in options.files], outputs.require_writable())
+    inputs = read_inputs(options.files)
+    report, observed = analyse_inputs(inputs, options)
+    pages, jsons = ([Path(each)] if each not in (None, "-") else [] for each in (outputs.html, outputs.json))
+    folders = [outputs.csv] if outputs.csv is not None else []
+    if folder is not None:
+        make_folder(folder)
+        pages, jsons, folders = (
+            [folder / STUDY_HTML, *pages],
+            [folder / STUDY_JSON, *jsons],
+            [folder / TABLES, *folders],
+        )
+    # its pictures take their time
+    drawn = pages or outputs.html == "-"
+    page = html.render(document_of(report, observed, attachments(inputs.files))) if drawn else ""
+    for file, text in (*((each, json.render_study(report)) for each in jsons), *((each, page) for each in pages)):
+        write(file, text)
+    for each in folders:
+        for name, table in csv.render(report).items():
+            write(each / name, table)
+    if outputs.json == "-":
+        out.write(json.render_study(report))
+    elif outputs.html == "-":
+        out.write(page)
+    else:
+        out.write(terminal.render(brief(report) if outputs.quiet else document_of(report), terminal.bounded(out)))
+    if folder is not None and not outputs.quiet:
+        err.write(f"perfgate: {folder / STUDY_HTML} has the tables and pictures\n")
+    return Exit.ERROR if report.failures or not report.responses else 0
 
 
-def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
-    """Analyse records.
+def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> tuple[StudyReport, list[Observed]]:
+    """Analyse records; give with it what its pictures of values are drawn from, the observations of each response.
 
     Raises:
         UserError: a selection of nothing, or lines that do not go together.
@@ -119,48 +95,53 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
     told = [run for run in runs if run.config]
     config = config_of(next((run for run in told if "study" in (run.config or {})), told[0] if told else None))
     study = config.study if config else None
-    observed = responses(executions, _selection(options, config, study), _wanted(options, config, study))
+    metrics = options.responses or tuple((study.responses or ()) if study else ())
+    observed = responses(
+        executions, _wanted(options, config, study), options.benchmarks, metrics,
+        lambda benchmark, metric: config is None or is_decided(config, benchmark, metric),
+    )  # fmt: skip
     method = _method(options, config, study, runs)
     found = [analyse(each, method) for each in observed]
-    return Analysed(
-        StudyReport(
-            schema=SCHEMA,
-            perfgate=__version__,
-            confidence=method.confidence,
-            order=method.order,
-            seed=method.seed,
-            files=[str(file) for file in inputs.files],
-            runs=[StudyRun(**{name: getattr(run, name) for name in StudyRun.__struct_fields__}) for run in runs],
-            commands={name: command for run in runs for name, command in (run.commands or {}).items()},
-            states=[r.record for r in records if isinstance(r.record, HostState)],
-            unfinished=_unfinished(progress_of(records)),
-            responses=found,
-            failures=[r.record for r in records if isinstance(r.record, Failure)],
-            # what matters most of each response
-            words=[f"{each.benchmark}, {each.metric}: {each.words[0]}" for each in found if each.words],
-            warnings=[
-                *(each.sentence() for each in warnings_of_runs(records)),
-                *_commits(runs),
-                *(_unmeasured(config, study, planned) if config and study else ()),
-                *(each.sentence() for each in [*machines(records), *run_states(records), *inputs.warnings]),
-            ],
-        ),
-        observed,
-        inputs,
+    # of different commits the run is a factor that the design does not name
+    heads = {run.head.sha for run in runs if run.head is not None and run.head.sha is not None}
+    mixed = f"the files are of {len(heads)} different heads: what differs between them is mixed into the effects"
+    report = StudyReport(
+        schema=SCHEMA,
+        perfgate=__version__,
+        confidence=method.confidence,
+        order=method.order,
+        seed=method.seed,
+        files=[str(file) for file in inputs.files],
+        runs=[StudyRun(**{name: getattr(run, name) for name in StudyRun.__struct_fields__}) for run in runs],
+        commands={name: command for run in runs for name, command in (run.commands or {}).items()},
+        states=[r.record for r in records if isinstance(r.record, HostState)],
+        unfinished=_unfinished(progress_of(records)),
+        responses=found,
+        failures=[r.record for r in records if isinstance(r.record, Failure)],
+        # what matters most of each response
+        words=[f"{each.benchmark}, {each.metric}: {each.words[0]}" for each in found if each.words],
+        warnings=[
+            *(each.sentence() for each in warnings_of_runs(records)),
+            *([mixed] if len(heads) > 1 else []),
+            *(_unmeasured(config, study, planned) if config and study else ()),
+            *(each.sentence() for each in [*machines(records), *run_states(records), *inputs.warnings]),
+        ],
     )
+    return report, observed
 
 
 def _wanted(options: AnalyseOptions, config: Config | None, study: Study | None) -> Wanted:
-    if options.log and options.scale not in (None, "log"):
-        raise MisuseError(f"--log is --scale log: leave out --log or --scale {options.scale}")
-    scale = "log" if options.log else options.scale or (study.scale if study else "auto")
+    scale = options.scale or (study.scale if study else "auto")
+    # which block of a fraction that is folded over an execution is of
+    every = treatments(study, config.build) if study and config and study.foldover else ()
+    folds = {_key(p.settings, p.side): p.fold for p in every}
     return Wanted(
         analysis_unit=options.unit or "execution",
         scale="value" if scale == "plain" else scale,
         declared=model_factors(study, config.build) if config and study else [],
         order=options.settings,
         block=options.block or (study.block if study else None),
-        fold=_fold(study, config) if study and config else lambda _: 0,
+        fold=lambda e: folds.get(_key(e.factors, e.side), 0),
     )
 
 
@@ -177,29 +158,6 @@ def _method(options: AnalyseOptions, config: Config | None, study: Study | None,
         sample=options.sample,
         histograms=options.histograms,
     )
-
-
-def _selection(options: AnalyseOptions, config: Config | None, study: Study | None) -> Selection:
-    return Selection(
-        benchmarks=options.benchmarks,
-        responses=options.responses or tuple((study.responses or ()) if study else ()),
-        default=lambda benchmark, metric: config is None or is_decided(config, benchmark, metric),
-        settings=options.settings,
-    )
-
-
-def _fold(study: Study, config: Config) -> Callable[[Execution], int]:
-    """Tell which block of a fraction that is folded over an execution is of."""
-    folds = {_key(p.settings, p.side): p.fold for p in treatments(study, config.build)} if study.foldover else {}
-    return lambda e: folds.get(_key(e.factors, e.side), 0)
-
-
-def _commits(runs: Sequence[Run]) -> list[str]:
-    """Warn where runs measured different commits: then the run is a factor that the design does not name."""
-    heads = {run.head.sha for run in runs if run.head is not None and run.head.sha is not None}
-    if len(heads) < 2:
-        return []
-    return [f"the files are of {len(heads)} different heads: what differs between them is mixed into the effects"]
 
 
 def _unmeasured(config: Config, study: Study, executions: Sequence[Execution]) -> list[str]:

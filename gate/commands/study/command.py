@@ -19,11 +19,11 @@ _WITH_MATRIX = ("base", "head", "sessions", "matrix")
 def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Measure and analyse."""
     _require_measuring()
-    from gate.commands.study.measure import measure_and_analyse
+    from gate.commands.study import measure
 
     outputs = options.outputs
     asked = StudyOptions(**vars(options.measuring), **vars(options.job), quiet=outputs.quiet, json=outputs.json)
-    return measure_and_analyse(asked, options.rules, AnalyseOptions(outputs=outputs), out, err)
+    return measure.run(asked, options.rules, out, err, AnalyseOptions(outputs=outputs))
 
 
 def run_plan(options: PlanOptions, out: TextIO, err: TextIO) -> int:

@@ -23,7 +23,6 @@ from gate.config.source import ConfigError
 from gate.config.study import SettingTable, Study
 from gate.config.treatments import (
     SIDE,
-    Job,
     Planned,
     builds_of,
     jobs,
@@ -126,32 +125,18 @@ def _designed(project: Project) -> Design:
         raise UserError(
             f"{name} has no [[benchmark]] that this study can measure: add one; `perfgate init` writes some"
         )
-    lacking = [b.name for b in project.settings.rules.benchmark if b.name not in benchmarks]
-    warnings: tuple[AnyWarning, ...] = (
-        *map(OnOneSide, lacking),
-        *_undeclared(study, project.settings.rules, benchmarks),
-        *_unused(study, project),
-    )
-    return Design(project, study, tuple(model_factors(study, *builds)), planned, benchmarks, warnings)
-
-
-def _undeclared(study: Study, rules: Config, names: Collection[str]) -> list[ResponseUndeclared]:
-    """Name the responses that no benchmark has, where it is known which metrics each has: probably misspelt."""
-    measured = [b for b in rules.benchmark if b.name in names]
-    known = [{*b.metric, *command_metrics(b.instrument)} for b in measured]
-    if not all(known):
-        return []
-    declared = sorted(set().union(*known))
-    unknown = [glob for glob in study.responses or () if not any(matches(glob, metric) for metric in declared)]
-    return [ResponseUndeclared(glob, tuple(declared)) for glob in unknown]
-
-
-def _unused(study: Study, project: Project) -> list[FactorUnused]:
-    """Name the factors that no command has, of either side: probably forgotten."""
-    settings = project.settings
-    configs = [settings.rules, *settings.sides.values()]
-    lacking = [name for name in study.factor if all(name in unused(study, config) for config in configs)]
-    return [FactorUnused(name, variable(name)) for name in lacking]
+    every = project.settings.rules.benchmark
+    warnings: list[AnyWarning] = [OnOneSide(b.name) for b in every if b.name not in benchmarks]
+    # a response that no benchmark has is probably misspelt, where it is known which metrics each has
+    known = [{*b.metric, *command_metrics(b.instrument)} for b in every if b.name in benchmarks]
+    declared = tuple(sorted(set().union(*known))) if all(known) else ()
+    unknown = (glob for glob in study.responses or () if not any(matches(glob, metric) for metric in declared))
+    warnings += [ResponseUndeclared(glob, declared) for glob in unknown if declared]
+    # a factor that no command has, of either side, is probably forgotten
+    configs = [project.settings.rules, *project.settings.sides.values()]
+    forgotten = (name for name in study.factor if all(name in unused(study, config) for config in configs))
+    warnings += [FactorUnused(name, variable(name)) for name in forgotten]
+    return Design(project, study, tuple(model_factors(study, *builds)), planned, benchmarks, tuple(warnings))
 
 
 def _study_of(project: Project) -> Study:
@@ -215,24 +200,14 @@ def print_matrix(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int
         raise UserError(
             f"this study has {len(found)} jobs, and a matrix has at most {MOST_JOBS}: ask for fewer with --sessions"
         )
-    out.write(json.dumps({"include": [_job(each) for each in found]}, separators=(",", ":")) + "\n")
+    include = []
+    for job in found:
+        label = ",".join(labels_of(job.runner)) if job.runner is not None else ""
+        name = f"{f'{label}, ' if label else ''}session {job.session} of {job.sessions}"
+        own = {"session": job.session, "sessions": job.sessions, "runner": job.runner, "label": label, "name": name}
+        include.append(own)
+    out.write(json.dumps({"include": include}, separators=(",", ":")) + "\n")
     return 0
-
-
-def _job(job: Job) -> dict[str, object]:
-    label = ",".join(labels_of(job.runner)) if job.runner is not None else ""
-    session = f"session {job.session} of {job.sessions}"
-    return {
-        "session": job.session,
-        "sessions": job.sessions,
-        "runner": job.runner,
-        "label": label,
-        "name": f"{label}, {session}" if label else session,
-    }
-
-
-Cell = tuple[str, Side, str]
-"""Benchmark, side and settings: what is executed once a replicate."""
 
 
 def shares_in(records: Iterable[Record], config: Config | None, session: int) -> tuple[int, ...]:
@@ -315,19 +290,21 @@ def _progress(file: File) -> Progress | None:
     every = treatments(config.study, config.build)
     planned = measured_by(config.study, every, session, ",".join(labels_of(runner)) if runner else None)
     failures = [record for record in file.records if isinstance(record, Failure) and record.session == session]
+    # by benchmark, side and settings what is executed once a replicate
     cells = {
         (name, each.side, canonical(each.settings)): is_single(config, name)
         for each in planned
         for name in run.benchmarks.get(each.side, ())
         if not any(_is_out(name, each, failure) for failure in failures)
     }
-    made: dict[tuple[int, int], set[Cell]] = {}
+    made: dict[tuple[int, int], set[tuple[str, Side, str]]] = {}
     for record in file.records:
         if isinstance(record, Execution) and record.session == session:
             cell = (record.suite or record.benchmark, record.side, canonical(record.factors))
             made.setdefault((record.build, record.execution), set()).add(cell)
     places = [(build, number) for build, share in enumerate(shares) for number in range(share)]
-    done = {place for place in places if _wanted(cells, place) <= made.get(place, set())}
+    repeated = {cell for cell, single in cells.items() if not single}
+    done = {place for place in places if (repeated if place[1] else cells.keys()) <= made.get(place, set())}
     return Progress(
         session=session,
         shares=shares,
@@ -336,10 +313,6 @@ def _progress(file: File) -> Progress | None:
         partial=sum(len(each & cells.keys()) for place, each in made.items() if place not in done),
         each=len(cells),
     )
-
-
-def _wanted(cells: dict[Cell, bool], place: tuple[int, int]) -> set[Cell]:
-    return {cell for cell, single in cells.items() if place[1] == 0 or not single}
 
 
 def _is_out(name: str, planned: Planned, failure: Failure) -> bool:

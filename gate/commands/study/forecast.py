@@ -98,8 +98,8 @@ def _quantiles(design: Design, repeats: int) -> list[str]:
     names = joined([f"{tau:g}" for tau in lacking], most=len(lacking))
     needed = sorted({needed_values(tau) for tau in lacking})
     needs = " to ".join(f"{count:,}" for count in dict.fromkeys((needed[0], needed[-1])))
-    several = len(lacking) > 1
-    which = f"the quantile{'s' if several else ''} {names}, which {'need' if several else 'needs'} {needs}"
+    quantiles, need = ("quantiles", "need") if len(lacking) > 1 else ("quantile", "needs")
+    which = f"the {quantiles} {names}, which {need} {needs}"
     of_each = f"{plural(planned, 'value')} of each treatment ({' x '.join(factors)})"
     return [f"{of_each} {agree(planned, 'is', 'are')} too few for {which}"]
 

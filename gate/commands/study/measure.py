@@ -6,8 +6,7 @@ import dataclasses
 import math
 import shlex
 import sys
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -51,28 +50,52 @@ from harness.host.facts import facts
 from harness.loop.ledger import Ledger
 from harness.loop.measure import Measured
 from harness.loop.schedule import design_schedule
-from harness.loop.steps import ExecutionStep, Round
 from harness.source.repository import sources_of
 
 FOLDER = "study"
 
 
-def run(options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
-    """Measure a study, or print its plan; 0, or 4 when something failed or nothing was measured."""
-    if options.dry_run:
+def run(
+    options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO, analysis: AnalyseOptions | None = None
+) -> int:
+    """Measure a study, or print its plan; analyse it, fill its folder and print what it says, if that is asked for.
+
+    Returns 0, also where nothing matters; 4 where something failed or nothing was measured.
+
+    Raises:
+        UserError: it may not run in this workflow, or a file that cannot be written.
+        EndedError: a signal, or the measurements could not be written.
+    """
+    # found out now, not after an hour of measuring
+    written = analysis.outputs.require_writable() if analysis is not None else []
+    if analysis is None and options.dry_run:
         require_writable(OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet))
-    with opened_study(options, err) as run:
-        design, job = lay_out(run, options, rules)
+    refuse_unsafe()
+    with opened(options, Path(DEFAULT_FOLDER) / FOLDER, err, quiet=options.quiet) as run:
+        design, job = lay_out(run, options, rules, written)
         if options.dry_run:
             write_plan(design, to_do(job), options, out)
             return 0
         done = measure_study(run, design, job, err)
         job = done.job
-        executions, code = outcome(done, err)
-        more = f" (this is {job.part}: add the files of the other jobs)" if job.part else ""
-        count, file = plural(executions, "execution"), job.out / runs.MEASUREMENTS
-        out.write(f"{count} in {file}; to see the results: perfgate study analyse {job.out}{more}\n")
-        return code
+        executions, failed = outcome(done, err)
+        if analysis is None:
+            more = f" (this is {job.part}: add the files of the other jobs)" if job.part else ""
+            count, file = plural(executions, "execution"), job.out / runs.MEASUREMENTS
+            out.write(f"{count} in {file}; to see the results: perfgate study analyse {job.out}{more}\n")
+        if analysis is None or not executions:
+            return failed
+        # statistics and pictures take their time to load, and a plan needs none
+        from gate.commands.study import analyse
+
+        try:
+            asked = dataclasses.replace(analysis, files=(str(job.out),), out=analysis.out or job.out)
+            code = analyse.run(asked, out, err)
+        except UserError as error:
+            again = f"`perfgate study analyse {job.out}` tries again"
+            err.write(f"perfgate: {error}; the measurements are kept, {again}\n")
+            return failed or Exit.USAGE
+        return failed or code
 
 
 def outcome(done: Done, err: TextIO) -> tuple[int, int]:
@@ -83,19 +106,6 @@ def outcome(done: Done, err: TextIO) -> tuple[int, int]:
     err.writelines(f"perfgate: {sentence(failure)}\n" for failure in failures)
     ended = measured.stop == "budget" and not measured.replicates
     return executions, Exit.ERROR if failures or ended or not executions else 0
-
-
-@contextmanager
-def opened_study(options: StudyOptions, err: TextIO) -> Iterator[Measuring]:
-    """Open the run of a study in the working directory, see gate.run.measuring.opened.
-
-    Raises:
-        UserError: it may not run in this workflow.
-        EndedError: a signal, or the measurements could not be written.
-    """
-    refuse_unsafe()
-    with opened(options, Path(DEFAULT_FOLDER) / FOLDER, err, quiet=options.quiet) as run:
-        yield run
 
 
 def lay_out(
@@ -208,61 +218,19 @@ def _here(design: Design, options: StudyOptions, part: Part | None) -> tuple[Pla
         raise UserError(f"--runner {runner}: no factor names this runner; {known}")
     session = part.session if part else options.session
     here = measured_by(design.study, design.planned, session, runner)
-    if not here:
-        raise UserError(_nothing(design, session, runner))
-    return here
-
-
-def _nothing(design: Design, session: int | None, runner: str | None) -> str:
-    """Say why a job has nothing to measure, and what would."""
-    runners, sessions = bound_runners(design.study), bound_sessions(design.study)
-    job = " ".join(
-        word
-        for word in (f"--session {session}" if session is not None else "", f"--runner {runner}" if runner else "")
-        if word
-    )
-    missing = [
-        *([f"--session 0 to {sessions - 1}"] if sessions and session is None else ()),
-        *([f"--runner {', '.join(runners)}"] if runners and runner is None else ()),
-    ]
+    if here:
+        return here
+    bound = bound_sessions(design.study)
+    job = [f"--session {session}"] if session is not None else []
+    job += [f"--runner {runner}"] if runner else []
+    missing = [f"--session 0 to {bound - 1}"] if bound and session is None else []
+    missing += [f"--runner {', '.join(runners)}"] if runners and runner is None else []
     which = (
-        f"; say which job this is: {' and '.join(missing)}"
+        f"say which job this is: {' and '.join(missing)}"
         if missing
-        else "; `perfgate study plan --matrix` names the jobs"
+        else "`perfgate study plan --matrix` names the jobs"
     )
-    return f"{job or 'this job'} has no treatments to measure{which}"
-
-
-def measure_and_analyse(
-    options: StudyOptions, rules: RulesOptions, analysis: AnalyseOptions, out: TextIO, err: TextIO
-) -> int:
-    """Measure, analyse, fill the folder of the study and print what it says.
-
-    Returns 0, also where nothing matters; 4 where something failed or nothing was measured.
-    """
-    # found out now, not after an hour of measuring
-    written = analysis.outputs.require_writable()
-    with opened_study(options, err) as run:
-        design, job = lay_out(run, options, rules, written)
-        if options.dry_run:
-            write_plan(design, to_do(job), options, out)
-            return 0
-        done = measure_study(run, design, job, err)
-        job = done.job
-        executions, failed = outcome(done, err)
-        if not executions:
-            return failed
-        # statistics and pictures take their time to load, and a plan needs none
-        from gate.commands.study import analyse
-
-        try:
-            asked = dataclasses.replace(analysis, files=(str(job.out),), out=analysis.out or job.out)
-            code = analyse.run(asked, out, err)
-        except UserError as error:
-            again = f"`perfgate study analyse {job.out}` tries again"
-            err.write(f"perfgate: {error}; the measurements are kept, {again}\n")
-            return failed or Exit.USAGE
-        return failed or code
+    raise UserError(f"{' '.join(job) or 'this job'} has no treatments to measure; {which}")
 
 
 _FREE: tuple[Key, ...] = (
@@ -313,13 +281,18 @@ def of_the_rest(job: Job, records: Sequence[Record]) -> Job:
     own = (b for side in SIDES for b in job.project.settings.sides[side].benchmark)
     suites = {benchmark.name for benchmark in own if benchmark.measured.suite}
     ledger = Ledger(records, job.session, suites, design=True)
-    left = [(each, tuple(ledger.pending(each.executions))) for each in job.rounds]
+    left = []
+    for each in job.rounds:
+        if steps := tuple(ledger.pending(each.executions)):
+            needed = {(step.side, canonical(step.building)) for step in steps}
+            builds = tuple(build for build in each.builds if (build.side, canonical(build.factors)) in needed)
+            left.append(dataclasses.replace(each, builds=builds, executions=steps))
     made = sum(ledger.is_made(step) for each in job.rounds for step in each.executions)
-    open_ = {(step.build, step.execution) for _, steps in left for step in steps}
+    open_ = {(step.build, step.execution) for each in left for step in each.executions}
     replicates = sum(each.replicates for each in job.rounds)
     return dataclasses.replace(
         job,
-        rounds=tuple(_left(each, steps) for each, steps in left if steps),
+        rounds=tuple(left),
         earlier=Earlier(
             executions=made,
             planned=sum(len(each.executions) for each in job.rounds),
@@ -328,12 +301,6 @@ def of_the_rest(job: Job, records: Sequence[Record]) -> Job:
             rounds=len(job.rounds),
         ),
     )
-
-
-def _left(each: Round, steps: tuple[ExecutionStep, ...]) -> Round:
-    needed = {(step.side, canonical(step.building)) for step in steps}
-    builds = tuple(build for build in each.builds if (build.side, canonical(build.factors)) in needed)
-    return dataclasses.replace(each, builds=builds, executions=steps)
 
 
 def paused(job: Job, measured: Measured, records: Sequence[Record]) -> list[str]:
@@ -348,7 +315,9 @@ def paused(job: Job, measured: Measured, records: Sequence[Record]) -> list[str]
     seconds = expected_seconds(rest)
     # of what never came to an end only a larger budget can tell
     more = seconds is None and not any(isinstance(record, Execution) for record in records)
-    needed = 2 * budget if more else _rounded(_SLACK * (seconds or 0.0))
+    wanted = _SLACK * (seconds or 0.0)
+    step = next(step for step, below in _STEPS if wanted < below)
+    needed = 2 * budget if more else math.ceil(wanted / step) * step
     cost = f"{left}, which take an unknown time" if seconds is None else f"{left}, about {format_duration(seconds)}"
     again = continuing(sys.argv[1:], Duration(needed) if needed > budget else None)
     if again is None:
@@ -364,11 +333,6 @@ _SLACK = 1.2
 """What is left may take longer than what was measured."""
 _STEPS = ((1, 10), (10, 60), (60, 600), (300, 3600), (900, math.inf))
 """Budgets below the second number of seconds are multiples of the first."""
-
-
-def _rounded(seconds: float) -> float:
-    step = next(step for step, below in _STEPS if seconds < below)
-    return math.ceil(seconds / step) * step
 
 
 def continuing(arguments: Sequence[str], budget: Duration | None = None) -> str | None:

@@ -266,7 +266,6 @@ class AnalyseOptions:
         choices=SCALES,
         section="method",
     )
-    log: bool = switch("the same as --scale log", section="method")
     confidence: float | None = option(
         "confidence of intervals (default: gate.confidence)", metavar="C", parse=confidence, section="method"
     )

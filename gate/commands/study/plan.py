@@ -6,7 +6,7 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import msgspec
 
@@ -25,9 +25,6 @@ from gate.units import agree, plural
 from gate.words.effects import settings_text
 from gate.words.reports import commit
 from gate.writing.plain import columns, pad
-
-if TYPE_CHECKING:
-    from gate.stats.design.sample_size import Power
 
 _WORDS = {
     "prefix": "prefix of the command",
@@ -138,7 +135,7 @@ def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
         *_grid(["factor", "settings", "what they change", "differs between"], rows),
         "",
         *fraction_text(fraction_of(design.study)),
-        *power_text(_powers(design, job)),
+        *power_text(powers(design, job.part.sessions if job.part else None)),
         *_treatments(design, job),
         "",
         *_builds(design, job),
@@ -147,10 +144,6 @@ def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
         "",
         *(_order(design, job) if every else ["--all prints the order with its seeds"]),
     ]
-
-
-def _powers(design: Design, job: Job) -> list[Power]:
-    return powers(design, job.part.sessions if job.part else None)
 
 
 def _treatments(design: Design, job: Job) -> list[str]:
@@ -247,7 +240,7 @@ def as_json(design: Design, job: Job) -> dict[str, Any]:
         "all_treatments": len(design.planned),
         "excluded": [] if fraction_of(design.study) else excluded_of(design),
         "fraction": fraction_json(fraction_of(design.study)),
-        "power": power_json(_powers(design, job)),
+        "power": power_json(powers(design, job.part.sessions if job.part else None)),
         "replicates": design.study.replicates,
         "rounds": builds_of(design.study),
         "iterations": job.project.settings.rules.plan.iterations,

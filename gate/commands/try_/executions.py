@@ -63,24 +63,14 @@ class Ran:
         return min((len(first.values) for first in firsts if first is not None), default=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Trying:
-    """A benchmark that is about to be executed. share: seconds that it may take."""
-
-    benchmark: str
-    number: int
-    of: int
-    share: float
-
-
 def each_tried(
-    made: Workshop, begin: Callable[[Trying], None], seconds: float = SECONDS
+    made: Workshop, begin: Callable[[str, int, int, float], None], seconds: float = SECONDS
 ) -> Iterator[tuple[Tried, list[Execution]]]:
     """Execute each benchmark of head that the first round has; give what came out, and the records to plan from.
 
     Args:
         made: what executes.
-        begin: called before each.
+        begin: called before each, with its name, its number, how many there are, and the seconds that it may take.
         seconds: for all benchmarks together.
 
     Raises:
@@ -97,7 +87,7 @@ def each_tried(
     whole = Budget(seconds)
     for number, name in enumerate(names):
         share = whole.left / (len(names) - number)
-        begin(Trying(name, number + 1, len(names), share))
+        begin(name, number + 1, len(names), share)
         yield _One(made, head[name], steps[name], directory, Budget(share)).tried()
 
 

@@ -288,6 +288,9 @@ def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, bud
     first = min(looks.min, builds) if isinstance(looks, Builds) else builds
     often = [_repeats(each.case.benchmark, cost.starts, rules) for each in noise]
     executions, iterations = max(often, default=(rules.plan.executions, rules.plan.iterations), key=math.prod)
+    hard = hardest.case if hardest is not None else None
+    # its metric too where there are several
+    several = len({each.case.metric for each in noise}) > 1
     return Fit(
         budget=budget,
         configured=own,
@@ -298,21 +301,15 @@ def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, bud
         first=first,
         sooner=cost.of(max(first, 1)),
         finds=finds if math.isfinite(finds) else None,
-        hardest=_name(hardest.case, noise) if hardest is not None and builds else None,
+        hardest=f"{hard.benchmark}{f' {hard.metric}' if several else ''}" if hard is not None and builds else None,
         unknown=unknown and builds >= rules.gate.min_builds,
-        better=hardest.case.better if hardest is not None else "lower",
+        better=hard.better if hard is not None else "lower",
     )
 
 
 def _repeats(benchmark: str, starts: Mapping[str, int], rules: Config) -> tuple[int, int]:
     """Return the executions of a build and the iterations of each: of what goes by starts each is an execution."""
     return (starts[benchmark], 1) if benchmark in starts else (rules.plan.executions, rules.plan.iterations)
-
-
-def _name(case: Case, noise: Sequence[_Noise]) -> str:
-    """Name a finding: its metric too where there are several."""
-    several = len({each.case.metric for each in noise}) > 1
-    return f"{case.benchmark} {case.metric}" if several else case.benchmark
 
 
 def _smallest(noise: _Noise, builds: int, size: int, cost: RoundCost, rules: Config) -> float:

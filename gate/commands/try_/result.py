@@ -211,15 +211,15 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """All of it."""
 
     head: Commit | None
-    built: Built | None
-    failure: Failure | None
+    built: Built | None = None
+    failure: Failure | None = None
     """Of the build, or that a benchmark changed tracked files."""
-    benchmarks: tuple[Tried, ...]
+    benchmarks: tuple[Tried, ...] = ()
     host: tuple[Problem, ...]
-    cost: RoundCost | None
-    plans: Plans | None
-    proposals: tuple[Proposal, ...]
-    notes: tuple[Note, ...]
+    cost: RoundCost | None = None
+    plans: Plans | None = None
+    proposals: tuple[Proposal, ...] = ()
+    notes: tuple[Note, ...] = ()
     warnings: tuple[AnyWarning, ...]
     """Those that a check would give too."""
 

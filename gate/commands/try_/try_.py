@@ -14,14 +14,14 @@ import msgspec
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.try_ import words
-from gate.commands.try_.executions import Trying, each_tried
+from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import first_builds, plans, round_cost
 from gate.commands.try_.result import Built, Note, Problem, Proposal, Trial, Tried
 from gate.config.rules import floor_of, is_decided, no_duet, threshold_of
 from gate.config.types import Benchmark, Config
 from gate.document import terminal
 from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.model import SIDES, Build, Execution, Failure, UserError
+from gate.model import SIDES, Build, Failure, UserError
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import BudgetHoldsFew
@@ -113,7 +113,9 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
     say = Steps(Live(err, quiet=quiet), "try", 1 + len(measured))
     # before anything is built: a build is load too
     host = tuple(Problem(check=check.name, value=check.value) for check in unfit(examine(None)))
-    warnings = [*_warnings(job), *shim_warnings(job)]
+    # what a round costs is found out now
+    warnings: list[AnyWarning] = [w for w in typed(job.run.warnings) if not isinstance(w, BudgetHoldsFew)]
+    warnings += shim_warnings(job)
     budget = Budget()
     with (
         open_trees(repository, job.project.sources, share_paths=dict.fromkeys(SIDES, head.build.share)) as trees,
@@ -124,16 +126,17 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
         say(words.building(head.build))
         step = next(each for each in job.rounds[0].builds if each.side == "head")
         record = made.builder.build("head", 0, step.seed)
+        begun = Trial(head=job.run.head, host=host, warnings=tuple(warnings))
         if isinstance(record, Failure):
-            return _trial(job, host, warnings, failure=record)
+            return msgspec.structs.replace(begun, failure=msgspec.structs.replace(record, directory=None))
         built = _built(job, record, made.builder.known("head"))
         if not built.relinks and not record.cached and built.command and _TWICE[0] <= built.seconds <= _TWICE[1]:
             # what compilers keep (Go, cargo) makes later builds shorter: one tells how much
             again = made.builder.build("head", 1, step.seed + 1)
             if isinstance(again, Failure):
-                return _trial(job, host, warnings, failure=again)
+                return msgspec.structs.replace(begun, failure=msgspec.structs.replace(again, directory=None))
             built = msgspec.structs.replace(built, later=again.seconds or 0.0)
-        return _executed(made, built, _trial(job, host, warnings, built=built), say)
+        return _executed(made, built, begun, say)
 
 
 def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Trial:
@@ -141,15 +144,9 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     job = made.job
     settings = job.project.settings
     directory = made.builder.directory("head")
-    tried: list[Tried] = []
-    records: list[Execution] = []
-
-    def begin(each: Trying) -> None:
-        say(words.trying(each))
-
-    for each, own in each_tried(made, begin):
-        tried.append(each)
-        records += own
+    found = list(each_tried(made, lambda *each: say(words.trying(*each))))
+    tried = [each for each, _ in found]
+    records = [record for _, own in found for record in own]
     changed = next(iter(made.builder.changed(0, executed=True)), None)
     cost = round_cost(built, tried, settings.rules)
     later = Build(side="head", build=1, seconds=built.later)
@@ -160,6 +157,7 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     duet = settings.rules.plan.pairing == "duet" or any(note.kind == "duet" for note in notes)
     return msgspec.structs.replace(
         begun,
+        built=built,
         failure=changed,
         benchmarks=tuple(tried),
         cost=cost,
@@ -167,33 +165,6 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
         proposals=tuple(each for each in instead if not (duet and each.kind == "cpu-time")),
         notes=tuple(notes),
     )
-
-
-def _trial(
-    job: Job,
-    host: tuple[Problem, ...],
-    warnings: list[AnyWarning],
-    *,
-    built: Built | None = None,
-    failure: Failure | None = None,
-) -> Trial:
-    return Trial(
-        head=job.run.head,
-        built=built,
-        failure=msgspec.structs.replace(failure, directory=None) if failure else None,
-        benchmarks=(),
-        host=host,
-        cost=None,
-        plans=None,
-        proposals=(),
-        notes=(),
-        warnings=tuple(warnings),
-    )
-
-
-def _warnings(job: Job) -> list[AnyWarning]:
-    # what a round costs is found out now
-    return [each for each in typed(job.run.warnings) if not isinstance(each, BudgetHoldsFew)]
 
 
 def _built(job: Job, record: Build, kept: About | None) -> Built:

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.try_.executions import Trying
 from gate.commands.try_.result import Built, Case, Fit, Note, Plans, RoundCost, Trial, Tried
 from gate.config.types import BuildTable, Config
 from gate.document.document import Cell, Code, Column, Document, Items, Part, Row, Said, Table
@@ -45,10 +44,9 @@ def building(table: BuildTable) -> str:
     return f"building head: {clip(visible(text), _COMMAND)}"
 
 
-def trying(each: Trying) -> str:
-    """Say which benchmark is executed."""
-    most = format_duration(each.share)
-    return f"trying {visible(each.benchmark)} ({each.number} of {each.of}), {most} at most"
+def trying(benchmark: str, number: int, of: int, seconds: float) -> str:
+    """Say which benchmark is executed, and how long at most."""
+    return f"trying {visible(benchmark)} ({number} of {of}), {format_duration(seconds)} at most"
 
 
 def headline(trial: Trial) -> str:

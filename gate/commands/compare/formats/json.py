@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.compare.table import Block, Change, Row, Table
+from gate.commands.compare.table import Table
 from gate.document.terminal import Screen
 from gate.report.json import text_of
 
@@ -16,11 +16,23 @@ SCHEMA = 1
 def render(table: Table, _: Screen) -> str:
     """Write all columns and rows; values are in base units, what does not exist is null."""
     titles = [column.title for column in table.columns]
+    rows = []
+    for block, row in ((each, row) for each in table.blocks for row in each.rows):
+        changes: dict[str, Any] = {}
+        for title, change in zip(titles, row.changes, strict=True):
+            if change is not None:
+                fields = msgspec.structs.asdict(change)
+                ratio = {"ratio": fields.pop("estimate")}
+                changes[title] = ratio | fields | {"shown": change.shown or "no interval"}
+        of = {name: getattr(block, name) for name in ("metric", "statistic", "unit", "better", "recorded")}
+        own = {"row": row.kind, "benchmark": row.benchmark, "factors": row.factors, **of}
+        cells = dict(zip(titles, row.cells, strict=True))
+        rows.append({**own, "cells": cells, "changes": changes, "notes": row.notes})
     found = {
         "schema": SCHEMA,
         "base": titles[table.base],
         "columns": table.columns,
-        "rows": [_row(block, row, titles) for block in table.blocks for row in block.rows],
+        "rows": rows,
         "identical": [row.benchmark for row in table.identical],
         "told": table.told,
         "cautions": table.cautions,
@@ -28,27 +40,5 @@ def render(table: Table, _: Screen) -> str:
         "hidden": table.hidden,
         "nothing": table.nothing or None,
         "warnings": table.warnings,
-    }  # fmt: skip
-    return text_of(found)
-
-
-def _row(block: Block, row: Row, titles: list[str]) -> dict[str, Any]:
-    changes = zip(titles, row.changes, strict=True)
-    return {
-        "row": row.kind,
-        "benchmark": row.benchmark,
-        "factors": row.factors,
-        "metric": block.metric,
-        "statistic": block.statistic,
-        "unit": block.unit,
-        "better": block.better,
-        "recorded": block.recorded,
-        "cells": dict(zip(titles, row.cells, strict=True)),
-        "changes": {title: _change(change) for title, change in changes if change is not None},
-        "notes": row.notes,
     }
-
-
-def _change(change: Change) -> dict[str, Any]:
-    fields = msgspec.structs.asdict(change)
-    return {"ratio": fields.pop("estimate")} | fields | {"shown": change.shown or "no interval"}
+    return text_of(found)

@@ -126,11 +126,6 @@ def analyse(observed: Observed, method: Method) -> Response:
     checked = diagnostics(alike, factors, order, observed.analysis_unit, confidence, observed.scale) if varied else None
     sampled = _sampled(observed, method)
     sizes = sample_sizes(units, factors, confidence, method.seed, mains, sampled)
-    warnings = _warnings(observed, linear)
-    if sampled is not None and sizes is None:
-        count = int(np.all([units[f"f{i}"] == code for i, code in enumerate(sampled)], axis=0).sum())
-        has = f"{settings_text(observed.settings(sampled))} has {count} {observed.analysis_unit}s"
-        warnings.append(f"no study of sample sizes: {has}, and it needs {FEWEST}")
     # the treatments that an abridgement leaves out by naming them
     named = [pattern for a in method.abridgements if not a.keep for pattern in a.patterns]
     without = dict.fromkeys(own for pattern in named for own in matching(observed, pattern, "--without"))
@@ -170,7 +165,7 @@ def analyse(observed: Observed, method: Method) -> Response:
             observed.settings(own) for pattern in method.histograms for own in _known(observed, pattern, "--histogram")
         ],
         words=[],
-        warnings=warnings,
+        warnings=_warnings(observed, linear, sampled if sizes is None else None),
         lenth=contrasts,
     )
     return msgspec.structs.replace(found, words=words_of(found, confidence))
@@ -303,7 +298,8 @@ def series(observed: Observed) -> list[SeriesPoint]:
     return [SeriesPoint(order=o, session=s, build=b, treatment=t, value=v) for o, s, b, t, v in rows]
 
 
-def _warnings(observed: Observed, linear: LinearModel | None) -> list[str]:
+def _warnings(observed: Observed, linear: LinearModel | None, unsampled: tuple[int, ...] | None) -> list[str]:
+    """Say what the analysis cannot show; unsampled: the treatment that was to be sampled, of too few units."""
     found: list[str] = []
     if all(len(factor.settings) < 2 for factor in observed.factors):
         found.append("no factor has two settings here: there is nothing to compare")
@@ -324,4 +320,8 @@ def _warnings(observed: Observed, linear: LinearModel | None) -> list[str]:
                 f"{factor.name} varies by {factor.varies}, and a setting has one {factor.varies} only: its effect "
                 f"cannot be separated from the {what} {factor.varies}"
             )
+    if unsampled is not None:
+        count = int(np.all([observed.units[f"f{i}"] == code for i, code in enumerate(unsampled)], axis=0).sum())
+        has = f"{settings_text(observed.settings(unsampled))} has {count} {observed.analysis_unit}s"
+        found.append(f"no study of sample sizes: {has}, and it needs {FEWEST}")
     return found

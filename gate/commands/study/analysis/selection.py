@@ -25,38 +25,39 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What is analysed."""
-
-    benchmarks: Sequence[str]
-    """Globs, () for all."""
-    responses: Sequence[str]
-    """Globs of metrics, () for those of default, or for all where that names none."""
-    default: Callable[[str, str], bool]
-    settings: Mapping[str, Sequence[str]]
-    """Factor -> the settings that are kept, in their order."""
-
-
-def responses(executions: Sequence[Execution], selection: Selection, wanted: Wanted) -> list[Observed]:
+def responses(
+    executions: Sequence[Execution], wanted: Wanted, benchmarks: Sequence[str], metrics: Sequence[str],
+    default: Callable[[str, str], bool],
+) -> list[Observed]:  # fmt: skip
     """Lay out each response, in the order of the files.
 
-    default: whether a benchmark's metric is a response when none is named.
+    Args:
+        wanted: how; its order names the settings that are kept.
+        benchmarks: globs, () for all.
+        metrics: globs, () for those of default, or for all where that names none.
+        default: whether a benchmark's metric is a response when none is named.
 
     Raises:
         UserError: a selection of nothing, or lines that do not go together.
     """
-    globs = selection.benchmarks
-    kept = [e for e in executions if not globs or any(fnmatchcase(e.benchmark, glob) for glob in globs)]
+    kept = [e for e in executions if not benchmarks or any(fnmatchcase(e.benchmark, glob) for glob in benchmarks)]
     if executions and not kept:
         names = ", ".join(sorted({e.benchmark for e in executions}))
-        raise UserError(f"--benchmark {' '.join(globs)}: matches none of {names}")
+        raise UserError(f"--benchmark {' '.join(benchmarks)}: matches none of {names}")
     measured: dict[CaseId, list[Execution]] = defaultdict(list)
-    for e in _with_settings(kept, selection.settings):
+    for e in _with_settings(kept, wanted.order):
         for name, metric in e.metrics.items():
             if metric.values:
                 measured[CaseId(e.benchmark, name)].append(e)
-    return [observations(measured[case], case.metric, wanted) for case in _chosen(list(measured), selection)]
+    known = {case.metric for case in measured}
+    unknown = [glob for glob in metrics if not any(fnmatchcase(name, glob) for name in known)]
+    if measured and unknown:
+        have = ", ".join(sorted(known))
+        raise UserError(f"response {unknown[0]}: no execution has values of it; measured were {have}")
+    chosen = [case for case in measured if any(fnmatchcase(case.metric, glob) for glob in metrics)]
+    if not metrics:
+        chosen = [case for case in measured if default(case.benchmark, case.metric)] or list(measured)
+    return [observations(measured[case], case.metric, wanted) for case in chosen]
 
 
 def _with_settings(executions: list[Execution], settings: Mapping[str, Sequence[str]]) -> list[Execution]:
@@ -77,17 +78,6 @@ def _setting(e: Execution, name: str) -> Setting | None:
     if name == SIDE:
         return e.side
     return None if e.factors.get(name) is None else plain(e.factors[name])
-
-
-def _chosen(cases: list[CaseId], selection: Selection) -> list[CaseId]:
-    if selection.responses:
-        metrics = {case.metric for case in cases}
-        unknown = [glob for glob in selection.responses if not any(fnmatchcase(name, glob) for name in metrics)]
-        if cases and unknown:
-            have = ", ".join(sorted(metrics))
-            raise UserError(f"response {unknown[0]}: no execution has values of it; measured were {have}")
-        return [case for case in cases if any(fnmatchcase(case.metric, glob) for glob in selection.responses)]
-    return [case for case in cases if selection.default(case.benchmark, case.metric)] or cases
 
 
 Pattern = Mapping[str, str]

@@ -31,15 +31,10 @@ def words_of(response: Response, confidence: float) -> list[str]:
         # of a quantile that lacks values nothing is claimed; that it does is said at the end
         told = {claim.statistic for claim in response.claims if claim.p is not None}
         models = [m for m in response.quantiles.models if percentile(m.tau) in told]
-        sentences = [_at(response, model, confidence) for model in models]
+        found += [_at(response, model, confidence) for model in models]
         for factor in response.factors:
-            sentences += [
-                text for text in (_along(response, models, factor), _in_the_tail(response, models, factor)) if text
-            ]
-        found += sentences
-    found += _spread(response)
-    found += _enough(response)
-    return found
+            found += filter(None, (_along(response, models, factor), _in_the_tail(response, models, factor)))
+    return [*found, *_spread(response), *_enough(response)]
 
 
 def _called(term: str, aliases: Sequence[str]) -> str:
@@ -140,12 +135,9 @@ def _alike(response: Response, term: str, text: str) -> str:
 
 
 def _by_twice(response: Response, effects: Sequence[Effect], term: str) -> str:
-    sizes = [abs(e.estimate) for e in effects if e.term == term]
     # of an interaction without effects between two settings of each factor only the test is known
-    if not sizes:
-        return ""
-    most = max(sizes)
-    return f" (by ±{size(2 * most, response)})"
+    most = max((abs(e.estimate) for e in effects if e.term == term), default=None)
+    return "" if most is None else f" (by ±{size(2 * most, response)})"
 
 
 def _changed(response: Response, factor: Factor, model: QuantileModel, confidence: float | None) -> str:
@@ -177,12 +169,10 @@ def _along(response: Response, models: Sequence[QuantileModel], factor: Factor) 
     if not clear or not others or len(factor.settings) != 2:
         return ""
     near = min(_reach(m, factor, len(models), least=True) for m in clear)
-    far = max(_reach(m, factor, len(models), least=False) for m in others)
-    where = joined([percentile(m.tau) for m in clear], 6)
-    if far < near:
-        name = _alike(response, factor.name, factor.name)
-        return f"{name} acts at {where} only; elsewhere its effect is smaller, if there is one."
-    return ""
+    if max(_reach(m, factor, len(models), least=False) for m in others) >= near:
+        return ""
+    name, where = _alike(response, factor.name, factor.name), joined([percentile(m.tau) for m in clear], 6)
+    return f"{name} acts at {where} only; elsewhere its effect is smaller, if there is one."
 
 
 def _reach(model: QuantileModel, factor: Factor, shared: int, *, least: bool) -> float:

@@ -276,6 +276,11 @@ class Vertical:
                 f"edge-{look.colour}", cast("Shape", shape), [(xs[k], y) for k in np.flatnonzero(beyond).tolist()], 4
             )
 
+    def beyond(self, sheet: Sheet, look: Look, x: float, numbers: Array) -> None:
+        """Mark at the edge of a column where its largest or smallest number lies beyond it."""
+        for end in (numbers.max(), numbers.min()):
+            self.edges(sheet, look, [x], np.array([end]))
+
 
 def scale(response: Response, values: Array, *, plain: bool = False) -> Scale | None:
     """Choose unit and kind of axis for values of a response; None where floats cannot hold what a picture needs.

@@ -184,8 +184,7 @@ def boots(
         inside = y.inside(numbers)
         points = list(zip(xs[inside].tolist(), y.axis.all(numbers[inside]), strict=True))
         look.marks(sheet, points, "small")
-        for end in (numbers.max(), numbers.min()):
-            y.edges(sheet, look, [x], np.array([end]))
+        y.beyond(sheet, look, x, numbers)
         mean = y.axis.at(of.one(float(boot.values.mean())))
         for kind in ("halo", "mean"):
             sheet.lines(kind, [[(x - slot * 0.4, mean), (x + slot * 0.4, mean)]])

@@ -76,8 +76,7 @@ def _violin(sheet: Sheet, column: Column, of: Scale, quota: int) -> int:
     extreme = ~np.isin(kept, even)
     look.marks(sheet, [(float(xs[k]), pixels[k]) for k in kept[~extreme].tolist() if inside[k]], "small")
     look.hollow(sheet, [(float(xs[k]), pixels[k]) for k in kept[extreme].tolist() if inside[k]])
-    y.edges(sheet, look, [x], np.array([numbers.max()]))
-    y.edges(sheet, look, [x], np.array([numbers.min()]))
+    y.beyond(sheet, look, x, numbers)
     mean = y.axis.at(of.one(float(np.mean(values))))
     for kind in ("halo", "mean"):
         sheet.lines(kind, [[(x - half * 0.8, mean), (x + half * 0.8, mean)]])
@@ -116,9 +115,7 @@ def boxes(prefix: str, response: Response, samples: Sequence[TreatmentValues]) -
         own = whiskers(column.sample.values).outliers
         outliers, drawn = outliers + own.size, drawn + min(own.size, quota)
         _box(stage, column, quota)
-        numbers = stage.of.of(column.sample.values)
-        column.y.edges(stage.sheet, column.look, [column.x], np.array([numbers.max()]))
-        column.y.edges(stage.sheet, column.look, [column.x], np.array([numbers.min()]))
+        column.y.beyond(stage.sheet, column.look, column.x, stage.of.of(column.sample.values))
     words = ["Each box goes from the lower to the upper quartile of all values of a treatment, with the median in it."]
     words.append(
         "Whiskers end at the last value within 1.5 times that distance from the box; marks beyond them are outliers, a "

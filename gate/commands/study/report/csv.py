@@ -54,23 +54,25 @@ def _each(found: Iterable[object], *first: object) -> Iterator[Row]:
     return ((first, each) for each in found)
 
 
-def _data(response: Response) -> Iterator[tuple[str, Response | Abridged]]:
-    yield "all", response
-    yield from ((each.name, each) for each in response.abridged)
+def _by_data(rows: Callable[[Response | Abridged], Iterable[Row]]) -> Callable[[Response], Iterator[Row]]:
+    """Give the rows of all data and of each abridged data set, whose name comes first."""
+
+    def found(response: Response) -> Iterator[Row]:
+        sets: list[tuple[str, Response | Abridged]] = [("all", response)]
+        for name, data in [*sets, *((each.name, each) for each in response.abridged)]:
+            yield from (((name, *cells), each) for cells, each in rows(data))
+
+    return found
 
 
-def _terms(response: Response) -> Iterator[Row]:
-    for name, data in _data(response):
-        if data.linear is not None:
-            yield from _each(data.linear.terms, name)
-            model = data.linear
-            yield (name, "residuals", model.residual_df, model.residual_ss, model.unexplained), None
+def _terms(data: Response | Abridged) -> Iterator[Row]:
+    if (model := data.linear) is not None:
+        yield from _each(model.terms)
+        yield ("residuals", model.residual_df, model.residual_ss, model.unexplained), None
 
 
-def _effects(response: Response) -> Iterator[Row]:
-    for name, data in _data(response):
-        if data.linear is not None:
-            yield from _each([data.linear.intercept, *(e for t in data.linear.terms for e in t.effects)], name)
+def _effects(data: Response | Abridged) -> Iterable[Row]:
+    return _each([data.linear.intercept, *(e for t in data.linear.terms for e in t.effects)] if data.linear else [])
 
 
 def _quantile_effects(response: Response) -> Iterator[Row]:
@@ -96,15 +98,9 @@ def _trends(response: Response) -> Iterator[Row]:
                 yield (t.factor, t.axis, name.replace("_", " ")), own
 
 
-def _blocks(response: Response) -> Iterator[Row]:
-    for name, data in _data(response):
-        yield from (((name, b.factor, len(b.boxes)), b) for b in data.blocks)
-
-
-def _means(response: Response) -> Iterator[Row]:
-    for name, data in _data(response):
-        for main in (*data.mains, *data.interactions):
-            yield from _each(main.points, name, ":".join(main.factors))
+def _means(data: Response | Abridged) -> Iterator[Row]:
+    for main in (*data.mains, *data.interactions):
+        yield from _each(main.points, ":".join(main.factors))
 
 
 def _sizes(response: Response) -> Iterator[Row]:
@@ -124,14 +120,14 @@ _TABLES: dict[str, tuple[str, str, Callable[[Response], Iterable[Row]]]] = {
     "treatments": (
         "", "settings sessions builds executions values mean sd quantiles", lambda r: _each(r.treatments)
     ),
-    "terms": ("data", "term df sum_of_squares share f p p_adjusted stratum error_df aliases", _terms),
+    "terms": ("data", "term df sum_of_squares share f p p_adjusted stratum error_df aliases", _by_data(_terms)),
     "strata": (
         "data", "stratum=name groups df mean_square component",
-        lambda r: (row for name, data in _data(r) if data.linear for row in _each(data.linear.strata, name)),
+        _by_data(lambda data: _each(data.linear.strata if data.linear else ())),
     ),
     "contrasts": ("term aliases estimate beyond_me beyond_sme", "pse me sme df", _contrasts),
     "claims": ("", "term statistic weight p p_adjusted claimed low high", lambda r: _each(r.claims)),
-    "effects": ("data", _EFFECT, _effects),
+    "effects": ("data", _EFFECT, _by_data(_effects)),
     "quantile-effects": (f"intervals tau enough {_EFFECT} std_error", "", _quantile_effects),
     "one-way": (
         "factor at", f"setting count mean sd {' '.join(QUANTILES)} letters",
@@ -150,8 +146,11 @@ _TABLES: dict[str, tuple[str, str, Callable[[Response], Iterable[Row]]]] = {
         lambda r: _each(r.percents),
     ),
     "trends": ("factor axis what", "estimate low high p", _trends),
-    "means": ("data factors", "settings mean treatments", _means),
-    "blocks": ("data factor boxes", "complete order same chance tail", _blocks),
+    "means": ("data factors", "settings mean treatments", _by_data(_means)),
+    "blocks": (
+        "data factor boxes", "complete order same chance tail",
+        _by_data(lambda data: (((b.factor, len(b.boxes)), b) for b in data.blocks)),
+    ),
     "spreads": ("", "factor at ratio f_p levene_p", lambda r: _each(r.spreads)),
     "kruskal-wallis": ("", "factor setting at groups h=statistic df p p_adjusted", lambda r: _each(r.ranks)),
     "bca-means": ("", "settings units mean low high", lambda r: _each(r.means)),

@@ -89,7 +89,9 @@ def _figure(name: str, drawn: Picture | None) -> list[Figure]:
 
 def brief(report: StudyReport) -> Document:
     """Write what was found in sentences alone, and what failed."""
-    found: list[list[Part]] = [[_of(r, [Items(r.words, "says", "What it shows")])] for r in report.responses]
+    found: list[list[Part]] = [
+        [_of(r, [Said(say.measured(r)), Items(r.words, "says", "What it shows")])] for r in report.responses
+    ]
     return _document(report, [*_opening(report), *found])
 
 

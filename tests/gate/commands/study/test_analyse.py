@@ -349,9 +349,7 @@ def test_words_tables_and_pictures_have_one_unit(tmp_path: Path) -> None:
     assert "0.02" in out
 
 
-@pytest.mark.parametrize(
-    ("options", "log"), [((), True), (("--scale", "plain"), False), (("--scale", "log"), True), (("--log",), True)]
-)
+@pytest.mark.parametrize(("options", "log"), [((), True), (("--scale", "plain"), False), (("--scale", "log"), True)])
 def test_the_scale_is_chosen_once(tmp_path: Path, options: tuple[str, ...], log: bool) -> None:
     file, page, data = numeric(tmp_path, powers), tmp_path / "page.html", tmp_path / "study.json"
     code, _, err = analyse(file, "--html", str(page), "--json", str(data), *options)
@@ -371,12 +369,6 @@ def test_plain_values_are_the_default_where_the_spread_does_not_grow(tmp_path: P
     analyse(numeric(tmp_path, steps), "--json", str(data))
     (response,) = json.loads(data.read_text(encoding="utf-8"))["responses"]
     assert response["scale"] == "value"
-
-
-def test_two_scales_at_once_are_refused(tmp_path: Path) -> None:
-    code, _, err = analyse(numeric(tmp_path, steps), "--log", "--scale", "plain")
-    assert code == 2
-    assert "--log is --scale log: leave out --log or --scale plain" in err
 
 
 def test_a_value_without_logarithm_is_named(tmp_path: Path) -> None:
