@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,8 +20,9 @@ from gate.config.types import Config
 from gate.decide.measurements import Decided, decide_by
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.records import Located
+from gate.github.client import ArtifactFacts, Forge, PullFacts
 from gate.github.event import Event, SourceRun
-from gate.github.publishing.labels import accepted_by
+from gate.github.publishing.conclusion import accepted_by
 from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left
 from gate.github.publishing.request import STATUS, TEXT
 from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
@@ -32,10 +32,6 @@ from gate.model import Commit, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues
 from gate.writing.plain import clip, visible
-
-if TYPE_CHECKING:
-    from gate.github.artifacts import ArtifactFacts
-    from gate.github.client import Forge, PullFacts
 
 MOST_PARTS = 64
 """Artifacts of one gate: more shards and sessions than this are not merged here."""
