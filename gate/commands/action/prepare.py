@@ -265,12 +265,11 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     try:
         judged = request.command != "study"
         sides = fetch_missing(request.event, token, directory, request.base, request.head, judged=judged)
-        here = checked_out(directory) if sides.head is None else None
+        head, changed = checked_out(directory) if sides.head is None else (sides.head, ())
     except UserError as error:
         return request.refused(error.exit_code, as_inputs(error)), []
-    warnings = [*sides.warnings, *(here.warnings if here else ())]
+    warnings = [*sides.warnings, *changed]
     how = sides.how if request.base is None else None
-    head = here.sha if here else sides.head
     settled = msgspec.structs.replace(request, base=sides.base, head=head, how=how, warnings=folded(warnings))
     is_change = request.event.pull is not None or request.event.merge_base is not None
     if is_change and head == sides.base and request.command != "study":

@@ -11,7 +11,7 @@ from gate.github.client import Forge
 from gate.github.problems import Problem, Task, one_line
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import ROOT
-from gate.github.stamp import Stamp, read_address
+from gate.github.stamp import Stamp, stamp_on
 from gate.model import Report
 from gate.writing.plain import clip
 
@@ -40,7 +40,7 @@ class _Status(msgspec.Struct):
     @property
     def stamp(self) -> Stamp | None:
         """Whose it is; None: of another program, or a person."""
-        return read_address(self.target_url or "").stamp
+        return stamp_on(self.target_url or "")
 
 
 def set_status(
