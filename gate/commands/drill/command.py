@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TextIO
 
-from gate.cli import values
 from gate.cli.command import Command
-from gate.cli.groups import HEAD, WAIT, RulesOptions
-from gate.cli.options import group, option, switch
+from gate.cli.groups import RulesOptions
+from gate.cli.options import group
 from gate.codes import Exit
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DrillOptions:
-    """What is tried on the gate, and where the result goes."""
-
-    head: str | None = option(HEAD, metavar="REF")
-    patch: Path | None = option(
-        "a slowdown of your own, as `git diff` writes it (default: 25%% are added to what each benchmark takes)",
-        metavar="FILE", parse=Path,
-    )  # fmt: skip
-    workflow: str | None = option(
-        "instead, read the workflows (or one) for what would swallow a verdict; measures nothing",
-        metavar="FILE", alone="",
-    )  # fmt: skip
-    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
-    json: str | None = option("write the result as JSON (-: print it)", metavar="FILE")
-    quiet: bool = switch("print one line, and errors")
+from gate.commands.drill.options import DrillOptions
 
 
 @dataclass(frozen=True, eq=False, repr=False)

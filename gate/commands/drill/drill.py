@@ -14,7 +14,7 @@ import msgspec
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.drill import edits
-from gate.commands.drill.command import DrillOptions
+from gate.commands.drill.options import DrillOptions
 from gate.commands.drill.workflows import swallowed
 from gate.config.types import Config
 from gate.decide.design import design_of, subjects_of

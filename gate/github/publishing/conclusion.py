@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from gate.decide.policy import policy_of
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.runs import run_of
 from gate.github.client import forge_of, token_of
-from gate.github.event import Event
+from gate.github.event import Event, accepted_by, queued
 from gate.github.notice import Notice, What
 from gate.github.problems import Problem
 from gate.github.publishing.outcome import Outcome, Target, could_not_run, nothing
@@ -73,21 +72,6 @@ def outcome_of(decided: Decided, target: Target) -> Outcome:
     """Make the outcome of a report."""
     report = decided.report
     return Outcome(code=report.exit_code, verdict=report.verdict, notices=[], report=True, target=target)
-
-
-def queued(event: Event) -> int | None:
-    """Return the number of the pull request that a merge group is for; None: this is no merge group.
-
-    The queue makes a branch for each pull request, on top of those before it, and names it so.
-    """
-    found = re.fullmatch(r"refs/heads/gh-readonly-queue/.+/pr-([1-9][0-9]{0,9})-[0-9a-f]{40,64}", event.ref)
-    return int(found[1]) if found and event.name == "merge_group" else None
-
-
-def accepted_by(wanted: str, pull: int, labels: Collection[str]) -> str | None:
-    """Say in words that a label accepts; None: the pull request has none of this name, in whatever case."""
-    present = wanted and wanted.casefold() in {label.casefold() for label in labels}
-    return f"the label {wanted} of #{pull}" if present else None
 
 
 def _accepting(

@@ -20,8 +20,7 @@ from gate.decide.measurements import Decided, decide_by
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.records import Located
 from gate.github.client import ArtifactFacts, Forge, PullFacts
-from gate.github.event import Event, SourceRun
-from gate.github.publishing.conclusion import accepted_by
+from gate.github.event import Event, SourceRun, accepted_by
 from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left
 from gate.github.publishing.request import STATUS, TEXT
 from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
