@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -101,18 +102,14 @@ def read(source: Source) -> Iterator[Result]:
         yield _about(files[-1], None)
     elif unread:
         raise unread
-    machines = {_machine(file) for file in files}
-    environments = Counter((file.commit_hash, _machine(file)) for file in files)
-    for file in files:
+    machines = [str(file.params.get("machine", "")) for file in files]
+    environments = Counter(zip((file.commit_hash for file in files), machines, strict=True))
+    for file, machine in zip(files, machines, strict=True):
         # only what tells files of a commit apart: an environment changes its name with any requirement
-        labels = {"machine": _machine(file)} if len(machines) > 1 else {}
+        labels = {"machine": machine} if len(set(machines)) > 1 else {}
         if environments.most_common(1)[0][1] > 1:
             labels["env"] = file.env_name
         yield from _results(file, known, labels)
-
-
-def _machine(file: _File) -> str:
-    return str(file.params.get("machine", ""))
 
 
 def _machines(folder: Path) -> list[Path]:
@@ -168,16 +165,13 @@ def _about(file: _File, commit: str | None) -> About:
         host["python_version"] = python
     if file.env_name:
         host["env"] = file.env_name
-    started = [row[at] for at in _column(file, "started_at") for row in file.results.values() if len(row) > at]
+    # rows are lists in schema 2
+    rows = list(file.results.values()) if all(isinstance(row, list) for row in file.results.values()) else []
+    at = file.result_columns.index("started_at") if "started_at" in file.result_columns else sys.maxsize
+    started = [row[at] for row in rows if len(row) > at]
     times = [each for each in started if isinstance(each, (int, float)) and 0 < each < 1e14]
     created = datetime.fromtimestamp(min(times) / 1000, UTC).isoformat(timespec="seconds") if times else None
     return About(host=host, commit=commit, created=created, tool="asv")
-
-
-def _column(file: _File, name: str) -> list[int]:
-    """Return the place of a column where rows are lists, which they are in schema 2."""
-    lists = all(isinstance(row, list) for row in file.results.values())
-    return [file.result_columns.index(name)] if lists and name in file.result_columns else []
 
 
 def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -> Iterator[Result]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from gate.formats.libtest import parts
 from gate.formats.parts.live import printed
@@ -39,27 +39,12 @@ _LONGEST = 200
 """Characters of a heading."""
 
 
-class Row(NamedTuple):
-    """A printed benchmark."""
-
-    name: str
-    """Its own, with the heading above it and, from the second of one name, a number: "Strings/clsx (2)"."""
-    rate: str
-    """Calls a second, as printed."""
-    margin: str
-    """The margin of error at 95%, in percent, as printed."""
-    samples: str
-    problem: str = ""
-    """Why it has no rate, and on which line; "": it has one."""
-    threw: bool = False
-
-
 def recognises(source: Source) -> bool:
     """Return whether one of its lines is as benchmark.js prints it, or it is JSON of its benchmarks."""
     found = source.head.json
     if isinstance(found, (dict, list)):
         return any(_has_sample(each) for each in _benchmarks(found))
-    return any(True for _ in rows(source.head.lines[:5000]))
+    return any(True for _ in _printed(source.head.lines[:5000]))
 
 
 def _benchmarks(found: Any) -> list[Any]:
@@ -81,22 +66,19 @@ def read(source: Source) -> Iterator[Result]:
             benchmark = entry(each, dict[str, Any], f"benchmark {place}")
             yield benchmark if isinstance(benchmark, Failed) else _of_json(benchmark)
         return
-    for row in rows(source.lines()):
-        yield _of_line(row)
+    yield from (result for result, _ in _printed(source.lines()))
 
 
-def _of_line(row: Row) -> Aggregate | Failed:
-    if row.problem:
-        return Failed(benchmark=row.name, status=row.problem)
+def _rate(name: str, found: re.Match[str]) -> Aggregate | Failed:
     try:
-        rate, margin = Digits(row.rate.replace(",", "")), float(row.margin) / 100
+        rate, margin = Digits(found["rate"].replace(",", "")), float(found["margin"]) / 100
     except ValueError:
-        return Failed(benchmark=row.name, status=f"{row.rate} is not a number")
+        return Failed(benchmark=name, status=f"{found['rate']} is not a number")
     if not 0 < rate < float("inf"):
-        return Failed(benchmark=row.name, status=f"it gives {row.rate} ops/sec, which is no rate of calls")
+        return Failed(benchmark=name, status=f"it gives {found['rate']} ops/sec, which is no rate of calls")
     return aggregate(
-        row.name, "throughput", "mean", rate, unit="1/s", better="higher", low=rate * (1 - margin),
-        high=rate * (1 + margin), confidence=_CONFIDENCE, count=int(row.samples[:15]),
+        name, "throughput", "mean", rate, unit="1/s", better="higher", low=rate * (1 - margin),
+        high=rate * (1 + margin), confidence=_CONFIDENCE, count=int(found["count"][:15]),
     )  # fmt: skip
 
 
@@ -109,41 +91,37 @@ def _of_json(benchmark: Mapping[str, Any]) -> Result:
     return sampled(name, benchmark["stats"]["sample"], 1.0)
 
 
-def rows(lines: Iterable[str]) -> Iterator[Row]:
-    """Read the benchmarks of all suites, each under a name of its own, and those that threw; other lines are not read.
+def _printed(lines: Iterable[str]) -> Iterator[tuple[Aggregate | Failed, bool]]:
+    """Read the benchmarks of all suites, and whether each threw; other lines are not read.
 
-    Suites often have cases of the same names, such as the libraries that they compare.
+    Suites often have cases of the same names, such as the libraries that they compare: a benchmark is named with the
+    heading above it and, from the second of one name, a number: "Strings/clsx (2)".
     """
     heading, seen = "", dict[str, int]()
     for place, line, found in parts(lines, _RESULT):
-        own, problem, threw = line.strip() if found else "", "", None
-        if not found and (unread := _unread(line)):
-            own, problem, threw = unread[0], f"line {place}: {unread[1]}", _THREW.fullmatch(line)
-        if not own:
+        threw = None if found else _THREW.fullmatch(line)
+        own, why = line, ""
+        if threw:
+            own, why = threw["name"], f"it threw: {threw['why'][:_LONGEST]}"
+        elif not found:
+            # its line is not whole, or it is of no benchmark
+            own, _, rest = line.partition(" x ")
+            own = own if re.match(r"\d[\d,.]* ops", rest) else ""
+            why = f"its rate cannot be read: {shown(line.strip().encode())}"
+        if not own.strip():
             decorated = _HEADING.fullmatch(line) if len(line) < _LONGEST else None
             heading = decorated["text"] if decorated else heading
             continue
-        name = f"{heading}/{own}" if heading else own
+        name = f"{heading}/{own.strip()}" if heading else own.strip()
         seen[name] = seen.get(name, 0) + 1
-        number = f" ({seen[name]})" if seen[name] > 1 else ""
-        rate, margin, count = found.group("rate", "margin", "count") if found else ("", "", "")
-        yield Row(name + number, rate, margin, count, problem, threw is not None)
-
-
-def _unread(line: str) -> tuple[str, str] | None:
-    """Return the name and the fault of a benchmark that threw, or whose line is not whole; None: it is none."""
-    threw = _THREW.fullmatch(line)
-    if threw:
-        return threw["name"].strip(), f"it threw: {threw['why'][:_LONGEST]}"
-    name, _, rest = line.partition(" x ")
-    if name.strip() and re.match(r"\d[\d,.]* ops", rest):
-        return name.strip(), f"its rate cannot be read: {shown(line.strip().encode())}"
-    return None
+        name += f" ({seen[name]})" if seen[name] > 1 else ""
+        failed = Failed(benchmark=name, status=f"line {place}: {why}")
+        yield _rate(name, found) if found else failed, threw is not None
 
 
 def _without_thrown(source: Source) -> Iterator[Result]:
     """Yield what gave a rate: a benchmark that threw is missed where the other side has it."""
-    return (_of_line(row) for row in rows(source.lines()) if not row.threw)
+    return (result for result, threw in _printed(source.lines()) if not threw)
 
 
 LIVE = printed(_without_thrown, 'lines such as "name x 1,234 ops/sec ±0.50% (90 runs sampled)"')

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
+import msgspec
+
 from gate.formats.parts.live import printed
 from gate.formats.parts.output import NAME, OutputError
 from gate.formats.parts.result import About, Aggregate, Failed, Format, Result
@@ -69,7 +71,9 @@ def read(source: Source) -> Iterator[Result]:
             broken.add(name.partition("/")[0])
             yield Failed(benchmark=result.benchmark, status=result.status, labels=labels)
         else:
-            yield _labelled(result, labels)
+            # an interval without a width is none: --benchmark-no-analysis
+            none = dict.fromkeys(("low", "high", "sd", "confidence") if result.low == result.high else ())
+            yield msgspec.structs.replace(result, labels=labels, **none)
 
 
 class _Case(NamedTuple):
@@ -78,20 +82,9 @@ class _Case(NamedTuple):
     name: str
 
 
-def _labelled(found: Aggregate, labels: dict[str, str]) -> Aggregate:
-    # an interval without a width is none: --benchmark-no-analysis
-    low, high = (None, None) if found.low == found.high else (found.low, found.high)
-    return Aggregate(
-        benchmark=found.benchmark, metric="time", statistic="mean", value=found.value, unit="s", low=low, high=high,
-        confidence=found.confidence if low is not None else None, sd=found.sd if low is not None else None,
-        count=found.count, labels=labels,
-    )  # fmt: skip
-
-
 def _xml(source: Source) -> Iterator[Aggregate | Failed | _Case]:
     parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
     names: list[str] = []
-    cut: Exception | None = None
     try:
         for line in source.lines():
             # the file is not trusted: entities could expand without end
@@ -103,9 +96,7 @@ def _xml(source: Source) -> Iterator[Aggregate | Failed | _Case]:
     except OutputError:
         raise
     except (ParseError, ValueError, LookupError) as error:
-        cut = error
-    if cut is not None:
-        yield Failed(benchmark=None, status=f"the XML is cut off or broken: {cut!s}")
+        yield Failed(benchmark=None, status=f"the XML is cut off or broken: {error!s}")
 
 
 def _events(parser: XMLPullParser[Any], names: list[str]) -> Iterator[Aggregate | Failed | _Case]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from gate.formats.parts.live import printed
 from gate.formats.parts.output import number
@@ -28,16 +27,9 @@ _INDENT = 3
 _COLUMNS = ("min", "max", "median", "mean")
 
 
-class Row(NamedTuple):
-    """A benchmark of the tree."""
-
-    name: str
-    """Its path: "sort::100"."""
-    seconds: dict[str, float]
-    """Its fastest, slowest, median and mean time of an iteration, as "min", "max", "median" and "mean"."""
-    samples: int | None
-    problem: str = ""
-    """Why they cannot be read, and on which line; "": they can."""
+_Row = tuple[str, dict[str, float], int | None, str]
+"""A benchmark of the tree: its path ("sort::100"), its times of an iteration by statistic in seconds, its samples, and
+why they cannot be read, with the line."""
 
 
 def recognises(source: Source) -> bool:
@@ -53,33 +45,28 @@ def _is_header(line: str) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield the mean, the median and the minimum of each benchmark."""
     seen: dict[str, int] = {}
-    for row in rows(source.lines()):
-        execution = seen[row.name] = seen.get(row.name, -1) + 1
-        if row.problem:
-            yield Failed(benchmark=row.name, status=row.problem, execution=execution)
-            continue
-        for statistic in ("mean", "median", "min"):
-            if statistic in row.seconds:
+    for name, seconds, samples, problem in _rows(source.lines()):
+        execution = seen[name] = seen.get(name, -1) + 1
+        if problem:
+            yield Failed(benchmark=name, status=problem, execution=execution)
+        for statistic in () if problem else ("mean", "median", "min"):
+            if statistic in seconds:
                 yield Aggregate(
-                        benchmark=row.name, metric="time", statistic=statistic, value=row.seconds[statistic], unit="s",
-                        count=row.samples, execution=execution,
-                    )  # fmt: skip
+                    benchmark=name, metric="time", statistic=statistic, value=seconds[statistic], unit="s",
+                    count=samples, execution=execution,
+                )  # fmt: skip
 
 
-def rows(lines: Iterable[str]) -> Iterator[Row]:
-    """Read the benchmarks of all trees, and those whose times cannot be read; other lines are passed over.
-
-    Raises:
-        OutputError: a time is no number.
-    """
+def _rows(lines: Iterable[str]) -> Iterator[_Row]:
+    """Read the benchmarks of all trees, and those whose times cannot be read; other lines are passed over."""
     above: list[str] = []
-    begun: Row | None = None
+    begun: _Row | None = None
     for place, line in enumerate(lines, 1):
         branch = _BRANCH.match(line)
         if branch is None:
             # behind what the benchmark printed
-            row = _row(begun.name, line.split("│"), place) if begun else None
-            if row is not None and not row.problem:
+            row = _row(begun[0], line.split("│"), place) if begun else None
+            if row is not None and not row[-1]:
                 yield row
                 begun = None
             continue
@@ -93,27 +80,25 @@ def rows(lines: Iterable[str]) -> Iterator[Row]:
         if row is not None and columns:
             yield row
         # a group has columns, too, but for that of old versions, which has branches below it
-        begun = None if columns else Row("::".join(above), {}, None, f"line {place}: it began, and has no times")
+        begun = None if columns else ("::".join(above), {}, None, f"line {place}: it began, and has no times")
     if begun is not None:
         yield begun
 
 
-def _row(name: str, columns: list[str], place: int) -> Row | None:
+def _row(name: str, columns: list[str], place: int) -> _Row | None:
     """Read the columns of a benchmark; None: they are those of a group, or of what was ignored."""
     cells = [cell.strip() for cell in columns]
     times = {key: time for key, cell in zip(_COLUMNS, cells, strict=False) if (time := _TIME.fullmatch(cell))}
-    seconds: dict[str, float] = {key: number(time[1].encode()) * _scale(time[2]) for key, time in times.items()}
+    seconds = dict[str, float]()
+    for key, time in times.items():
+        seconds[key] = number(time[1].encode()) * (_DAY if time[2] == "d" else to_base(time[2])[1])
     if not any(cells) or (not seconds and cells[0] == "(ignored)"):
         return None
     samples = cells[len(_COLUMNS)] if len(cells) > len(_COLUMNS) else ""
     count = int(samples) if samples.isdecimal() and len(samples) < 10 else None
     # samples come behind the mean: without them a unit may be cut off, "m" of "ms"
     whole = "mean" in seconds and len(cells) > len(_COLUMNS)
-    return Row(name, seconds, count, "" if whole else f"line {place}: its times cannot be read")
-
-
-def _scale(unit: str) -> float:
-    return _DAY if unit == "d" else to_base(unit)[1]
+    return name, seconds, count, "" if whole else f"line {place}: its times cannot be read"
 
 
 LIVE = printed(read, "the tree that divan prints is expected")

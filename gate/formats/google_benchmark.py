@@ -43,7 +43,6 @@ _OWN_CLOCK = {"real_time", "manual_time"}
 """In a name: its author says that another time than the thread's counts, since it waits or has threads of its own."""
 UNITS = {"items_per_second": "1/s", "bytes_per_second": "B/s", "max_bytes_used": "B", "total_allocated_bytes": "B"}
 _TABLE = re.compile(r"Benchmark\s+Time\s+CPU\s+Iterations\b.*")
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _TIME = r"(\d[\d.e+]*) (ns|us|ms|s)"
 _ROW = re.compile(rf"(?P<name>{NAME})\s++{_TIME}\s+{_TIME}\s+(?P<iterations>\d+)(?:\s.*)?", re.ASCII)
 _ERROR = re.compile(rf"(?P<name>{NAME})\s++ERROR OCCURRED: '(?P<why>[^']*)'?.*")
@@ -78,13 +77,10 @@ class _Group(msgspec.Struct):
         if self.is_skipped or row.get("run_type", "iteration") != "iteration":
             return
         try:
-            times = _times(row)
+            for key, value in _numbers(row).items():
+                self.values.setdefault(key, array("d")).append(value)
         except OutputError as error:
             self.error = self.error or str(error)
-            return
-        for key, value in row.items():
-            if key in times or _is_counter(key, value):
-                self.values.setdefault(key, array("d")).append(times[key] if key in times else float(value))
 
 
 _Key = tuple[str, str, str]
@@ -95,7 +91,7 @@ def recognises(source: Source) -> bool:
     """Return whether it is JSON with "benchmarks" that have a "real_time", or CSV with the columns of one."""
     found = source.head.json
     if not isinstance(found, dict):
-        return any(_is_header(line) or _is_table(line) for line in source.head.lines[:2000])
+        return any(_is_header(line) or _TABLE.fullmatch(line) for line in source.head.lines[:2000])
     rows, context = found.get("benchmarks"), found.get("context")
     first = source.head.element("benchmarks")
     if "name" in first:
@@ -105,10 +101,6 @@ def recognises(source: Source) -> bool:
 
 def _is_header(line: str) -> bool:
     return _HEADER in line.replace('"', "")
-
-
-def _is_table(line: str) -> bool:
-    return line.startswith(("Benchmark", "\x1b")) and _TABLE.fullmatch(_COLOUR.sub("", line)) is not None
 
 
 def read(source: Source) -> Iterator[Result]:
@@ -250,33 +242,23 @@ def _by_owner(summaries: list[_Row]) -> dict[str, dict[str, _Row]]:
 
 
 def _aggregates(name: str, rows: dict[str, _Row]) -> Iterator[Result]:
+    try:
+        spreads = _numbers(rows["stddev"]) if "stddev" in rows else {}
+    except OutputError:
+        spreads = {}
     for statistic, row in rows.items():
         # of a share, such as cv or one of the user's, the time's unit does not hold
         if statistic in _SPREADS or row.get("aggregate_unit", "time") != "time":
             continue
         try:
-            _times(row)
-        except OutputError as error:
-            yield Failed(benchmark=name, status=f"{statistic}: {error}")
-            continue
-        for metric, value, unit in _values(row):
-            spread = next((v for m, v, _ in _values(rows.get("stddev", {})) if m == metric), None)
-            yield Aggregate(
-                    benchmark=name, metric=metric, statistic=statistic, value=value, unit=unit,
-                    sd=spread,
+            for key, value in _numbers(row).items():
+                yield Aggregate(
+                    benchmark=name, metric=_TIMES.get(key, key), statistic=statistic, value=value, sd=spreads.get(key),
+                    unit="s" if key in _TIMES else UNITS.get(key, ""),
                     count=number(row.get("repetitions", row.get("iterations"))),
                 )  # fmt: skip
-
-
-def _values(row: _Row) -> Iterator[tuple[str, float, str]]:
-    scale = _SCALES.get(str(row.get("time_unit", "ns")))
-    for key, name in _TIMES.items():
-        value = row.get(key)
-        if _is_number(value) and scale is not None:
-            yield name, value * scale, "s"
-    for key, value in row.items():
-        if _is_counter(key, value):
-            yield key, float(value), UNITS.get(key, "")
+        except OutputError as error:
+            yield Failed(benchmark=name, status=f"{statistic}: {error}")
 
 
 def is_sharp(name: str) -> bool:
@@ -284,28 +266,25 @@ def is_sharp(name: str) -> bool:
     return not _OWN_CLOCK & {*name.split("/")}
 
 
-def _times(row: _Row) -> dict[str, float]:
-    """Read the times of a row in seconds.
+def _numbers(row: _Row) -> dict[str, float]:
+    """Read the times of a row in seconds, and its counters.
 
     Raises:
-        OutputError: it reports an error, or one of them is none.
+        OutputError: it reports an error, or one of its times is none.
     """
     if row.get("error_occurred"):
         raise OutputError(visible(str(row.get("error_message") or "it reports an error")))
     # before 1.1 it was always ns, and not said
-    unit, found = str(row.get("time_unit", "ns")), {}
+    unit, found = str(row.get("time_unit", "ns")), dict[str, float]()
     for key in _TIMES:
         value = row.get(key)
         if not _is_number(value) or unit not in _SCALES:
             shown = "null" if value is None else visible(repr(value))
             raise OutputError(f"its {key} is {shown} in {visible(unit)}, which is not a time")
         found[key] = value * _SCALES[unit]
-    return found
-
-
-def _is_counter(key: str, value: Any) -> bool:
-    """Return whether a number of a row is a counter, rather than what describes the row."""
-    return key not in _OF_ROW and _is_number(value) and math.isfinite(value)
+    # other numbers describe the row
+    counters = {key: value for key, value in row.items() if key not in _OF_ROW and _is_number(value)}
+    return found | {key: float(value) for key, value in counters.items() if math.isfinite(value)}
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
@@ -325,8 +304,7 @@ def _csv_rows(source: Source) -> Iterator[_Row]:
 
 def _printed_rows(source: Source) -> Iterator[_Row]:
     in_table = False
-    for raw in source.lines():
-        line = _COLOUR.sub("", raw).rstrip()
+    for line in map(str.rstrip, source.lines()):
         in_table = in_table or _TABLE.fullmatch(line) is not None
         row, error = _ROW.fullmatch(line), _ERROR.fullmatch(line)
         if in_table and row and not row[2].strip("0."):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
 
 import msgspec
 
@@ -38,20 +37,8 @@ _BEHIND = re.compile(r"test ")
 """The same, where something else was printed before it without a blank."""
 _ENDED = ("ok", "FAILED", "ignored")
 _EACH = "/iter"
-
-
-class Row(NamedTuple):
-    """A benchmark."""
-
-    name: str
-    line: int
-    value: float | None = None
-    """In its unit; None: it failed, or its result cannot be read."""
-    unit: str = ""
-    """As printed, without "/iter"."""
-    rate: float | None = None
-    """Megabytes a second, beside the time."""
-    problem: str = ""
+_BESIDE = {"beside": "the time"}
+"""Labels of what belongs to the result before it, until that is numbered."""
 
 
 class _Event(msgspec.Struct):
@@ -65,7 +52,7 @@ class _Event(msgspec.Struct):
 def recognises(source: Source) -> bool:
     """Return whether one of its lines is a benchmark's."""
     lines = source.head.lines
-    return any(row.value is not None for row in rows(lines)) or any(map(_is_event, lines))
+    return any(isinstance(each, Aggregate) for each in _printed(lines)) or any(map(_is_event, lines))
 
 
 def _is_event(line: str) -> bool:
@@ -75,76 +62,81 @@ def _is_event(line: str) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield the median of each benchmark; other lines are passed over."""
     seen: dict[str, int] = {}
-    events = any(map(_is_event, source.head.lines))
-    for row in chain(rows(source.lines()), _events(source) if events else ()):
-        if not row.name:
-            yield LeftOut(row.problem)
+    events = _events(source) if any(map(_is_event, source.head.lines)) else ()
+    for each in chain(_printed(source.lines()), events):
+        if isinstance(each, LeftOut):
+            yield each
             continue
-        execution = seen[row.name] = seen.get(row.name, -1) + 1
-        name, own = row.name, written(row.unit)
-        if row.value is None:
-            yield Failed(benchmark=name, status=row.problem, execution=execution)
-            continue
-        # a unit of one's own is a metric of its own
-        metric = own.unit if own.metric == "value" else own.metric
-        better: Better = "higher" if own.metric == "throughput" else "lower"
+        name = each.benchmark or ""
+        # the throughput stands beside the time
+        again = isinstance(each, Failed) or not each.labels
+        execution = seen[name] = seen.get(name, -1) + again
+        yield msgspec.structs.replace(each, execution=execution, labels={})
+
+
+def _median(name: str, value: float, printed: str, rate: float | None) -> Iterator[Aggregate]:
+    """Yield what is given of a benchmark: a value in a unit as printed, and megabytes a second, labelled."""
+    own = written(printed)
+    # a unit of one's own is a metric of its own
+    metric = own.unit if own.metric == "value" else own.metric
+    better: Better = "higher" if own.metric == "throughput" else "lower"
+    yield Aggregate(
+        benchmark=name, metric=metric, statistic="median", value=value * own.scale, unit=own.unit, better=better
+    )
+    if rate:
         yield Aggregate(
-            benchmark=name, metric=metric, statistic="median", value=row.value * own.scale, unit=own.unit,
-            better=better, execution=execution,
+            benchmark=name, metric="throughput", statistic="median", value=rate * 1e6, unit="B/s", better="higher",
+            labels=_BESIDE,
         )  # fmt: skip
-        if row.rate:
-            yield Aggregate(
-                benchmark=name, metric="throughput", statistic="median", value=row.rate * 1e6, unit="B/s",
-                better="higher", execution=execution,
-            )  # fmt: skip
 
 
-def _events(source: Source) -> Iterator[Row]:
+def _events(source: Source) -> Iterator[Aggregate | Failed | LeftOut]:
     for place, line in enumerate(source.lines(), 1):
         if not _is_event(line) and '"failed"' not in line:
             continue
-        event = _event(line, place)
-        if event is not None:
+        try:
+            event = msgspec.json.decode(line, type=_Event)
+        except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError) as error:
+            if not _is_event(line):
+                continue
+            raise OutputError(f"line {place}: {str(error).replace('`', '')}") from None
+        if event.type == "bench" and not event.name:
+            yield LeftOut(f"line {place}: a result without a name")
+        elif event.type == "bench" and event.median is not None:
             # called MiB, and 1,000,000 bytes
-            median = None if event.median is None else Digits.shortest(event.median)
-            yield Row(event.name, place, median, "ns", event.mib_per_second, "it failed")
+            yield from _median(event.name, Digits.shortest(event.median), "ns", event.mib_per_second)
+        elif event.type == "bench" or (event.type == "test" and event.event == "failed"):
+            yield Failed(benchmark=event.name, status="it failed")
 
 
-def _event(line: str, place: int) -> _Event | None:
-    try:
-        event = msgspec.json.decode(line, type=_Event)
-    except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError) as error:
-        if not _is_event(line):
-            return None
-        raise OutputError(f"line {place}: {str(error).replace('`', '')}") from None
-    return event if event.type == "bench" or (event.type == "test" and event.event == "failed") else None
-
-
-def rows(lines: Iterable[str]) -> Iterator[Row]:
+def _printed(lines: Iterable[str]) -> Iterator[Aggregate | Failed | LeftOut]:
     """Read benchmarks, and those that began and have no result that can be read; other lines are passed over.
 
-    What a benchmark prints stands between its name and its result. A result without a name has the name "".
+    What a benchmark prints stands between its name and its result.
     """
-    begun = Row("", 0)
+    begun, line_of = "", 0
     for place, line, result in parts(lines, _RESULT):
         name, rest = _named(line, certain=result is not None)
-        if name and begun.name:
-            yield begun._replace(problem=f"line {begun.line}: it began, and its result cannot be read")
-            begun = Row("", 0)
-        name = name or begun.name
-        if result:
-            yield (
-                _row(name, place, result) if name else Row("", place, problem=f"line {place}: a result without a name")
-            )
-            begun = Row("", 0)
+        if name and begun:
+            yield Failed(benchmark=begun, status=f"line {line_of}: it began, and its result cannot be read")
+            begun = ""
+        name = name or begun
+        if result and name:
+            value, rate = Digits(result["value"].replace(",", "")), result["rate"]
+            yield from _median(name, value, result["unit"].removesuffix(_EACH), Digits(rate) if rate else None)
+        elif result:
+            yield LeftOut(f"line {place}: a result without a name")
         elif rest == "FAILED":
-            yield Row(name, place, problem="it failed")
+            yield Failed(benchmark=name, status="it failed")
         elif rest and rest.startswith("bench:"):
-            yield Row(name, place, problem=f"line {place}: its result cannot be read: {shown(line.strip().encode())}")
-        elif rest and not rest.startswith(_ENDED) and line.startswith("test "):
-            begun = Row(name, place)
-    if begun.name:
-        yield begun._replace(problem=f"line {begun.line}: it began, and its result cannot be read")
+            why = f"line {place}: its result cannot be read: {shown(line.strip().encode())}"
+            yield Failed(benchmark=name, status=why)
+        if result:
+            begun = ""
+        elif rest and not rest.startswith((*_ENDED, "bench:")) and line.startswith("test "):
+            begun, line_of = name, place
+    if begun:
+        yield Failed(benchmark=begun, status=f"line {line_of}: it began, and its result cannot be read")
 
 
 def parts(lines: Iterable[str], pattern: re.Pattern[str]) -> Iterator[tuple[int, str, re.Match[str] | None]]:
@@ -172,11 +164,6 @@ def _named(line: str, *, certain: bool) -> tuple[str, str]:
     test = (_TEST.search(before) or (_BEHIND.search(before) if certain else None)) if called else None
     name = before[test.end() :].strip() if test else ""
     return (name, rest.strip() or " ") if name else ("", "")
-
-
-def _row(name: str, place: int, result: re.Match[str]) -> Row:
-    value, rate = Digits(result["value"].replace(",", "")), result["rate"]
-    return Row(name, place, value, result["unit"].removesuffix(_EACH), Digits(rate) if rate else None)
 
 
 LIVE = printed(read, 'lines such as "test NAME ... bench: 12 ns/iter (+/- 3)" are expected')

@@ -181,7 +181,9 @@ def _rows(lines: Iterable[str]) -> Iterator[_Result]:
         if row and columns:
             # a tick in a name is doubled, and one at its end is not told from the mark
             name = _full_name(title, row["name"].replace("``", "`"))
-            unit, seconds = _median(dict(zip(columns, _cells(row["cells"]), strict=False)))
+            unit, seconds = _median(
+                dict(zip(columns, map(str.strip, row["cells"].removesuffix("|").split("|")), strict=False))
+            )
             why = f"line {place}: it has no time: {row['why'] or row['after'] or shown(line.strip().encode())}"
             yield _Result(name, unit=unit, median=seconds) if seconds else _Result(name, unit="", problem=why.strip())
         elif header[0]:
@@ -201,10 +203,6 @@ def _median(cells: dict[str, str]) -> tuple[str, float]:
         return unit, Digits(time.replace(",", "")) * to_base(time_name.split("/")[0])[1]
     number = float(rate.replace(",", "")) if _NUMBER.fullmatch(rate) else 0.0
     return unit, 1 / number if number else 0.0
-
-
-def _cells(text: str) -> list[str]:
-    return [cell.strip() for cell in text.removesuffix("|").split("|")]
 
 
 LIVE = printed(read, "the tables that nanobench prints are expected")

@@ -67,19 +67,16 @@ def parse(text: str) -> Counted:
             user_only.add(metric)
     refuse_cut_off(text.encode(), "perf stat's output")
     return Counted(
-        values={metric: _total(each) for metric, each in rows.items()},
+        # each kind of core counts only while the program is on it, and perf scales that up to the whole time
+        values={
+            metric: each[0][0] if len(each) == 1 else sum(value * share for value, share in each)
+            for metric, each in rows.items()
+        },
         # one kind of core may have run nothing of the program
         absent={metric: why for metric, why in absent.items() if metric not in rows},
         user_only=frozenset(user_only),
         shared={metric: each[0][1] for metric, each in rows.items() if len(each) == 1 and each[0][1] < 1},
     )
-
-
-def _total(rows: list[tuple[float, float]]) -> float:
-    if len(rows) == 1:
-        return rows[0][0]
-    # Each kind of core counts only while the program is on it, and perf scales that up to the whole time.
-    return sum(value * share for value, share in rows)
 
 
 def _value(cells: list[str], line: str) -> float:

@@ -1,33 +1,36 @@
-"""A repository on GitHub, or on a GitHub Enterprise Server: what perfgate reads of it and writes there."""
+"""A repository on GitHub, or on a GitHub Enterprise Server: what perfgate reads of it."""
 
 from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 import msgspec
 
-from gate.github import artifacts
-from gate.github.artifacts import ArtifactFacts, RunFacts
+from gate.github.artifacts import download
 from gate.github.problems import Problem, Task, one_line
 from gate.github.transport import Transport
 
+if TYPE_CHECKING:
+    from gate.github.event import Event
+
+T = TypeVar("T")
 LARGEST_FILE = 1_000_000
 """Bytes; GitHub leaves out the content of what is larger than 1 MB."""
 # to read takes `read` alone; the same job comments, and two lines for one permission would contradict each other
 _PULLS = "pull-requests: write"
 _CONTENTS = "contents: read"
+_ACTIONS = "actions: read"
 _KINDS = {"dir": "a directory", "symlink": "a symbolic link", "submodule": "a submodule"}
-# no such commit, an empty repository, no commit at all
-_NO_COMMIT = (404, 409, 422)
 
 
 class _Repository(msgspec.Struct):
-    full_name: str
+    full_name: str = ""
     pushed_at: str | None = None
 
 
@@ -48,6 +51,80 @@ class _Pull(msgspec.Struct):
     base: _Side
     merge_commit_sha: str | None = None
     labels: list[_Label] = []
+
+
+class _Origin(msgspec.Struct):
+    head_sha: str | None = None
+
+
+class _Artifact(msgspec.Struct):
+    id: int
+    name: str
+    size_in_bytes: int
+    expired: bool
+    created_at: str | None = None
+    workflow_run: _Origin | None = None
+
+
+class _Artifacts(msgspec.Struct):
+    artifacts: list[_Artifact]
+
+
+class _Number(msgspec.Struct):
+    number: int
+
+
+class _Run(msgspec.Struct):
+    id: int
+    head_sha: str
+    run_attempt: int | None = None
+    run_started_at: str | None = None
+    """Of that attempt."""
+    event: str = ""
+    path: str | None = None
+    head_branch: str | None = None
+    head_repository: _Repository | None = None
+    pull_requests: list[_Number] | None = None
+
+
+class _Runs(msgspec.Struct):
+    workflow_runs: list[_Run]
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactFacts:
+    """An artifact, by what its maker called it."""
+
+    id: int
+    name: str
+    size: int
+    """Bytes of the zip file, as GitHub says."""
+    expired: bool
+    run_id: int
+    run_attempt: int | None
+    """The newest of its run that may have made it, None where it was not asked for."""
+    head_sha: str
+    """Empty where GitHub does not say."""
+    created: str
+    """ISO 8601 in UTC, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """A run of a workflow, and what started it."""
+
+    id: int
+    attempt: int | None
+    began: str
+    """When that attempt did, "" where GitHub does not say."""
+    event: str
+    path: str
+    """Of the workflow's file in the repository, "" where GitHub does not say."""
+    head_branch: str
+    head_repository: str
+    """Such as "owner/name", "" when it was deleted."""
+    pulls: tuple[int, ...]
+    """The open pull requests that have this head by now, none for a fork's."""
 
 
 class _Content(msgspec.Struct):
@@ -91,7 +168,7 @@ class PullFacts:
 
 
 class Forge:
-    """What perfgate reads of a repository; comments, statuses and check runs are in modules of their own.
+    """What perfgate reads of a repository; comments and statuses are in modules of their own.
 
     api_url: GITHUB_API_URL. token: in no message. repository: "owner/name". timeout: seconds for one attempt.
     patience: seconds that all methods together may wait; after them each fails at once.
@@ -164,16 +241,20 @@ class Forge:
         except ValueError:
             raise task.failed("it is not UTF-8 text") from None
 
-    def parents(self, commit: str) -> tuple[str, ...] | None:
-        """Read the parents of a commit; None when there is no such commit."""
-        task = Task(f"read commit {commit[:10]}", _CONTENTS)
+    def _at(self, task: Task, path: str, shape: type[T], **parameters: str) -> T | None:
+        """Read something of commits; None where one of them is not there."""
         try:
-            found = self.transport.get(task, f"{self._here}/git/commits/{commit}", _Commit)
+            return self.transport.get(task, f"{self._here}/{path}", shape, **parameters)
         except Problem as problem:
-            if problem.status in _NO_COMMIT:
+            # no such commit, an empty repository, no commit at all
+            if problem.status in (404, 409, 422):
                 return None
             raise
-        return tuple(parent.sha for parent in found.parents)
+
+    def parents(self, commit: str) -> tuple[str, ...] | None:
+        """Read the parents of a commit; None when there is no such commit."""
+        found = self._at(Task(f"read commit {commit[:10]}", _CONTENTS), f"git/commits/{commit}", _Commit)
+        return tuple(parent.sha for parent in found.parents) if found is not None else None
 
     def is_merge_of(self, commit: str, head: str) -> bool:
         """Return whether a commit merges a head into what was its target then.
@@ -187,30 +268,67 @@ class Forge:
     def merge_base(self, one: str, other: str) -> str | None:
         """Read the merge base of two commits or branches; None when they have none, or one is not there."""
         task = Task(f"compare {one_line(one)[:40]} with {one_line(other)[:40]}", _CONTENTS)
-        where = f"{self._here}/compare/{quote(one, safe='')}...{quote(other, safe='')}"
-        try:
-            found = self.transport.get(task, where, _Comparison, per_page="1")
-        except Problem as problem:
-            if problem.status in _NO_COMMIT:
-                return None
-            raise
-        return found.merge_base_commit.sha
+        where = f"compare/{quote(one, safe='')}...{quote(other, safe='')}"
+        found = self._at(task, where, _Comparison, per_page="1")
+        return found.merge_base_commit.sha if found is not None else None
 
-    def artifacts_of_run(self, run_id: int) -> list[ArtifactFacts]:
-        """List the artifacts of a run, the newest first."""
-        return artifacts.artifacts_of_run(self.transport, self.repository, run_id)
+    def artifacts_of_run(
+        self, run_id: int, attempt: int | None = None, head_sha: str = "", began: str = ""
+    ) -> list[ArtifactFacts]:
+        """List the artifacts of a run, the newest first.
+
+        Args:
+            attempt, head_sha, began: what is known of the run: its newest attempt, and when that began.
+        """
+        task = Task(f"list the artifacts of run {run_id}", _ACTIONS)
+        where = f"{self._here}/actions/runs/{run_id}/artifacts"
+        found = self.transport.listed(task, where, _Artifacts, lambda page: page.artifacts)
+        facts = [
+            ArtifactFacts(
+                id=one.id,
+                name=one.name,
+                size=one.size_in_bytes,
+                expired=one.expired,
+                run_id=run_id,
+                # what is there longer than the newest attempt is of one before, at the latest the last
+                run_attempt=attempt - 1 if attempt and attempt > 1 and (one.created_at or "~") < began else attempt,
+                head_sha=(one.workflow_run and one.workflow_run.head_sha) or head_sha,
+                created=one.created_at or "",
+            )
+            for one in {one.id: one for one in found}.values()
+        ]
+        return sorted(facts, key=lambda one: (one.created, one.id), reverse=True)
 
     def artifacts_of_head(self, head_sha: str, wanted: Callable[[RunFacts], bool]) -> list[ArtifactFacts]:
         """List the artifacts of the wanted runs of a head commit, the newest first."""
-        return artifacts.artifacts_of_head(self.transport, self.repository, head_sha, wanted)
+        runs = [run for run in self.runs_of_head(head_sha) if wanted(run)]
+        found = [one for run in runs for one in self.artifacts_of_run(run.id, run.attempt, head_sha, run.began)]
+        return sorted(found, key=lambda one: (one.created, one.id), reverse=True)
 
     def runs_of_head(self, head_sha: str) -> list[RunFacts]:
         """List the runs of a head commit, the oldest first."""
-        return artifacts.runs_of_head(self.transport, self.repository, head_sha)
+        task = Task(f"list the runs of {one_line(head_sha)[:12]}", _ACTIONS)
+        where = f"{self._here}/actions/runs"
+        runs = self.transport.listed(task, where, _Runs, lambda page: page.workflow_runs, head_sha=head_sha)
+        found = {
+            run.id: RunFacts(
+                id=run.id,
+                attempt=run.run_attempt,
+                began=run.run_started_at or "",
+                event=run.event,
+                path=run.path or "",
+                head_branch=run.head_branch or "",
+                head_repository=run.head_repository.full_name if run.head_repository else "",
+                pulls=tuple(one.number for one in run.pull_requests or ()),
+            )
+            for run in runs
+            if run.head_sha == head_sha
+        }
+        return [found[number] for number in sorted(found)]
 
     def download(self, artifact_id: int, file: Path, limit: int) -> None:
         """Save an artifact as a zip file of at most so many bytes; no file is left when that fails."""
-        artifacts.download(self.transport, self.repository, artifact_id, file, limit)
+        download(self.transport, self.repository, artifact_id, file, limit)
 
 
 def _pull_facts(said: _Pull) -> PullFacts:
@@ -227,3 +345,24 @@ def _pull_facts(said: _Pull) -> PullFacts:
         base_repository=said.base.repo.full_name if said.base.repo else None,
         pushed=(said.head.repo.pushed_at if said.head.repo else None) or "",
     )
+
+
+PATIENCE = 600.0
+"""Seconds that a step waits for GitHub in all: longer than it usually asks to wait after too many requests."""
+
+
+def token_of(environment: Mapping[str, str]) -> str | None:
+    """Return the token of this step; None: it has none."""
+    return environment.get("GITHUB_TOKEN") or None
+
+
+def forge_of(event: Event, environment: Mapping[str, str], longest: float = PATIENCE) -> Forge:
+    """Return the event's forge, which is waited for so many seconds.
+
+    Raises:
+        Problem: this step has no token, or the forge has no address.
+    """
+    token = token_of(environment)
+    if token is None:
+        raise Problem("this step has no token: GITHUB_TOKEN is not set (the action's input token)")
+    return Forge(api_url=event.api_url, token=token, repository=event.repository, patience=longest)

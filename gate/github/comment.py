@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, NamedTuple
 
+from gate.github.client import Forge
 from gate.github.conversation import LONGEST_COMMENT, Comment, Conversation
 from gate.github.problems import Problem
 from gate.github.stamp import FORM, Stamp, stamp_of
-
-if TYPE_CHECKING:
-    from gate.github.client import Forge
 
 NO_RESULT = "<!-- perfgate:no-result -->"
 """The first line below the marker of a comment that says why there is no result."""
@@ -58,11 +56,11 @@ def keeping(text: str, head: str, earlier: EarlierResult | None) -> str:
     """
     if earlier is None:
         return text
-    of = _short(earlier.head)
+    of = earlier.head[:_DIGITS]
     what = (
         f"Earlier result of this commit, {of}; the last run has none"
         if earlier.head == head
-        else f"Result of an older commit, {of}; commit {_short(head)} has none"
+        else f"Result of an older commit, {of}; commit {head[:_DIGITS]} has none"
     )
     named = f"{text.rstrip()}\n\n<!-- perfgate:earlier={earlier.head} -->\n"
     whole = f"{named}<details><summary>{what}</summary>\n\n{_headed(of, earlier.text)}{_END}"
@@ -78,10 +76,6 @@ def _headed(of: str, text: str) -> str:
     if first.endswith(_NAMED) or first.startswith("#### "):
         return text
     return f"Of commit {of}: {first.removeprefix('### ')} {_NAMED}{newline}{rest}"
-
-
-def _short(head: str) -> str:
-    return head[:_DIGITS]
 
 
 Did = Literal["created", "updated", "unchanged", "older", "taken", "absent"]
@@ -141,34 +135,6 @@ class Posted:
     """Whose it is, where it is taken."""
 
 
-class Talk(Protocol):
-    """What `settle` needs of a conversation (gate.github.conversation)."""
-
-    def comments(self) -> list[Comment]:
-        """Read all comments, the oldest first."""
-        ...
-
-    def comment(self, number: int) -> Comment | None:
-        """Read one again; None when it is gone."""
-        ...
-
-    def create(self, body: str) -> Comment:
-        """Write a comment."""
-        ...
-
-    def edit(self, number: int, body: str) -> bool:
-        """Replace the text; False when it is gone."""
-        ...
-
-    def hide(self, comment: Comment) -> None:
-        """Minimise a comment, if that can be done."""
-        ...
-
-    def is_mine(self, comment: Comment) -> bool:
-        """Say whether we wrote it."""
-        ...
-
-
 def publish_comment(
     forge: Forge, number: int, marker: Marker, body: str, *, create: bool = True, result: bool = True
 ) -> Posted:
@@ -187,7 +153,13 @@ def publish_comment(
 
 
 def settle(
-    talk: Talk, marker: Marker, body: str, pause: Callable[[], None], *, create: bool = True, result: bool = True
+    talk: Conversation,
+    marker: Marker,
+    body: str,
+    pause: Callable[[], None],
+    *,
+    create: bool = True,
+    result: bool = True,
 ) -> Posted:
     """Read, write what differs, and read again until nothing does: others may be doing the same.
 
@@ -206,15 +178,14 @@ def settle(
     return settling.outcome()
 
 
-@dataclass(frozen=True, slots=True)
-class _Own:
+class _Own(NamedTuple):
     comment: Comment
     marker: Marker
 
 
 class _Settling:
     def __init__(
-        self, talk: Talk, marker: Marker, text: str, pause: Callable[[], None], *, create: bool, result: bool
+        self, talk: Conversation, marker: Marker, text: str, pause: Callable[[], None], *, create: bool, result: bool
     ) -> None:
         self._talk = talk
         self._marker = marker

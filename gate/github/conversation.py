@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from gate.github.problems import Problem, Task
 from gate.github.transport import Transport
 
+T = TypeVar("T")
 LONGEST_COMMENT = 65_536
 """Characters of a comment; GitHub refuses more."""
 # Who writes with the token of a workflow.
 _ACTIONS = "github-actions[bot]"
-# A comment or its pull request was deleted.
-_GONE = (404, 410)
 
 
 class _User(msgspec.Struct):
@@ -68,17 +68,13 @@ class Conversation:
 
     def comment(self, number: int) -> Comment | None:
         """Read a comment again; None when it is no longer there."""
-        task = self._task("read perfgate's comment on")
-        try:
-            return _comment(self._transport.get(task, f"{self._issues}/comments/{number}", _Comment))
-        except Problem as problem:
-            if problem.status in _GONE:
-                return None
-            raise
+        task, path = self._task("read perfgate's comment on"), f"{self._issues}/comments/{number}"
+        found = _unless_gone(lambda: self._transport.get(task, path, _Comment))
+        return _comment(found) if found is not None else None
 
     def create(self, body: str) -> Comment:
         """Write a comment; a Problem is unsure when it may stand there all the same."""
-        task = self._fitting("write a comment on", body)
+        task = fitting(self._task("write a comment on"), body)
         path = f"{self._issues}/{self._number}/comments"
         made = _comment(self._transport.send(task, "POST", path, {"body": body}, _Comment))
         # GraphQL and REST call apps by different names: this is the one that the comments have
@@ -87,14 +83,9 @@ class Conversation:
 
     def edit(self, number: int, body: str) -> bool:
         """Replace the text of a comment; False when it is no longer there."""
-        task = self._fitting("update the comment on", body)
-        try:
-            self._transport.send(task, "PATCH", f"{self._issues}/comments/{number}", {"body": body}, _Comment)
-        except Problem as problem:
-            if problem.status in _GONE:
-                return False
-            raise
-        return True
+        task, path = fitting(self._task("update the comment on"), body), f"{self._issues}/comments/{number}"
+        sent = _unless_gone(lambda: self._transport.send(task, "PATCH", path, {"body": body}, _Comment))
+        return sent is not None
 
     def hide(self, comment: Comment) -> None:
         """Minimise a comment; REST cannot, so an API without GraphQL leaves it visible, and that is no failure."""
@@ -116,11 +107,26 @@ class Conversation:
     def _task(self, doing: str) -> Task:
         return Task(f"{doing} #{self._number}", "pull-requests: write")
 
-    def _fitting(self, doing: str, body: str) -> Task:
-        task = self._task(doing)
-        if len(body) > LONGEST_COMMENT:
-            raise task.failed(f"it has {len(body):,} characters, and GitHub takes {LONGEST_COMMENT:,}", status=422)
-        return task
+
+def _unless_gone(ask: Callable[[], T]) -> T | None:
+    try:
+        return ask()
+    except Problem as problem:
+        # a comment or its pull request was deleted
+        if problem.status in (404, 410):
+            return None
+        raise
+
+
+def fitting(task: Task, body: str) -> Task:
+    """Return a task that writes a text.
+
+    Raises:
+        Problem: the text is longer than GitHub takes.
+    """
+    if len(body) > LONGEST_COMMENT:
+        raise task.failed(f"it has {len(body):,} characters, and GitHub takes {LONGEST_COMMENT:,}", status=422)
+    return task
 
 
 def login(transport: Transport, task: Task) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -279,3 +279,18 @@ def may_write_history(event: Event) -> bool:
     """
     own = event.name in ("push", "schedule", "workflow_dispatch") and event.number is None
     return own and on_default_branch(event)
+
+
+def queued(event: Event) -> int | None:
+    """Return the number of the pull request that a merge group is for; None: this is no merge group.
+
+    The queue makes a branch for each pull request, on top of those before it, and names it so.
+    """
+    found = re.fullmatch(r"refs/heads/gh-readonly-queue/.+/pr-([1-9][0-9]{0,9})-[0-9a-f]{40,64}", event.ref)
+    return int(found[1]) if found and event.name == "merge_group" else None
+
+
+def accepted_by(wanted: str, pull: int, labels: Collection[str]) -> str | None:
+    """Say in words that a label accepts; None: the pull request has none of this name, in whatever case."""
+    present = wanted and wanted.casefold() in {label.casefold() for label in labels}
+    return f"the label {wanted} of #{pull}" if present else None

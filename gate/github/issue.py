@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from gate.github.conversation import LONGEST_COMMENT, login
+from gate.github.client import Forge
+from gate.github.conversation import fitting, login
 from gate.github.problems import Task
 from gate.model.case import case_id
 from gate.model.creep import CreepCase, CreepFacts
 from gate.stats.creep import QUIET
 
 if TYPE_CHECKING:
-    from gate.github.client import Forge
     from gate.report.markdown.issue import Change
 
 State = Literal["crept", "gone", "moved"]
@@ -207,13 +207,13 @@ class _Issues:
 
     def create(self, title: str, body: str) -> str:
         """Open an issue; return its address."""
-        task = self._fitting("open the issue of the creep check", body)
+        task = fitting(Task("open the issue of the creep check", _PERMISSION), body)
         sent = {"title": title[:_LONGEST_TITLE], "body": body}
         return self._transport.send(task, "POST", self._path, sent, _Made).html_url
 
     def edit(self, number: int, body: str, *, state: Literal["open", "closed"] | None = None) -> None:
         """Replace the body, and open or close it; the title is a person's once it is there."""
-        task = self._fitting(f"update issue #{number}", body)
+        task = fitting(Task(f"update issue #{number}", _PERMISSION), body)
         sent: dict[str, Any] = {"body": body}
         if state is not None:
             sent |= {"state": state, "state_reason": "completed" if state == "closed" else "reopened"}
@@ -221,11 +221,5 @@ class _Issues:
 
     def comment(self, number: int, body: str) -> None:
         """Write a comment."""
-        task = self._fitting(f"write a comment on issue #{number}", body)
+        task = fitting(Task(f"write a comment on issue #{number}", _PERMISSION), body)
         self._transport.send(task, "POST", f"{self._path}/{number}/comments", {"body": body}, _Made)
-
-    def _fitting(self, doing: str, body: str) -> Task:
-        task = Task(doing, _PERMISSION)
-        if len(body) > LONGEST_COMMENT:
-            raise task.failed(f"it has {len(body):,} characters, and GitHub takes {LONGEST_COMMENT:,}", status=422)
-        return task

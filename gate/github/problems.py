@@ -43,6 +43,11 @@ class Problem(Exception):  # noqa: N818  # it degrades what is published, and ne
         self.unsure = unsure
         self.said = said
 
+    def after(self, what: str) -> str:
+        """Say what did not happen and why, with the line that gives the permission where that is the cause."""
+        add = f"; add `{self.permission}` below `permissions:` of this job" if self.permission else ""
+        return f"{what}: {self.what}{add}"
+
 
 @dataclass(frozen=True, slots=True)
 class Task:

@@ -70,12 +70,6 @@ class Stamp(msgspec.Struct, frozen=True, kw_only=True):
         return "newer" if other.order > self.order else "ours"
 
 
-def parse(text: str) -> Stamp | None:
-    """Read a stamp; None: this is none."""
-    found = _FORM.fullmatch(text)
-    return found and stamp_of(found)
-
-
 def stamp_of(found: re.Match[str]) -> Stamp:
     """Make the stamp of a match of FORM."""
     run, attempt = found["by"].split(".")
@@ -89,19 +83,11 @@ def stamp_of(found: re.Match[str]) -> Stamp:
     )
 
 
-class Address(msgspec.Struct, frozen=True):
-    """An address, without the stamp that may stand behind it."""
-
-    plain: str
-    stamp: Stamp | None
-
-
-def read_address(address: str) -> Address:
-    """Take the stamp off an address."""
-    plain, _, fragment = address.partition("#")
-    mark, _, rest = fragment.partition("&")
-    stamp = parse(rest.replace("&", " ")) if mark == _MARK else None
-    return Address(plain if stamp else address, stamp)
+def stamp_on(address: str) -> Stamp | None:
+    """Read the stamp behind an address; None: there is none."""
+    mark, _, rest = address.partition("#")[2].partition("&")
+    found = _FORM.fullmatch(rest.replace("&", " ")) if mark == _MARK else None
+    return found and stamp_of(found)
 
 
 def job_of(environment: Mapping[str, str], leg: str = "") -> str:

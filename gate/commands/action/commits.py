@@ -35,6 +35,7 @@ from harness.source.git import git_of
 from harness.source.repository import Repository, find_repository, refuse_several
 
 _ZEROS = frozenset("0")
+_NAMED = 3
 _KNOWN = ("merge_group", "push", "schedule")
 """Events of which it is known what a checkout is compared with."""
 
@@ -325,19 +326,8 @@ def _before(clone: Clone, tip: str, *, given: bool = False) -> _Choice:
     return _Choice(parent, parent, CommitBefore()) if given else _Choice(None, parent)
 
 
-_NAMED = 3
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedOut:
-    """The commit, and a warning where the checkout holds more than it."""
-
-    sha: str
-    warnings: tuple[AnyWarning, ...]
-
-
-def checked_out(directory: Path) -> CheckedOut:
-    """Read which commit is checked out.
+def checked_out(directory: Path) -> tuple[str, tuple[AnyWarning, ...]]:
+    """Read which commit is checked out, and warn where the checkout holds more than it.
 
     On a person's machine a check judges the working tree. In a workflow that holds what earlier steps left, which base
     would lack: a cache or a built file would decide the verdict.
@@ -350,6 +340,5 @@ def checked_out(directory: Path) -> CheckedOut:
     changed = [
         entry[3:] for entry in git.entries("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
     ]
-    if not changed:
-        return CheckedOut(sha, ())
-    return CheckedOut(sha, (CheckoutChanged(tuple(changed[:_NAMED]), max(0, len(changed) - _NAMED)),))
+    more = max(0, len(changed) - _NAMED)
+    return sha, (CheckoutChanged(tuple(changed[:_NAMED]), more),) if changed else ()

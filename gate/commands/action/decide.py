@@ -19,14 +19,15 @@ from gate.github.payload import SHA
 from gate.github.publishing.collected_measurements import NothingError, join, require_readable
 from gate.github.publishing.conclusion import Concluded, ForeignRun, conclude_foreign, conclude_on, target_of
 from gate.github.publishing.outcome import (
+    OUTCOME,
     Left,
+    Outcome,
     Status,
     Target,
     could_not_run,
     keep,
     nothing,
     read_status,
-    write_outcome,
 )
 from gate.github.publishing.request import DATA, RUN, STATUS, TEXT, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
@@ -60,7 +61,7 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
         if concluded.outcome.note:
             log.write(f"perfgate: {visible(concluded.outcome.note)}\n")
     out.writelines(warning_line(warning, "perfgate") for warning in concluded.warnings)
-    write_outcome(folder, concluded.outcome)
+    keep(folder / OUTCOME, concluded.outcome)
     write_outputs(Path(environment["GITHUB_OUTPUT"]), written)
     return 0
 
@@ -91,13 +92,9 @@ def _clear(request: Request) -> None:
 def _keep_only(folder: Path, files: Sequence[str], inner: str | None = None) -> None:
     """Remove all but these files and one folder, where they are what they are called."""
     for found in list(folder.iterdir()):
-        kept = is_regular(found) if found.name in files else found.name == inner and _is_folder(found)
-        if not kept:
+        is_folder = found.is_dir() and not found.is_symlink()
+        if not (is_regular(found) if found.name in files else found.name == inner and is_folder):
             remove(found)
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
 
 
 def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
@@ -139,16 +136,15 @@ def _own(request: Request, environment: Mapping[str, str], status: Status) -> Co
         if request.asked is not None and request.asked.words.verb != "check":
             return Concluded(nothing(target))
         return _measured(files, target)
-    return _calibrated(request, status, target)
-
-
-def _calibrated(request: Request, status: Status, target: Target) -> Concluded:
-    text = str(Path(request.folder, TEXT))
-    lines = status.lines if not is_regular(Path(text)) else ["the calibration failed, as the job summary shows"]
+    text = Path(request.folder, TEXT)
+    lines = status.lines if not is_regular(text) else ["the calibration failed, as the job summary shows"]
     notices = [Notice(status.code, line) for line in lines] if status.code else []
-    outcome = nothing(target, text=text, of="calibrate")
-    verdict: ReportVerdict | None = "error" if status.code else None
-    return Concluded(msgspec.structs.replace(outcome, code=status.code, verdict=verdict, notices=notices))
+    return Concluded(_with(nothing(target, text=str(text), of="calibrate"), status.code, notices))
+
+
+def _with(outcome: Outcome, code: int, notices: list[Notice]) -> Outcome:
+    verdict: ReportVerdict | None = "error" if code else None
+    return msgspec.structs.replace(outcome, code=code, verdict=verdict, notices=notices)
 
 
 def _decided(request: Request, environment: Mapping[str, str], files: Sequence[Path]) -> Concluded:
@@ -202,10 +198,7 @@ def _measured(files: tuple[Path, ...], target: Target) -> Concluded:
     parts = [run for r in records if isinstance(run := r.record, Run) and (run.shard or run.sessions)]
     if not failed and not parts and not any(isinstance(r.record, (Execution, Same)) for r in records):
         notices = [Notice(Exit.ERROR, "nothing was measured")]
-    verdict: ReportVerdict | None = "error" if notices else None
-    code = Exit.ERROR if notices else 0
-    outcome = nothing(target)
-    return Concluded(msgspec.structs.replace(outcome, code=code, verdict=verdict, notices=notices), files=files)
+    return Concluded(_with(nothing(target), Exit.ERROR if notices else 0, notices), files=files)
 
 
 # --- the files --------------------------------------------------------------------------------------------------------
@@ -226,42 +219,31 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
         # also where nothing was measured: the job that decides says why
         outputs |= {"data": str(data), "artifact": request.artifact}
     if request.measures or (request.command == "measure" and not request.idle):
-        keep(data / STATUS, _left(request))
+        # how measuring ended, written anew: no file that measured code may have written is copied
+        status = read_status(Path(request.folder))
+        if request.notices:
+            status = Status(request.notices[0].code, [notice.message for notice in request.notices])
+        attempt, how = request.event.run_attempt, request.how
+        left = Left(code=status.code, lines=status.lines, attempt=attempt, how=how, warnings=request.warnings)
+        keep(data / STATUS, left)
     text = Path(request.folder, TEXT)
     if request.command == "measure" and is_regular(text):
         _copy(text, data / TEXT)
     page = page_of(request)
     if page is not None:
         _copy(run / ANALYSIS, data / ANALYSIS)
-        outputs["report"] = _named(page, request)
     if concluded.decided is not None:
         fill(run, concluded.decided)
         for name in (REPORT, "comment.md"):
             _copy(run / name, data / name)
-        outputs["report"] = _named(run / "report.html", request)
+        page = run / "report.html"
+    if page is not None:
+        # under the name that its artifact gets
+        kind = "-study" if request.command == "study" else ""
+        named = Path(request.folder, f"perfgate-{request.id}{kind}-{request.event.run_attempt}.html")
+        _copy(page, named)
+        outputs["report"] = str(named)
     return outputs
-
-
-def _named(page: Path, request: Request) -> str:
-    """Copy a page under the name that its artifact gets."""
-    kind = "-study" if request.command == "study" else ""
-    target = Path(request.folder, f"perfgate-{request.id}{kind}-{request.event.run_attempt}.html")
-    _copy(page, target)
-    return str(target)
-
-
-def _left(request: Request) -> Left:
-    """Say how measuring ended, written anew: no file that measured code may have written is copied."""
-    status = read_status(Path(request.folder))
-    if request.notices:
-        status = Status(request.notices[0].code, [notice.message for notice in request.notices])
-    return Left(
-        code=status.code,
-        lines=status.lines,
-        attempt=request.event.run_attempt,
-        how=request.how,
-        warnings=request.warnings,
-    )
 
 
 def _copy(source: Path, target: Path) -> None:

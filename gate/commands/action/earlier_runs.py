@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gate.evidence.records import Located
+from gate.github.client import Forge, RunFacts
 from gate.github.event import Event, Pull
 from gate.github.publishing.forks import fetch_records, part_of, write_records
 from gate.github.untrusted.sanitise import Claims, claims_of
@@ -19,8 +20,6 @@ from gate.model import Run, UserError, Whose
 from gate.writing.plain import clip, visible
 
 if TYPE_CHECKING:
-    from gate.github.artifacts import RunFacts
-    from gate.github.client import Forge
     from harness.source.fetching import Clone
 
 

@@ -20,8 +20,8 @@ from gate.cli.values import Shard
 from gate.codes import Exit, is_of_signal
 from gate.commands.action.study import measure_study
 from gate.github.command_files import NAMES, FileGuard, put
-from gate.github.publishing.outcome import Status, write_status
-from gate.github.publishing.request import TEXT, Request, as_inputs, request_of, rules_of
+from gate.github.publishing.outcome import Status, keep
+from gate.github.publishing.request import STATUS, TEXT, Request, as_inputs, request_of, rules_of
 from gate.github.runner import error_line, fenced, warning_line
 from gate.model import UserError
 from gate.run.failure_line import Heard, say_why
@@ -49,16 +49,17 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
     request = request_of(environment)
     guard = FileGuard(environment)
     out.writelines(warning_line(warning, "perfgate") for warning in secret_warnings(environment))
-    restored = False
     try:
         with _one_stream(out), fenced(out) as inside:
             heard = Heard(inside)
             code = attempted(lambda: _measured(request, heard), heard)
-            write_status(Path(request.folder), Status(code, [heard.why] if code and heard.why else []))
+            keep(Path(request.folder, STATUS), Status(code, [heard.why] if code and heard.why else []))
     finally:
         # whatever ended it
-        restored = _restored(guard, out)
-    if not restored:
+        restored = guard.restore()
+        line = warning_line if restored.whole else error_line
+        out.writelines(line(warning, "perfgate") for warning in restored.warnings)
+    if not restored.whole:
         return Exit.ERROR
     return code if is_of_signal(code) else 0
 
@@ -76,13 +77,6 @@ def _leave_tokens_behind(out: TextIO) -> None:
     os.execve(sys.executable, [sys.executable, "-I", "-m", "gate", *sys.argv[1:]], kept)  # noqa: S606  # perfgate itself
 
 
-def _restored(guard: FileGuard, out: TextIO) -> bool:
-    restored = guard.restore()
-    line = warning_line if restored.whole else error_line
-    out.writelines(line(warning, "perfgate") for warning in restored.warnings)
-    return restored.whole
-
-
 def secret_warnings(environment: Mapping[str, str]) -> list[str]:
     """Warn of variables that look like secrets: benchmarks do not get them, and find them in perfgate's own process."""
     named = [
@@ -90,11 +84,9 @@ def secret_warnings(environment: Mapping[str, str]) -> list[str]:
         for name, value in sorted(environment.items())
         if value and is_secret(name) and not is_of_runner(name) and name not in (*SECRET, _PUBLIC)
     ]
-    if not named:
-        return []
     shown = ", ".join(visible(name)[:80] for name in named[:_SHOWN]) + (", ..." if len(named) > _SHOWN else "")
-    what = f"the job's `env:` holds {shown}, which measured code can read"
-    return [f"{what}: give secrets to the steps that need them"]
+    what = f"the job's `env:` holds {shown}, which measured code can read: give secrets to the steps that need them"
+    return [what] if named else []
 
 
 @contextlib.contextmanager
@@ -183,21 +175,10 @@ def _measured(request: Request, out: TextIO) -> int:
 def measuring_options(request: Request) -> MeasureOptions:
     """Return what a request asks to measure, and how."""
     return MeasureOptions(
-        base=request.base,
-        head=request.head,
-        out=request.run_folder,
-        seed=None,
-        dry_run=False,
-        keep=False,
-        resume=False,
-        history=None,
-        strict=False,
-        wait=None,
-        shard=Shard.parse(request.shard) if request.shard else None,
-        session=request.session,
-        sessions=request.sessions,
+        base=request.base, head=request.head, out=request.run_folder, session=request.session,
+        sessions=request.sessions, shard=Shard.parse(request.shard) if request.shard else None,
         creep=request.command == "creep",
-    )
+    )  # fmt: skip
 
 
 def _bisected(request: Request, out: TextIO) -> int:

@@ -13,12 +13,12 @@ import msgspec
 from gate.codes import Exit
 from gate.commands.action.earlier_runs import WantedRun, fetch_measured, oldest_run, workflow_path
 from gate.evidence.records import Located
+from gate.github.client import forge_of
 from gate.github.command_files import put
 from gate.github.event import LABELS
-from gate.github.notice import Notice, What
+from gate.github.notice import What
 from gate.github.problems import Problem
-from gate.github.publishing.forge import forge_of, problem_line
-from gate.github.publishing.forks import Fetched, fetch, part_of, write_records
+from gate.github.publishing.forks import fetch, part_of, write_records
 from gate.github.publishing.request import TEXT, Before, Request, Result, folded
 from gate.model import Execution, Failure, Same, UserError
 
@@ -61,9 +61,9 @@ def collected(request: Request, result: Result, environment: Mapping[str, str]) 
             return _unmeasured(request, result, environment)
         return _of_this(request, result, environment)
     except UserError as error:
-        return _with(request, [Notice(Exit.ERROR, str(error))])
+        return request.refused(Exit.ERROR, str(error))
     except Problem as problem:
-        return _with(request, [Notice(Exit.ERROR, problem_line("nothing is decided", problem))])
+        return request.refused(Exit.ERROR, problem.after("nothing is decided"))
 
 
 def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -> Request:
@@ -82,10 +82,13 @@ def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -
     if result == "failure" and all(0 < job.attempt < event.run_attempt for job in found.jobs):
         # measured by an earlier attempt, and this one came to nothing
         return _unmeasured(request, result, environment)
+    for job in found.broken:
+        code = job.code if job.code in _CODES else Exit.ERROR
+        request = request.refused(code, *(job.lines or [f"measuring ended with exit code {job.code}"]))
     if found.broken:
-        return _with(request, _notices(found))
+        return request
     if result == "failure" and (found.text is not None or _ended_well(found.records)):
-        return _with(request, [Notice(Exit.ERROR, _FAILED_OTHERWISE)])
+        return request.refused(Exit.ERROR, _FAILED_OTHERWISE)
     if found.text is not None:
         put(Path(request.folder, TEXT), found.text)
     if found.records:
@@ -96,14 +99,6 @@ def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -
         how=next((job.how for job in found.jobs if job.how is not None), None),
         warnings=[*folded([warning for job in found.jobs for warning in job.warnings])],
     )
-
-
-def _notices(found: Fetched) -> list[Notice]:
-    return [
-        Notice(job.code if job.code in _CODES else Exit.ERROR, line)
-        for job in found.broken
-        for line in job.lines or [f"measuring ended with exit code {job.code}"]
-    ]
 
 
 def _ended_well(records: Sequence[Located]) -> bool:
@@ -132,7 +127,7 @@ def _of_earlier(request: Request, environment: Mapping[str, str]) -> Request:
         # its next attempt is newer than this comment
         request = msgspec.structs.replace(request, again=Before(run=first.id, attempt=first.attempt or 1))
     message = _LOST.format(_head(request), why, advice)
-    return _with(request, [Notice(Exit.ERROR, message, "nothing-measured")])
+    return request.refused(Exit.ERROR, message, what="nothing-measured")
 
 
 def _unmeasured(request: Request, result: Result, environment: Mapping[str, str]) -> Request:
@@ -142,7 +137,7 @@ def _unmeasured(request: Request, result: Result, environment: Mapping[str, str]
         # the run of the newer commit has the comment
         request = msgspec.structs.replace(request, comment="never")
         message = f"{message}; the pull request has a newer commit by now, whose own run comments on it"
-    return _with(request, [Notice(Exit.ERROR, message, what)])
+    return request.refused(Exit.ERROR, message, what=what)
 
 
 def _moved_on(request: Request, environment: Mapping[str, str]) -> bool:
@@ -159,7 +154,3 @@ def _moved_on(request: Request, environment: Mapping[str, str]) -> bool:
 def _head(request: Request) -> str:
     event = request.event
     return (event.pull.head_sha if event.pull is not None else event.merge_head or event.sha)[:10]
-
-
-def _with(request: Request, notices: list[Notice]) -> Request:
-    return msgspec.structs.replace(request, notices=[*request.notices, *notices])

@@ -16,11 +16,11 @@ import msgspec
 from gate.codes import Exit
 from gate.commands.action.ask import asking
 from gate.commands.action.study import study_refusal
+from gate.github.client import forge_of, token_of
 from gate.github.event import LABELS, Event, may_write_history, nothing_to_do, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
 from gate.github.publishing.conclusion import job_name
-from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.inputs import read_inputs
 from gate.github.publishing.request import (
     Before,
@@ -33,7 +33,6 @@ from gate.github.publishing.request import (
     folded,
     id_of,
     rules_of,
-    token_of,
 )
 from gate.github.runner import warning_line, write_outputs
 from gate.model import UserError
@@ -81,17 +80,14 @@ def run(out: TextIO, environment: Mapping[str, str], given: Mapping[str, str]) -
     request = _first(found.inputs, event, workspace, problems, environment)
     matrix = asked = ""
     if request.command == "ask" and not request.notices:
-        settled = asking(request, environment)
-        request, asked = settled.request, settled.asked
+        request, asked = asking(request, environment)
     elif not request.notices and not request.idle:
-        prepared = _prepared(request, workspace, workspace / found.inputs.directory, environment)
-        request = prepared.request
-        out.writelines(warning_line(warning.sentence(), "perfgate") for warning in folded(prepared.warnings))
+        request, warnings = _prepared(request, workspace, workspace / found.inputs.directory, environment)
+        out.writelines(warning_line(warning.sentence(), "perfgate") for warning in folded(warnings))
     if request.idle and request.command == "plan":
         matrix = _IDLE_MATRIX
     elif request.command == "plan" and not request.notices:
-        planned = _planned(request)
-        request, matrix = planned.request, planned.matrix
+        request, matrix = _planned(request)
     request = bounded(request)
     # annotated by the steps that report; here for whoever looks into the step that refused
     out.writelines(f"perfgate: {visible(notice.message)}\n" for notice in request.notices)
@@ -150,10 +146,8 @@ def _command_of(event: Event) -> Command:
     return "publish" if event.name == "workflow_run" else "check"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Prepared:
-    request: Request
-    warnings: list[AnyWarning]
+_Prepared = tuple[Request, list[AnyWarning]]
+"""What is to be done, and what to warn about."""
 
 
 def _prepared(request: Request, workspace: Path, given: Path, environment: Mapping[str, str]) -> _Prepared:
@@ -165,25 +159,24 @@ def _prepared(request: Request, workspace: Path, given: Path, environment: Mappi
     try:
         refuse_another_checkout(given, workspace, request.base, request.head)
     except UserError as error:
-        return _Prepared(_refused(request, error.exit_code, as_inputs(error)), warnings)
+        return request.refused(error.exit_code, as_inputs(error)), warnings
     if request.command == "check" and event.name == "pull_request" and event.action in LABELS:
-        found = _measured_before(request, environment)
-        warnings += found.warnings
-        if found.request.again is not None:
-            return _Prepared(found.request, warnings)
+        request, warnings = _measured_before(request, environment)
+        if request.again is not None:
+            return request, warnings
     if request.command == "publish":
         if request.measuring is None:
-            return _Prepared(request, warnings)
+            return request, warnings
         from gate.commands.action.measuring_job import collected
 
-        return _Prepared(collected(request, request.measuring, environment), warnings)
+        return collected(request, request.measuring, environment), warnings
     why = _refusal(request, forks=request.forks)
     if why is not None:
-        return _Prepared(_refused(request, Exit.ERROR, why), warnings)
+        return request.refused(Exit.ERROR, why), warnings
     if request.command == "creep":
         return _pinned(request, environment)
-    fetched = _looked_at(request) if request.command == "calibrate" else _fetched(request, environment)
-    return _Prepared(fetched.request, warnings + fetched.warnings)
+    request, more = _looked_at(request) if request.command == "calibrate" else _fetched(request, environment)
+    return request, warnings + more
 
 
 def _refusal(request: Request, *, forks: bool) -> str | None:
@@ -215,11 +208,11 @@ def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepa
         forge, clone = forge_of(event, environment, _PATIENCE), _clone(Path(request.directory))
         found = fetch_measured(forge, clone, event, request.run_folder, request.id, asked)
     except UserError as error:
-        return _Prepared(request, [Said(f"measured again: {error}")])
+        return request, [Said(f"measured again: {error}")]
     except Problem as problem:
-        return _Prepared(request, [Said(problem_line("measured again", problem))])
+        return request, [Said(problem.after("measured again"))]
     again = Before(run=found.run, attempt=found.attempt) if found is not None else None
-    return _Prepared(msgspec.structs.replace(request, again=again), [])
+    return msgspec.structs.replace(request, again=again), []
 
 
 def _clone(directory: Path) -> Clone | None:
@@ -241,8 +234,8 @@ def _looked_at(request: Request) -> _Prepared:
     try:
         warnings = list(checkout_warnings(request.event, Path(request.directory)))
     except UserError as error:
-        return _Prepared(_refused(request, Exit.USAGE, as_inputs(error)), [])
-    return _Prepared(request, warnings)
+        return request.refused(Exit.USAGE, as_inputs(error)), []
+    return request, warnings
 
 
 def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
@@ -259,10 +252,10 @@ def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
         with contextlib.chdir(directory), open_creep(measuring_options(request), rules_of(request)):
             pass
     except SamePinError as error:
-        return _Prepared(msgspec.structs.replace(request, idle=str(error)), [])
+        return msgspec.structs.replace(request, idle=str(error)), []
     except UserError as error:
-        return _Prepared(_refused(request, error.exit_code, as_inputs(error)), [])
-    return _Prepared(msgspec.structs.replace(request, warnings=folded(warnings)), warnings)
+        return request.refused(error.exit_code, as_inputs(error)), []
+    return msgspec.structs.replace(request, warnings=folded(warnings)), warnings
 
 
 def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
@@ -272,30 +265,19 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     try:
         judged = request.command != "study"
         sides = fetch_missing(request.event, token, directory, request.base, request.head, judged=judged)
-        here = checked_out(directory) if sides.head is None else None
+        head, changed = checked_out(directory) if sides.head is None else (sides.head, ())
     except UserError as error:
-        return _Prepared(_refused(request, error.exit_code, as_inputs(error)), [])
-    warnings = [*sides.warnings, *(here.warnings if here else ())]
+        return request.refused(error.exit_code, as_inputs(error)), []
+    warnings = [*sides.warnings, *changed]
     how = sides.how if request.base is None else None
-    head = here.sha if here else sides.head
     settled = msgspec.structs.replace(request, base=sides.base, head=head, how=how, warnings=folded(warnings))
     is_change = request.event.pull is not None or request.event.merge_base is not None
     if is_change and head == sides.base and request.command != "study":
-        return _Prepared(_refused(settled, Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings)
-    return _Prepared(settled, warnings)
+        return settled.refused(Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings
+    return settled, warnings
 
 
-def _refused(request: Request, code: int, why: str) -> Request:
-    return msgspec.structs.replace(request, notices=[*request.notices, Notice(code, why)])
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Planned:
-    request: Request
-    matrix: str
-
-
-def _planned(request: Request) -> _Planned:
+def _planned(request: Request) -> tuple[Request, str]:
     """Lay out the jobs of a matrix; what is wrong with the project's config is a notice."""
     from gate.run import matrix
 
@@ -306,5 +288,5 @@ def _planned(request: Request) -> _Planned:
         with contextlib.chdir(request.directory):
             matrix.run(options, rules_of(request), text)
     except UserError as error:
-        return _Planned(_refused(request, Exit.USAGE, as_inputs(error)), "")
-    return _Planned(request, text.getvalue().strip())
+        return request.refused(Exit.USAGE, as_inputs(error)), ""
+    return request, text.getvalue().strip()

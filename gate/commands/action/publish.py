@@ -10,11 +10,11 @@ from typing import TextIO
 from gate.codes import Exit
 from gate.commands.action.study import page_of
 from gate.evidence.inputs import REPORT
+from gate.github.client import forge_of
 from gate.github.command_files import is_regular, open_regular
 from gate.github.notice import Notice
 from gate.github.problems import Problem
 from gate.github.publishing.conclusion import stamp_of, target_of
-from gate.github.publishing.forge import forge_of
 from gate.github.publishing.outcome import Outcome, could_not_run, read_outcome
 from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import Request, gate_name, request_of

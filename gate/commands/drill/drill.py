@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, Literal, NamedTuple, TextIO
 
 import msgspec
 
@@ -49,24 +49,6 @@ _ONCE = ("plan.builds=1", "plan.executions=1", "plan.iterations=1", "gate.samene
 """Of an exercise that asks only whether a benchmark fails."""
 
 Name = Literal["slower", "harmless", "broken", "artifacts"]
-_TITLES: Mapping[Name, str] = {
-    "slower": "slower",
-    "harmless": "harmless edit",
-    "broken": "broken build",
-    "artifacts": "base's build",
-}
-_MISSED: Mapping[Name, str] = {
-    "slower": "not red",
-    "harmless": "not green",
-    "broken": "no error",
-    "artifacts": "red",
-}
-_WANTED: Mapping[Name, str] = {
-    "slower": "red",
-    "harmless": "green",
-    "broken": "error",
-    "artifacts": "not red",
-}
 _ELSEWHERE = "the benchmark runs something that the build does not make: look at its command, and at PATH"
 _UNREACHED = (
     "that slowdown passes here: either the benchmark does not run what the patch changes (look at its arguments, at "
@@ -74,13 +56,30 @@ _UNREACHED = (
     "gate.threshold)"
 )
 _NO_ARTIFACTS = "[build] makes nothing that a benchmark runs: whether they run this code, --patch shows"
-_MEANS: Mapping[Name, str] = {
-    "slower": "a slowdown of that size passes here: raise plan.budget, or lower gate.threshold",
-    "harmless": "an edit that changes nothing does not pass here",
-    "broken": "it runs though what the build made was replaced: either its command ends with 0 where the program fails "
-    f"(`a | b`, `a; b`), or {_ELSEWHERE}",
-    "artifacts": f"it is slower though its build is base's: {_ELSEWHERE}",
-}
+
+
+class _Kind(NamedTuple):
+    """An exercise: its title, what the gate must say, what it says otherwise, and what that means."""
+
+    title: str
+    wanted: str
+    missed: str
+    means: str
+
+
+_KINDS: Mapping[Name, _Kind] = {
+    "slower": _Kind(
+        "slower", "red", "not red",
+        "a slowdown of that size passes here: raise plan.budget, or lower gate.threshold",
+    ),
+    "harmless": _Kind("harmless edit", "green", "not green", "an edit that changes nothing does not pass here"),
+    "broken": _Kind(
+        "broken build", "error", "no error",
+        "it runs though what the build made was replaced: either its command ends with 0 where the program fails "
+        f"(`a | b`, `a; b`), or {_ELSEWHERE}",
+    ),
+    "artifacts": _Kind("base's build", "not red", "red", f"it is slower though its build is base's: {_ELSEWHERE}"),
+}  # fmt: skip
 
 
 class UnmeasuredError(UserError):
@@ -125,7 +124,7 @@ class _Drill:
         self, name: Name, change: Callable[[Project], Project], *sets: str, longer: float = 0.0
     ) -> tuple[Decided, Path]:
         """Run the gate on head with a change, as a check would, in a folder of its own."""
-        self.err.write(f"perfgate: drill: {_TITLES[name]}\n")
+        self.err.write(f"perfgate: drill: {_KINDS[name].title}\n")
         rules = replace(self.rules, sets=(*self.rules.sets, *sets))
         asked = MeasureOptions(head=self.options.head, wait=self.options.wait, out=self.folder / name)
         with opened(asked, _FOLDER / name, self.err, quiet=self.options.quiet) as run:
@@ -160,12 +159,22 @@ def run(options: DrillOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
     drill = _Drill(options, rules, folder, out, err)
     slower, sizes = _slower(drill, patch)
     tried = [slower, _harmless(drill), _broken(drill, config, made), _of_base(drill, config, patch)]
+    exercises = [{**msgspec.to_builtins(each), "wanted": _KINDS[each.name].wanted} for each in tried]
+    held = not any(each.failed for each in tried)
+    found = {"held": held, "exercises": exercises, "detectable": sizes}
+    _print(options, out, found, _said(tried, sizes, quiet=options.quiet))
+    return Exit.PASS if held else Exit.REGRESSION
+
+
+def _print(options: DrillOptions, out: TextIO, found: dict[str, Any], text: str) -> None:
+    """Write the result as JSON where that is asked for, and as text where it is not what is printed."""
+    whole = json.dumps({"schema": SCHEMA, **found}, indent=2) + "\n"
+    if options.json == "-":
+        out.write(whole)
+        return
     if options.json is not None:
-        text = json.dumps({"schema": SCHEMA, **_as_json(tried, sizes)}, indent=2) + "\n"
-        (out.write if options.json == "-" else lambda each: write(Path(str(options.json)), each))(text)
-    if options.json != "-":
-        out.write(_said(tried, sizes, quiet=options.quiet))
-    return Exit.REGRESSION if any(each.failed for each in tried) else Exit.PASS
+        write(Path(options.json), whole)
+    out.write(text)
 
 
 def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> int:
@@ -183,15 +192,10 @@ def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> 
             branch = ""
     paths = [path for path in tracked if path in named]
     found = swallowed(files, config, paths, branch.removeprefix("origin/") or None)
-    if options.json is not None:
-        text = (
-            json.dumps({"schema": SCHEMA, "held": not found, "swallows": msgspec.to_builtins(found)}, indent=2) + "\n"
-        )
-        (out.write if options.json == "-" else lambda each: write(Path(str(options.json)), each))(text)
-    if options.json != "-":
-        out.write(f"{'✖' if found else '✔'} {plural(len(found), 'place')} would swallow a verdict\n")
-        lines = [f"{each.file}:{each.line}: {each.what}; {each.cure}" for each in found]
-        out.writelines(f"{visible(line)}\n" for line in ([] if options.quiet else lines))
+    lines = [f"{'✖' if found else '✔'} {plural(len(found), 'place')} would swallow a verdict"]
+    lines += [f"{each.file}:{each.line}: {each.what}; {each.cure}" for each in found if not options.quiet]
+    text = "".join(f"{visible(line)}\n" for line in lines)
+    _print(options, out, {"held": not found, "swallows": msgspec.to_builtins(found)}, text)
     return Exit.REGRESSION if found else Exit.PASS
 
 
@@ -319,11 +323,6 @@ def _sizes(decided: Decided) -> dict[str, float]:
     return found
 
 
-def _as_json(tried: Sequence[Exercise], sizes: Mapping[str, float]) -> dict[str, Any]:
-    exercises = [{**msgspec.to_builtins(each), "wanted": _WANTED[each.name]} for each in tried]
-    return {"held": not any(each.failed for each in tried), "exercises": exercises, "detectable": dict(sizes)}
-
-
 def _said(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bool) -> str:
     done = [each for each in tried if each.why is None]
     good = sum(not each.failed for each in done)
@@ -334,15 +333,15 @@ def _said(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bool)
     names = list(dict.fromkeys(name for each in done for name in each.held))
     suites = {name.partition("/")[0] for name in names if "/" in name}
     names = [name for name in names if name not in suites]
-    columns = [Column("benchmark"), *(Column(f"{_TITLES[each.name]}") for each in done), Column("finds", right=True)]
+    columns = [Column("benchmark"), *(Column(_KINDS[each.name].title) for each in done), Column("finds", right=True)]
     rows = []
     for name in names:
         cells = [_cell(each, name) for each in done]
         rows.append([visible(name), *cells, format_share(sizes[name]) if name in sizes else ""])
     lines = [headline, "", *table(columns, rows, _WIDTH), ""]
     for each in tried:
-        text = f"{each.what}: must be {_WANTED[each.name]}" if each.why is None else f"not tried, {each.why}"
-        lines += wrap(visible(f"{_TITLES[each.name]:<15}{text}"), _WIDTH, rest=" " * 15)
+        text = f"{each.what}: must be {_KINDS[each.name].wanted}" if each.why is None else f"not tried, {each.why}"
+        lines += wrap(visible(f"{_KINDS[each.name].title:<15}{text}"), _WIDTH, rest=" " * 15)
     lines += wrap("finds          the smallest slowdown that this gate would have called on this host today", _WIDTH)
     told = [line for each in done for why in _whys(each) for line in wrap(visible(why), _WIDTH, rest="  ")]
     return "".join(f"{line}\n" for line in [*lines, *([""] if told else []), *told])
@@ -350,7 +349,8 @@ def _said(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bool)
 
 def _cell(each: Exercise, name: str) -> str:
     held = each.held.get(name, each.held.get(name.partition("/")[0]))
-    return "-" if held is None else (_WANTED if held else _MISSED)[each.name]
+    kind = _KINDS[each.name]
+    return "-" if held is None else kind.wanted if held else kind.missed
 
 
 def _whys(each: Exercise) -> list[str]:
@@ -358,5 +358,5 @@ def _whys(each: Exercise) -> list[str]:
     same, rest = ([name for name in each.failed if (name in each.same) is proved] for proved in (True, False))
     report = f"(`perfgate report {os.path.relpath(each.folder or '')}`)"
     found = [f"{listed(same)}: it reads nothing that the patch changes {report}"] if same else []
-    means = _UNREACHED if each.patched else _MEANS[each.name]
+    means = _UNREACHED if each.patched else _KINDS[each.name].means
     return found + ([f"{listed(rest)}: {means} {report}"] if rest else [])

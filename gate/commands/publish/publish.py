@@ -11,6 +11,7 @@ from typing import TextIO
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
+from gate.github.client import forge_of
 from gate.github.event import Event, nothing_to_do, read_event
 from gate.github.notice import Notice, headline
 from gate.github.problems import Problem
@@ -24,7 +25,6 @@ from gate.github.publishing.conclusion import (
     stamp_of,
     target_of,
 )
-from gate.github.publishing.forge import forge_of
 from gate.github.publishing.outcome import Target, could_not_run, nothing
 from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import Occasion, gate_name

@@ -24,11 +24,11 @@ UNQUOTED = re.compile(
     r'"(?:[^"\\]|\\.)*+"|(?<![\w.])-?(?:nan(?:\([\w ]*\))?|inf(?:inity)?|1\.#[A-Z]{3,4})(?!\w)',
     re.DOTALL | re.IGNORECASE,
 )
+"""A string, or a number that is none as C, C++ and the library of Microsoft print it."""
 _SURROGATES = re.compile(
     r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(\\ud[89a-f][0-9a-f]{2})", re.ASCII | re.IGNORECASE
 )
 """Of JSON's text: a backslash, a pair, or half of one, which is no text and nothing can write."""
-"""A string, or a number that is none as C, C++ and the library of Microsoft print it."""
 
 
 def parse_json(text: str, whole: Callable[[str], float] = float) -> Any:

@@ -224,8 +224,7 @@ class Source:
 
     def text(self) -> str:
         """Read all of it as text with plain newlines, without the times of a log."""
-        with self._open() as file:
-            data = file.read()
+        data = self.whole()
         text = data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
         return "\n".join(map(self._bare, text.split("\n"))) if self.head.is_log else text
 
@@ -314,8 +313,8 @@ class Source:
     def _size(self) -> int:
         if self.head.whole:
             return len(self.head.data)
-        if self._data is None and self.path is not None and not self._packed():
-            return self.path.stat().st_size
+        if plain := self._plain():
+            return plain.stat().st_size
         return _SMALL + 1 if self._data is None or self._data[:2] == GZIP else len(self._data)
 
     def _mapped(self) -> closing[mmap.mmap] | memoryview:
@@ -323,22 +322,28 @@ class Source:
         encoding = _encoding(self.head.data)
         if self.head.is_log:
             return memoryview(self.text().encode())
-        if encoding == "utf-8" and self._data is None and self.path is not None and not self._packed():
-            with self.path.open("rb") as file:
+        if encoding == "utf-8" and (plain := self._plain()):
+            with plain.open("rb") as file:
                 if file.seek(0, io.SEEK_END):
                     return closing(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        with self._open() as packed:
-            data = packed.read()
+        data = self.whole()
         return memoryview(data if encoding == "utf-8" else data.decode(encoding, "replace").encode())
 
-    def _packed(self) -> bool:
-        return self.path is not None and _is_packed(self.path)
+    def _plain(self) -> Path | None:
+        """Give the file that holds these very bytes; None: there is none, or they are packed."""
+        if self._data is not None or self.path is None:
+            return None
+        with self.path.open("rb") as file:
+            return None if file.read(2) == GZIP else self.path
 
     def _open(self) -> IO[bytes]:
         """Open it for its bytes, unpacked."""
         self._place = None
         try:
-            raw: IO[bytes] = io.BytesIO(self._data) if self._data is not None else self._file()
+            if self._data is None and self.path is None:
+                self._data = sys.stdin.buffer.read()
+            plain = self.path if self._data is None else None
+            raw: IO[bytes] = plain.open("rb") if plain is not None else io.BytesIO(self._data or b"")
         except OSError as error:
             raise UserError(f"{self.name}: cannot be read: {error.strerror}") from None
         if raw.read(2) != GZIP:
@@ -346,12 +351,6 @@ class Source:
             return raw
         raw.seek(0)
         return io.BufferedReader(_Unpacked(self.name, raw))
-
-    def _file(self) -> IO[bytes]:
-        if self.path is None:
-            self._data = sys.stdin.buffer.read()
-            return io.BytesIO(self._data)
-        return self.path.open("rb")
 
 
 def guarded(results: Iterable[T], source: Source) -> Iterator[T]:
@@ -388,11 +387,9 @@ class _Repaired:
         data += self._file.readline(BEGINNING)
         # most have none of them, and to look at each string takes long
         shown = data.lower()
-        return _NO_NUMBER.sub(_null, data) if any(part in shown for part in (b"nan", b"inf", b"1.#")) else data
-
-
-def _null(found: re.Match[bytes]) -> bytes:
-    return found[0] if found[0].startswith(b'"') else b"null"
+        if not any(part in shown for part in (b"nan", b"inf", b"1.#")):
+            return data
+        return _NO_NUMBER.sub(lambda found: found[0] if found[0].startswith(b'"') else b"null", data)
 
 
 class _Unpacked(io.RawIOBase):
@@ -417,11 +414,6 @@ class _Unpacked(io.RawIOBase):
     def close(self) -> None:
         self._raw.close()
         super().close()
-
-
-def _is_packed(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == GZIP
 
 
 def _encoding(data: bytes) -> str:

@@ -8,16 +8,14 @@ import shlex
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
+from gate.github.client import Forge, PullFacts
 from gate.github.event import Event, Pull
 from gate.github.payload import PullPayload, RepositoryPayload, content, decode
 from gate.model import UserError
-
-if TYPE_CHECKING:
-    from gate.github.client import Forge, PullFacts
 
 LABEL = "perfgate"
 WORD = "/perfgate"

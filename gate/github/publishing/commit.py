@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
+from gate.github.client import Forge
 from gate.github.problems import Problem, Task, one_line
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import ROOT
-from gate.github.stamp import Stamp, read_address
+from gate.github.stamp import Stamp, stamp_on
 from gate.model import Report
 from gate.writing.plain import clip
-
-if TYPE_CHECKING:
-    from gate.github.client import Forge
 
 State = Literal["success", "failure", "error", "pending"]
 
@@ -23,7 +21,6 @@ LONGEST_DESCRIPTION = 140
 _LONGEST_CONTEXT = 255
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _ROUNDS = 6
-_UNVERIFIED = "unverified"
 
 
 class Placed(msgspec.Struct, frozen=True):
@@ -43,7 +40,7 @@ class _Status(msgspec.Struct):
     @property
     def stamp(self) -> Stamp | None:
         """Whose it is; None: of another program, or a person."""
-        return read_address(self.target_url or "").stamp
+        return stamp_on(self.target_url or "")
 
 
 def set_status(
@@ -108,34 +105,25 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def context_of(gate: str) -> str:
-    """Name the status of a gate: "perfgate", "perfgate/parser"."""
-    return ROOT if gate == ROOT else f"{ROOT}/{gate}"
-
-
-def status_of(outcome: Outcome) -> State:
-    """Give the state of a commit: success only where the gate passes, and not on a fork's word alone."""
-    if outcome.verdict == "error":
-        return "error"
-    if outcome.code:
-        return "failure"
-    return "pending" if outcome.unverified else "success"
-
-
 def told(outcome: Outcome, report: Report | None, headline: str) -> str:
     """Say an outcome in one line, with what is to be known of a fork's."""
     if outcome.code or not outcome.unverified:
         return headline
     label = report.policy.gate.get("accept_label") if report is not None else None
     confirm = f", the label {clip(label, 40)} confirms it" if isinstance(label, str) and label else ""
-    return f"{_UNVERIFIED}, measured on the fork's machine{confirm}: {headline}"
+    return f"unverified, measured on the fork's machine{confirm}: {headline}"
 
 
 def show_status(forge: Forge, gate: str, stamp: Stamp, outcome: Outcome, description: str, address: str) -> Placed:
-    """Set the commit status of a gate.
+    """Set the commit status of a gate, in a context such as "perfgate" or "perfgate/parser".
+
+    Success is only where the gate passes, and not on a fork's word alone.
 
     Raises:
         Problem: it cannot be read or set.
     """
     text = clip(description, LONGEST_DESCRIPTION)[:LONGEST_DESCRIPTION]
-    return set_status(forge, outcome.target.sha, context_of(gate), stamp, status_of(outcome), text, address)
+    state: State = "failure" if outcome.code else "pending" if outcome.unverified else "success"
+    state = "error" if outcome.verdict == "error" else state
+    context = ROOT if gate == ROOT else f"{ROOT}/{gate}"
+    return set_status(forge, outcome.target.sha, context, stamp, state, text, address)

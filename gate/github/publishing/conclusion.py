@@ -11,16 +11,17 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.decide.measurements import Decided, decide_inputs
+from gate.decide.policy import policy_of
 from gate.evidence.inputs import MEASUREMENTS, Inputs
-from gate.github.event import Event
+from gate.evidence.runs import run_of
+from gate.github.client import forge_of, token_of
+from gate.github.event import Event, accepted_by, queued
 from gate.github.notice import Notice, What
 from gate.github.problems import Problem
-from gate.github.publishing.forge import forge_of, problem_line
-from gate.github.publishing.labels import accepting_label, queued
 from gate.github.publishing.outcome import Outcome, Target, could_not_run, nothing
 from gate.github.publishing.request import Before
 from gate.github.stamp import Stamp, any_job_of, job_of
-from gate.model import Report, UserError
+from gate.model import UserError
 
 AS_MEASURED = RulesOptions()
 _STOPPED = ("cancelled", "timed_out")
@@ -73,6 +74,30 @@ def outcome_of(decided: Decided, target: Target) -> Outcome:
     return Outcome(code=report.exit_code, verdict=report.verdict, notices=[], report=True, target=target)
 
 
+def _accepting(
+    inputs: Inputs, pull: int, event: Event, environment: Mapping[str, str], *, commented: bool
+) -> tuple[str | None, tuple[str, ...]]:
+    """Ask the forge, now, whether the pull request has the label that the rules of the run name.
+
+    Args:
+        commented: a comment is made, which says what permission is missing.
+
+    Returns:
+        What accepts regressions, in words, and why the pull request could not be asked.
+
+    Raises:
+        UserError: the rules of the run cannot be read.
+    """
+    wanted = policy_of(run_of(inputs.records), RulesOptions()).config.gate.accept_label
+    if not wanted or token_of(environment) is None:
+        return None, ()
+    try:
+        return accepted_by(wanted, pull, forge_of(event, environment).pull(pull).labels), ()
+    except Problem as problem:
+        told = commented and problem.permission is not None
+        return None, () if told else (problem.after(f"the labels of #{pull} cannot be read"),)
+
+
 def conclude_on(
     inputs: Inputs, event: Event, target: Target, environment: Mapping[str, str], *, comment: bool = False
 ) -> Concluded:
@@ -86,21 +111,18 @@ def conclude_on(
     """
     decided = decide_inputs(inputs, AS_MEASURED)
     warnings: tuple[str, ...] = ()
-    # asked only where it makes a difference
+    # asked only where a label makes a difference
     number = target.pull or queued(event)
-    if number is not None and _may_be_accepted(decided.report):
-        label = accepting_label(inputs, number, event, environment)
-        commented = comment and target.pull is not None and not target.fork
-        warnings = () if label.denied and commented else label.warnings
-        if label.words is not None:
-            decided = decide_inputs(inputs, AS_MEASURED, label=label.words)
-    return Concluded(outcome_of(decided, target), decided, tuple(inputs.files), warnings)
-
-
-def _may_be_accepted(report: Report) -> bool:
-    """Return whether a label makes a difference: something regressed, or nothing failed but that it is missing."""
+    report = decided.report
     missing = all(each.kind == "missing" and each.benchmark is not None for each in report.failures)
-    return report.verdict == "regression" or (report.verdict == "error" and bool(report.failures) and missing)
+    # something regressed, or nothing failed but that it is missing
+    accepts = report.verdict == "regression" or (report.verdict == "error" and bool(report.failures) and missing)
+    if number is not None and accepts:
+        commented = comment and target.pull is not None and not target.fork
+        label, warnings = _accepting(inputs, number, event, environment, commented=commented)
+        if label is not None:
+            decided = decide_inputs(inputs, AS_MEASURED, label=label)
+    return Concluded(outcome_of(decided, target), decided, tuple(inputs.files), warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +160,7 @@ def conclude_foreign(event: Event, run: ForeignRun, environment: Mapping[str, st
     except UserError as error:
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], own))
     except Problem as problem:
-        return Concluded(could_not_run([Notice(Exit.ERROR, problem_line("nothing is published", problem))], own))
+        return Concluded(could_not_run([Notice(Exit.ERROR, problem.after("nothing is published"))], own))
     target = Target(found.pull.number, found.source.head_sha, found.source.id, found.source.attempt)
     outcome = msgspec.structs.replace(outcome_of(found.decided, target), unverified=not found.accepted)
     return Concluded(outcome, found.decided, (run.folder / MEASUREMENTS,))

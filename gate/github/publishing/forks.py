@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,25 +16,20 @@ from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
 from gate.config.source import from_tables, project_source
-from gate.config.types import Config
 from gate.decide.measurements import Decided, decide_by
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.records import Located
-from gate.github.event import Event, SourceRun
-from gate.github.publishing.labels import accepted_by
+from gate.github.client import ArtifactFacts, Forge, PullFacts
+from gate.github.event import Event, SourceRun, accepted_by
 from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left
 from gate.github.publishing.request import STATUS, TEXT
 from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
-from gate.github.untrusted.sanitise import Claims, Known, claims_of, refuse_unfinished, sanitise
+from gate.github.untrusted.sanitise import Known, claims_of, refuse_unfinished, sanitise
 from gate.github.untrusted.unpack import LARGEST_ZIP, small_member, unpack
 from gate.model import Commit, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues
 from gate.writing.plain import clip, visible
-
-if TYPE_CHECKING:
-    from gate.github.artifacts import ArtifactFacts
-    from gate.github.client import Forge, PullFacts
 
 MOST_PARTS = 64
 """Artifacts of one gate: more shards and sessions than this are not merged here."""
@@ -101,10 +95,31 @@ def decide_foreign(
         records = fetch_records(forge, forge.artifacts_of_run(source.id), folder, gate)
     except NothingLeftError as error:
         raise UnmeasuredError(str(error), pull) from None
-    known = _known(source, pull, policy, _checked(forge, claims_of(records), pull))
+    claims = claims_of(records)
+    if claims.head not in (pull.head_sha, pull.merge_sha) and not forge.is_merge_of(claims.head, pull.head_sha):
+        raise UserError(
+            f"the artifact: measured another commit ({claims.head[:10]}) than the pull request's head "
+            f"({pull.head_sha[:10]}); nothing of it is used"
+        )
+    known = Known(
+        id=f"{source.id}-{source.attempt}",
+        created=None,
+        # a name of theirs could be a sentence
+        base=Commit(ref=pull.base_ref, sha=claims.base),
+        head=Commit(ref=f"#{pull.number}", sha=claims.head),
+        choice=Choice(OfForeignRun(), OfPull(pull.number, merged=claims.head != pull.head_sha)),
+        config=policy.config,
+        whose=policy.whose or Whose("named", policy.source),
+    )
     judged = sanitise(records, known)
     inputs = Inputs(judged, [ForeignValues()], [write_records(judged, folder)])
-    decided = _decided(inputs, policy, RulesOptions(None, None, tuple(sets), ()))
+    try:
+        decided = decide_by(inputs, policy, RulesOptions(None, None, tuple(sets), ()))
+    except UserError as error:
+        # such as the same execution twice, with the names that it has
+        raise UserError(clip(visible(str(error)), 300)) from None
+    except (ArithmeticError, ValueError) as error:
+        raise UserError(f"the artifact: its values cannot be judged ({type(error).__name__})") from None
     return Foreign(decided, pull, source, accepted=policy.label is not None)
 
 
@@ -113,12 +128,9 @@ def decide_foreign(
 
 def _pull_of(forge: Forge, source: SourceRun) -> PullFacts:
     """Look up the pull request of a run; whatever number its artifact may name is not asked for."""
-    candidates = (
-        forge.pulls_of(source.head_repository, source.head_branch)
-        if source.head_repository and source.head_branch
-        else []
-    )
-    found = [pull for pull in candidates if pull.state == "open" and _is_head(pull, source)]
+    known = source.head_repository and source.head_branch
+    found = forge.pulls_of(source.head_repository, source.head_branch) if known else []
+    found = [pull for pull in found if pull.head_sha == source.head_sha]
     if not found:
         raise MovedOnError("the pull request has moved on or was closed; nothing is published")
     if len(found) > 1:
@@ -127,11 +139,6 @@ def _pull_of(forge: Forge, source: SourceRun) -> PullFacts:
             f"pull requests {numbers} have the same head, so it is unclear which one to comment on: close the others"
         )
     return found[0]
-
-
-def _is_head(pull: PullFacts, source: SourceRun) -> bool:
-    of_repository = (pull.head_repository or "").lower() == source.head_repository.lower()
-    return of_repository and pull.head_ref == source.head_branch and pull.head_sha == source.head_sha
 
 
 def _policy(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) -> Policy:
@@ -151,11 +158,8 @@ def _policy(forge: Forge, pull: PullFacts, directory: str, sets: Sequence[str]) 
         raise UserError(f"{source.name} has no [[benchmark]]: there is nothing to decide for the pull request")
     today = datetime.datetime.now(tz=datetime.UTC).date()
     judged = msgspec.structs.replace(whose, sets=tuple(sets))
-    return Policy(config, str(judged), today, _label(pull, config), whose=judged)
-
-
-def _label(pull: PullFacts, config: Config) -> str | None:
-    return accepted_by(config.gate.accept_label, pull.number, pull.labels)
+    label = accepted_by(config.gate.accept_label, pull.number, pull.labels)
+    return Policy(config, str(judged), today, label, whose=judged)
 
 
 # --- measurements -----------------------------------------------------------------------------------------------------
@@ -168,12 +172,6 @@ def part_of(artifact: ArtifactFacts, gate: str) -> str | None:
     """Tell which part of a gate an artifact holds: "" all of it, "shard1of2-session0" some; None: it is another's."""
     match = _ARTIFACT.fullmatch(artifact.name)
     return (match["part"] or "") if match and match["gate"] == gate else None
-
-
-def _of_others(artifacts: Sequence[ArtifactFacts]) -> str:
-    """Name the gates that artifacts are of, for whom the input `id` is wrong."""
-    found = {match["gate"] for each in artifacts if (match := _ARTIFACT.fullmatch(each.name))}
-    return f"; it left those of {', '.join(sorted(found)[:5])}: set the input `id` to one of them" if found else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +225,10 @@ def fetch(
             parts.setdefault(part, artifact)
     if not parts:
         missing = f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again"
-        raise NothingLeftError(f"{missing}{_of_others([each for each in artifacts if part_of(each, gate) is None])}")
+        # the gates that artifacts are of, for whom the input `id` is wrong
+        others = sorted({match["gate"] for each in artifacts if (match := _ARTIFACT.fullmatch(each.name))} - {gate})[:5]
+        hint = f"; it left those of {', '.join(others)}: set the input `id` to one of them" if others else ""
+        raise NothingLeftError(f"{missing}{hint}")
     # what was merged before the newest part was made is of an earlier attempt
     merged = next(iter(parts)) == ""
     chosen = {part: one for part, one in sorted(parts.items()) if (part == "") == merged}
@@ -255,29 +256,6 @@ def fetch(
     return Fetched(records, jobs, text)
 
 
-def _checked(forge: Forge, claims: Claims, pull: PullFacts) -> Claims:
-    """Refuse measurements of another commit than the pull request's head, alone or merged into its target."""
-    if claims.head not in (pull.head_sha, pull.merge_sha) and not forge.is_merge_of(claims.head, pull.head_sha):
-        raise UserError(
-            f"the artifact: measured another commit ({claims.head[:10]}) than the pull request's head "
-            f"({pull.head_sha[:10]}); nothing of it is used"
-        )
-    return claims
-
-
-def _known(source: SourceRun, pull: PullFacts, policy: Policy, claims: Claims) -> Known:
-    return Known(
-        id=f"{source.id}-{source.attempt}",
-        created=None,
-        # a name of theirs could be a sentence
-        base=Commit(ref=pull.base_ref, sha=claims.base),
-        head=Commit(ref=f"#{pull.number}", sha=claims.head),
-        choice=Choice(OfForeignRun(), OfPull(pull.number, merged=claims.head != pull.head_sha)),
-        config=policy.config,
-        whose=policy.whose or Whose("named", policy.source),
-    )
-
-
 def write_records(records: Sequence[Located], folder: Path) -> Path:
     """Write the measurements as they are judged: whoever downloads them has nothing that was not looked at.
 
@@ -292,13 +270,3 @@ def write_records(records: Sequence[Located], folder: Path) -> Path:
     except OSError as error:
         raise UserError(f"{file}: cannot be written: {error.strerror}") from None
     return file
-
-
-def _decided(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
-    try:
-        return decide_by(inputs, policy, options)
-    except UserError as error:
-        # such as the same execution twice, with the names that it has
-        raise UserError(clip(visible(str(error)), 300)) from None
-    except (ArithmeticError, ValueError) as error:
-        raise UserError(f"the artifact: its values cannot be judged ({type(error).__name__})") from None

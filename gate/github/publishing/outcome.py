@@ -49,15 +49,6 @@ def keep(file: Path, value: msgspec.Struct) -> None:
         raise UserError(f"{file}: cannot be written: {error.strerror}") from None
 
 
-def write_status(folder: Path, status: Status) -> None:
-    """Write the status of a run, over whatever measured code put there.
-
-    Raises:
-        UserError: it cannot be written.
-    """
-    keep(folder / STATUS, status)
-
-
 def read_status(folder: Path) -> Status:
     """Read how measuring ended; where nothing or nonsense is written, it was killed, and that is an error."""
     try:
@@ -128,15 +119,6 @@ def could_not_run(notices: list[Notice], target: Target) -> Outcome:
     # never a pass, whatever a notice says
     code = next((notice.code for notice in notices if notice.code), Exit.ERROR)
     return Outcome(code=code, verdict="error", notices=notices, report=False, target=target)
-
-
-def write_outcome(folder: Path, outcome: Outcome) -> None:
-    """Write an outcome.
-
-    Raises:
-        UserError: it cannot be written.
-    """
-    keep(folder / OUTCOME, outcome)
 
 
 def read_outcome(folder: Path, target: Target) -> Outcome:

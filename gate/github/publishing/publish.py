@@ -10,19 +10,23 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 from urllib.parse import unquote
 
 from gate.decide.importance import ordered
 from gate.document.markdown import block, code, escape, link
 from gate.github import notice
+from gate.github.client import Forge, forge_of
 from gate.github.command_files import read_regular
+from gate.github.comment import Marker, publish_comment
 from gate.github.event import Event, may_write_history
+from gate.github.problems import Problem
 from gate.github.publishing import commit
-from gate.github.publishing.forge import forge_of, problem_line
+from gate.github.publishing.asked import Asked
 from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import Occasion
 from gate.github.runner import append_summary, error_line, warning_line
+from gate.github.stamp import Stamp
 from gate.model import Finding, Report, UserError
 from gate.model.outcomes import NothingToCompare
 from gate.model.warnings.measured import MissingAllowed
@@ -34,17 +38,10 @@ from gate.words.failures import FailureGroup, grouped
 from gate.words.names import Names
 from gate.writing.plain import clip, visible
 
-if TYPE_CHECKING:
-    from gate.github.client import Forge
-    from gate.github.comment import Marker
-    from gate.github.publishing.asked import Asked
-    from gate.github.stamp import Stamp
-
 _PLAIN = ("unchanged", "identical", "no-sign")
 _LONGEST_TEXT = 500_000
 LONGEST_ANSWER = 30_000
 """Bytes of a text in a comment."""
-_NO_ROOM = "the job summary is full: the report has everything"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +110,10 @@ class Delivery:
 
 def _attempted(what: str, tell: Callable[[], Delivery]) -> Delivery:
     """Tell something; whatever is in its way becomes a warning, since the verdict stands already."""
-    from gate.github.problems import Problem
-
     try:
         return tell()
     except Problem as problem:
-        return Delivery(warnings=(problem_line(what, problem),))
+        return Delivery(warnings=(problem.after(what),))
     except UserError as error:
         return Delivery(warnings=(f"{what}: {error}",))
     except Exception as error:  # also of a library, over what some server answered
@@ -137,7 +132,8 @@ def _summarise(publication: Publication, environment: Mapping[str, str]) -> Deli
     text = "\n".join([_summary(publication), *(f"{note}\n" for note in publication.notes)])
     if not text:
         return Delivery()
-    return Delivery() if append_summary(Path(file), text) else Delivery(warnings=(_NO_ROOM,))
+    full = () if append_summary(Path(file), text) else ("the job summary is full: the report has everything",)
+    return Delivery(warnings=full)
 
 
 def _summary(publication: Publication) -> str:
@@ -189,16 +185,12 @@ def asked_line(asked: Asked) -> str:
 
 def answering(event: Event) -> Stamp:
     """Stamp what answers a request: one for all jobs of a run."""
-    from gate.github.stamp import Stamp
-
     run, attempt = event.run_id, event.run_attempt
     return Stamp(run=run, attempt=attempt, by_run=run, by_attempt=attempt, job="ask", use="ask")
 
 
 def answer_marker(asked: Asked, event: Event) -> Marker:
     """Mark the one comment that answers a request."""
-    from gate.github.comment import Marker
-
     return Marker(f"ask-{asked.key}", asked.pull.head_sha, answering(event))
 
 
@@ -225,8 +217,6 @@ def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
     number = target.pull
 
     def post() -> Delivery:
-        from gate.github.comment import Marker, publish_comment
-
         asked = publication.asked
         marker = (
             answer_marker(asked, publication.event)

@@ -14,7 +14,7 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.github.event import Event
-from gate.github.notice import Notice
+from gate.github.notice import Notice, What
 from gate.github.publishing.asked import Asked
 from gate.model import UserError
 from gate.model.choice import AnyHow
@@ -161,6 +161,11 @@ class Request(Inputs, frozen=True, kw_only=True):
         part, _, parts = (self.shard or "1/1").partition("/")
         return f"perfgate-{self.id}-data-shard{part}of{parts}-session{self.session or 0}"
 
+    def refused(self, code: int, *why: str, what: What = "could-not-run") -> Request:
+        """Return the request of which nothing is measured, and why."""
+        notices = [*self.notices, *(Notice(code, each, what) for each in why)]
+        return msgspec.structs.replace(self, notices=notices)
+
     @property
     def use(self) -> str:
         """What tells this use of the action from others of the same job."""
@@ -258,11 +263,6 @@ def request_of(environment: Mapping[str, str] | None = None) -> Request:
         return msgspec.json.decode(text, type=Request)
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise UserError(f"INPUT_REQUEST: {error}") from None
-
-
-def token_of(environment: Mapping[str, str]) -> str | None:
-    """Return the token of this step; None: it has none."""
-    return environment.get("GITHUB_TOKEN") or None
 
 
 def rules_of(request: Request) -> RulesOptions:

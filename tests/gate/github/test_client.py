@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.github.artifacts import RunFacts
-from gate.github.client import Forge, PullFacts
+from gate.github.client import Forge, PullFacts, RunFacts
 from gate.github.problems import Problem
 from gate.github.transport import Answer, Transport
 from tests.support.forge import FakeGitHub

@@ -7,12 +7,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import pytest
 
 from gate.github.client import Forge
 from gate.github.comment import Marker, Posted, publish_comment, settle
-from gate.github.conversation import Comment
+from gate.github.conversation import Comment, Conversation
 from gate.github.stamp import Stamp
 from gate.github.transport import Clock
 from tests.support.forge import FakeGitHub
@@ -148,7 +149,7 @@ def race(before: list[tuple[str, str]], runs: list[int], choose: Callable[[list[
     def publish(run: int) -> Callable[[], None]:
         def work() -> None:
             actor = Actor(wall, order, run)
-            posted[run] = settle(actor, marker(run), f"body of {run}", lambda: order.pause(run))
+            posted[run] = settle(cast("Conversation", actor), marker(run), f"body of {run}", lambda: order.pause(run))
 
         return work
 
@@ -226,7 +227,7 @@ def test_of_two_jobs_with_one_name_exactly_one_is_refused_and_the_other_is_seen(
 
         def publish(name: int, wall: Wall = wall, order: Order = order, posted: dict[int, Posted] = posted) -> None:
             actor, mine = Actor(wall, order, name), marker(7, jobs[name])
-            posted[name] = settle(actor, mine, f"of {name}", lambda: order.pause(name))
+            posted[name] = settle(cast("Conversation", actor), mine, f"of {name}", lambda: order.pause(name))
 
         order.run({name: lambda name=name: publish(name) for name in jobs})  # type: ignore[misc]  # bound at once
         refused = [name for name, each in posted.items() if each.did == "taken"]
@@ -250,7 +251,12 @@ def test_without_the_pause_an_order_exists_that_loses_the_newer_run() -> None:
 
         def publish(run: int, wall: Wall = wall, order: Order = order) -> Callable[[], None]:
             return lambda: void(
-                settle(Actor(wall, order, run), marker(run), f"body of {run}", lambda: order.pause(run))
+                settle(
+                    cast("Conversation", Actor(wall, order, run)),
+                    marker(run),
+                    f"body of {run}",
+                    lambda: order.pause(run),
+                )
             )
 
         order.run({3: publish(3), 4: publish(4)})

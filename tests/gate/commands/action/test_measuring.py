@@ -164,7 +164,7 @@ def test_the_runner_s_files_are_restored_however_measuring_ends(
         Path(os.environ.get("GITHUB_ENV") or job.directory / f"env-{job.count}").write_text("LD_PRELOAD=/x.so\n")
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr("gate.commands.action.measure.write_status", broken)
+    monkeypatch.setattr("gate.commands.action.measure.keep", broken)
     done = job.step("measure", request=request)
     assert done.code == 4
     assert (job.directory / f"env-{job.count}").read_text() == ""
@@ -187,7 +187,7 @@ def test_a_file_that_cannot_be_restored_fails_the_measuring_step(
 
     monkeypatch.setattr("gate.commands.action.measure._measured", measured_code)
     monkeypatch.setattr("gate.github.command_files.put", refused)
-    monkeypatch.setattr("gate.commands.action.measure.write_status", lambda *_: None)
+    monkeypatch.setattr("gate.commands.action.measure.keep", lambda *_: None)
     done = job.step("measure", request=request)
     assert done.code == 4
     assert done.said("error") == ["benchmark code wrote to GITHUB_ENV, and it cannot be undone: Permission denied"]

@@ -9,9 +9,8 @@ import pytest
 
 from gate.evidence.inputs import Inputs
 from gate.evidence.records import read
-from gate.github.event import Event, read_event
+from gate.github.event import Event, accepted_by, queued, read_event
 from gate.github.publishing.conclusion import conclude_on
-from gate.github.publishing.labels import accepted_by, queued
 from gate.github.publishing.outcome import Target
 from tests.gate.github.publishing.test_forks import HEAD, lines, packed
 from tests.support.forge import FakeGitHub
