@@ -154,7 +154,7 @@ def measured(report: Report) -> str:
     # a build is no start, and what has no values behind it does not count
     cases = [each for each in every if each.metric not in OF_BUILDS]
     if report.identical and not (cases or report.failures):
-        parts = ["nothing"]
+        parts = ["nothing measured"]
     cases = [each for each in cases if each.ratio.method != AGGREGATE]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:

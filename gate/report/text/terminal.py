@@ -250,7 +250,7 @@ class _Text:
 
     def recorded(self) -> list[str]:
         """Write the metrics that do not decide: all that are asked for, else those that changed by much."""
-        every = self.every or not self.report.findings
+        every = self.every or not (self.report.findings or self.report.identical)
         found = self.report.recorded if every else reports.moved(self.report)
         shown = found if self.every else found[:_RECORDED]
         if not shown:
