@@ -400,13 +400,12 @@ def _owners(name: str) -> list[str]:
 
 def _config_keys(*, of_study: bool) -> dict[str, str]:
     """Return the keys that --set takes most often, by what an option would be: "--min-builds" is gate.min_builds."""
-    names = ("Plan", "Gate", *(("Study",) if of_study else ()))
-    from json import loads  # late: only a mistake needs it
-    from pathlib import Path
+    from gate.cli.catalogue import setting_keys  # late: only a mistake needs it
 
-    tables = loads((Path(__file__).parents[1] / "perfgate.schema.json").read_text(encoding="utf-8"))["$defs"]
-    keys = {key: f"{table.lower()}.{key}" for table in names for key in tables[table]["properties"]}
-    return {f"--{key.replace('_', '-')}": whole for key, whole in keys.items()}
+    tables = ("plan", "gate", *(("study",) if of_study else ()))
+    found = [each.partition(".") for each in setting_keys()]
+    kept = sorted((each for each in found if each[0] in tables), key=lambda each: tables.index(each[0]))
+    return {f"--{key.replace('_', '-')}": f"{table}.{key}" for table, _, key in kept}
 
 
 def _meant(word: str, known: Sequence[str]) -> str:

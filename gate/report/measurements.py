@@ -48,7 +48,11 @@ class Kept(msgspec.Struct, frozen=True):
     measurements: Path
 
 
-def material_of(shown: Decided | Kept) -> Material:
+Subject = Decided | Kept
+"""What a format writes."""
+
+
+def material_of(shown: Subject) -> Material:
     """Bring together the values, the files they came from, the plan that they advise, and how to decide them again.
 
     Beside a report that was kept there is nothing where the measurements are of another run, or cannot be read.

@@ -19,11 +19,10 @@ from gate.model import UserError
 from gate.report.links import Links
 
 if TYPE_CHECKING:
-    from gate.decide.measurements import Decided
-    from gate.report.measurements import Kept
+    from gate.report.measurements import Subject
 
 
-def rendered(decided: Decided | Kept, form: str, links: Links | None = None) -> str:
+def rendered(decided: Subject, form: str, links: Links | None = None) -> str:
     """Render a report in one format of gate/report/formats; text without colour.
 
     links: what a comment and a summary point to; None: what the environment of a workflow tells.
@@ -73,7 +72,7 @@ def _can_be_made(file: Path) -> bool:
     return parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)
 
 
-def write_asked(decided: Decided | Kept, options: OutputOptions) -> None:
+def write_asked(decided: Subject, options: OutputOptions) -> None:
     """Write the files that were asked for.
 
     Raises:
@@ -85,7 +84,7 @@ def write_asked(decided: Decided | Kept, options: OutputOptions) -> None:
 
 
 def show(
-    decided: Decided | Kept,
+    decided: Subject,
     options: OutputOptions,
     out: TextIO,
     *,
@@ -116,7 +115,7 @@ def filled(folder: Path) -> list[Path]:
     return [folder / name for name in (REPORT, "comment.md", "report.html")]
 
 
-def fill(folder: Path, decided: Decided | Kept, links: Links | None = None) -> None:
+def fill(folder: Path, decided: Subject, links: Links | None = None) -> None:
     """Write report.json, report.html and comment.md into the folder of a run.
 
     Raises:

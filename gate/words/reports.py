@@ -11,7 +11,7 @@ from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
 from gate.model.warnings.measured import TwoPrograms
 from gate.units import format_confidence, format_duration, format_number, format_value, plural
-from gate.words import numbers, views
+from gate.words import cost, numbers, views
 from gate.writing.amounts import format_percent, known
 from gate.writing.plain import clip, visible
 
@@ -154,7 +154,7 @@ def measured(report: Report) -> str:
     # a build is no start, and what has no values behind it does not count
     cases = [each for each in every if each.metric not in OF_BUILDS]
     if report.identical and not (cases or report.failures):
-        parts = ["nothing"]
+        parts = ["nothing measured"]
     cases = [each for each in cases if each.ratio.method != AGGREGATE]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:
@@ -262,6 +262,24 @@ def error_level(report: Report) -> str:
     if family.method == "none":
         return f"{text}; for each of {over} (family: none)"
     return f"{text}; shared over {over} (family: {visible(family.method)})" if family.size else text
+
+
+def behind(report: Report) -> list[tuple[str, str]]:
+    """Name and say what is behind a report: why these commits, the time, the sandbox, the rules, the false alarms."""
+    run, policy = report.run, report.policy
+    found = [
+        ("chosen", visible(run.chosen or "")),
+        ("time", cost.where(run.cost)),
+        ("checks", looks(report)),
+        ("memory", memory(report)),
+        ("sandbox", str(run.sandbox or "")),
+        ("rules", f"{visible(policy.source)}: {settings(policy.gate)}"),
+        *(("override", settings(each)) for each in policy.override),
+        *(("accept", settings(each)) for each in policy.accept),
+        ("alarms", error_level(report)),
+        ("controls", report.controls.sentence() if report.controls else ""),
+    ]
+    return [(name, text) for name, text in found if text]
 
 
 def next_step(report: Report, *, pull: bool = False) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 _SPACES = re.compile(r"[^\S ]+")
 _CSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
-_ERROR = re.compile(r"\berror\b|[a-z]Error\b", re.IGNORECASE)
+_ERROR = re.compile(r"(?<!--- standard )\berror\b|[a-z]Error\b", re.IGNORECASE)
 """What compilers and interpreters write before what is wrong."""
 _FEWEST = 4
 """Lines among which an earlier one may stand."""

@@ -8,15 +8,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol
 
-from gate.decide.measurements import Decided
 from gate.report.links import Links
-from gate.report.measurements import Kept
+from gate.report.measurements import Subject
 
 
 class Render(Protocol):
     """What a file of this folder calls `render`."""
 
-    def __call__(self, decided: Decided | Kept, links: Links) -> str:
+    def __call__(self, subject: Subject, links: Links, /) -> str:
         """Write a report as text; links: what it points to."""
         ...
 

@@ -1,13 +1,10 @@
 """The comment of a pull request."""
 
-from __future__ import annotations
-
-from gate.decide.measurements import Decided
 from gate.report.links import Links
 from gate.report.markdown import comment
-from gate.report.measurements import Kept
+from gate.report.measurements import Subject
 
 
-def render(decided: Decided | Kept, links: Links) -> str:
+def render(subject: Subject, links: Links) -> str:
     """Write the comment."""
-    return comment.render(decided.report, links)
+    return comment.render(subject.report, links)

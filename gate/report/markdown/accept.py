@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
 
 from gate.decide.importance import ordered
-from gate.document.markdown import Md, block, brief
+from gate.document.markdown import block, brief
 from gate.model import Finding, Report
 from gate.model.reasons import BeyondLimit
 from gate.report.markdown.tables import Part
@@ -34,11 +33,9 @@ def accept(report: Report, share: float = 1.0) -> Part:
         "Add to perfgate.toml, with an expiry date and a reason. It counts once it is in the rules that decide, here "
         f"those of {brief(report.policy.source, 200)}.{more}\n\n"
     )
-    return Part("To accept a known regression", "entry to paste", _blocks(kept), share, opening, "\n\n")
-
-
-def _blocks(texts: Iterable[str]) -> list[Md]:
-    return [block(text, "toml") for text in texts]
+    return Part(
+        "To accept a known regression", "entry to paste", [block(text, "toml") for text in kept], share, opening, "\n\n"
+    )
 
 
 def entry(finding: Finding, *, alone: bool, view: Finding | None = None) -> str:
@@ -51,16 +48,12 @@ def entry(finding: Finding, *, alone: bool, view: Finding | None = None) -> str:
     if not alone:
         own = view or finding
         which += [("metric", own.metric), ("statistic", own.statistic)]
-    lines = [f"{key} = {_quoted(_literal(name))}" for key, name in which]
-    return "\n".join(
-        [
-            "[[accept]]",
-            *lines,
-            f'up_to = "{_rounded_up(_size(finding) or 0.0)}"',
-            "until = YYYY-MM-DD",
-            'reason = "..."',
-        ]
-    )
+    # round up to whole percents, or to two digits below 1%; 8% may have become 8.000000000000007%
+    percent = round((_size(finding) or 0.0) * 100, 9)
+    places = 0 if percent >= 1 else 1 - math.floor(math.log10(max(percent, 1e-9)))
+    up_to = f"{math.ceil(percent * 10**places) / 10**places:.{places}f}%"
+    lines = ["[[accept]]", *(f"{key} = {_quoted(name)}" for key, name in which), f'up_to = "{up_to}"']
+    return "\n".join([*lines, "until = YYYY-MM-DD", 'reason = "..."'])
 
 
 def _size(finding: Finding) -> float | None:
@@ -72,22 +65,10 @@ def _size(finding: Finding) -> float | None:
     return size if size > 0 else None
 
 
-def _rounded_up(share: float) -> str:
-    """Round up to whole percents, or to two digits below 1%."""
-    # 8% may have become 8.000000000000007%
-    percent = round(share * 100, 9)
-    places = 0 if percent >= 1 else 1 - math.floor(math.log10(max(percent, 1e-9)))
-    return f"{math.ceil(percent * 10**places) / 10**places:.{places}f}%"
-
-
-def _literal(name: str) -> str:
-    """Write a name as a glob that means no other name."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name) if any(c in "*?" for c in name) else name
-
-
-def _quoted(text: str) -> str:
-    """Write a text as a string of TOML, visible on one line."""
-    return f'"{"".join(map(_character, text))}"'
+def _quoted(name: str) -> str:
+    """Write a name as a string of TOML, visible on one line: a glob that means no other name."""
+    literal = "".join(f"[{c}]" if c in "*?[" else c for c in name) if any(c in "*?" for c in name) else name
+    return f'"{"".join(map(_character, literal))}"'
 
 
 def _character(character: str) -> str:

@@ -15,7 +15,7 @@ from gate.model.case import MEAN, TYPICAL
 from gate.model.explanation import Candidate, Explanation, Moved
 from gate.model.names import ACTIVE
 from gate.units import plural
-from gate.words import bars, cost, failures, marks, notes, numbers, reports, sameness, views
+from gate.words import bars, failures, marks, notes, numbers, reports, sameness, views
 from gate.words import explanations as words
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
@@ -348,22 +348,8 @@ def identical(report: Report, names: Names, share: float = 1.0, first: str = "")
 
 def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
     """Say what was measured of what, by which rules, and how the error is shared; first: what else to begin with."""
-    run, policy = report.run, report.policy
     overall = [f"{short(finding_words.overall_name(o), 130)}: {finding_words.overall(o)}" for o in report.overall]
-    texts = [
-        *first,
-        *([f"base and head: {run.chosen}"] if run.chosen else []),
-        *([f"time: {spent}"] if (spent := cost.where(run.cost)) else []),
-        *([f"sandbox: {run.sandbox!s}"] if run.sandbox else []),
-        *([f"interim checks: {reports.looks(report)}"] if run.looks else []),
-        *([f"memory: {reports.memory(report)}"] if run.memory else []),
-        *overall,
-        f"rules: {policy.source}: {reports.settings(policy.gate)}",
-        *(f"override: {reports.settings(entry)}" for entry in policy.override),
-        *(f"accept: {reports.settings(entry)}" for entry in policy.accept),
-        f"false-alarm limit: {reports.error_level(report)}",
-        *([f"controls: {report.controls.sentence()}"] if report.controls else []),
-    ]
+    texts = [*first, *overall, *(f"{name}: {text}" for name, text in reports.behind(report))]
     return listed("What was measured, and by which rules", "rule", texts, share)
 
 

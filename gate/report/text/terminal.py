@@ -9,7 +9,7 @@ from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, 
 from gate.model import VERDICTS, Finding, Recorded, Report
 from gate.model.explanation import Candidate, Explanation
 from gate.model.warnings.estimates import DependsOnMachine
-from gate.words import bars, cost, creep, failures, marks, notes, numbers, reports, sameness, verdict_line, views
+from gate.words import bars, creep, failures, marks, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import explanations as words
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
@@ -94,27 +94,14 @@ class _Text:
 
     def facts(self) -> list[str]:
         """What was measured of what; by which rules, for whoever asks."""
-        report, policy = self.report, self.report.policy
-        sandbox = report.run.sandbox
-        asked = [
-            ("chosen", visible(report.run.chosen or "")),
-            ("time", cost.where(report.run.cost)),
-            ("checks", reports.looks(report)),
-            ("memory", reports.memory(report)),
-            ("sandbox", str(sandbox) if sandbox and sandbox.on else ""),
-            ("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}"),
-            *(("override", reports.settings(each)) for each in policy.override),
-            *(("accept", reports.settings(each)) for each in policy.accept),
-            ("alarms", f"false-alarm limit: {reports.error_level(report)}"),
-            ("controls", report.controls.sentence() if report.controls else ""),
-        ]
+        report, sandbox = self.report, self.report.run.sandbox
+        without = [("sandbox", str(sandbox))] if sandbox and not sandbox.on else []
         facts = [
             ("results", reports.counts(report)),
             ("unproved", sameness.too_long(report)),
             ("creep", creep.line(report)),
             ("compared", reports.compared(report)),
-            ("sandbox", str(sandbox) if sandbox and not sandbox.on else ""),
-            *(asked if self.every else [("more", "`perfgate report --all`")]),
+            *(reports.behind(report) if self.every else [*without, ("more", "`perfgate report --all`")]),
         ]
         return self.dim(self.named(facts))
 
@@ -263,7 +250,7 @@ class _Text:
 
     def recorded(self) -> list[str]:
         """Write the metrics that do not decide: all that are asked for, else those that changed by much."""
-        every = self.every or not self.report.findings
+        every = self.every or not (self.report.findings or self.report.identical)
         found = self.report.recorded if every else reports.moved(self.report)
         shown = found if self.every else found[:_RECORDED]
         if not shown:

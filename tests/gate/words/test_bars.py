@@ -28,7 +28,7 @@ def test_one_bar() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "ends"),
-    [(0.93, 1.23, "-7.5% "), (0.98, 1.047, " +5%"), (0.2, 0.3, "-85% "), (0.999, 1.0012, " +0.15%")],
+    [(0.93, 1.23, "-7.5% "), (0.98, 1.047, " +5%"), (0.2, 0.3, "-85% "), (0.999, 1.0012, " +0.20%")],
 )
 def test_a_scale_ends_at_changes_that_read_well(low: float, high: float, ends: str) -> None:
     threshold = 0.001 if high < 1.01 else 0.03

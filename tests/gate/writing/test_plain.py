@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from gate.config.rules import matches
-from gate.writing.plain import benchmark_option, clip, columns, distinct
+from gate.writing.plain import benchmark_option, clip, columns, distinct, error_line
 from tests.support.seeds import some
 
 GJSON = [
@@ -129,3 +129,8 @@ def test_an_option_selects_the_benchmark_of_that_name(name: str) -> None:
     # argparse reads a word that begins with a dash as another option
     assert len(words) == 1 or not glob.startswith("-")
     assert matches(glob, name)
+
+
+def test_the_line_that_names_an_error_is_a_program_s_own() -> None:
+    said = "--- standard output ---\nrm -rf build\n--- standard error ---\nmain.c:8:1: error: unknown type\nmake: *** Error 1"
+    assert error_line(said) == "main.c:8:1: error: unknown type"
