@@ -80,17 +80,25 @@ class Subject:
         path = self.environment.get("PATH", os.defpath)
         home = Path(self.environment.get("HOME", "/"))
         rustup = Path(self.environment.get("RUSTUP_HOME") or home / ".rustup")
+        hashes = (rustup / "update-hashes").glob("*")
         facts = {
             "format": _FORMAT,
             "files": self.files,
             "table": repr(self.table),
-            "environment": {name: value for name, value in self.environment.items() if not _of_session(name)},
+            "environment": {
+                name: value
+                for name, value in self.environment.items()
+                if name not in _OF_SESSION and not name.startswith(_OF_SESSIONS)
+            },
             "place": str(self.place),
             "sandboxed": dict(self.sandboxed),
             "tools": [_facts(shutil.which(tool, path=path)) for tool in _TOOLS],
             "installed": [_facts(each) for each in _INSTALLED],
             "local": [_facts(each) for each in _LOCAL],
-            "rustup": [_content(rustup / "settings.toml"), *sorted(map(_facts, _entries(rustup / "update-hashes")))],
+            "rustup": [
+                _content(rustup / "settings.toml"),
+                *sorted(map(_facts, map(str, hashes))),
+            ],
             "configured": [_content(home / each) for each in _CONFIGURED],
         }
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
@@ -173,10 +181,6 @@ def directory_of(environment: Mapping[str, str]) -> Path | None:
     return base / "perfgate" / "builds"
 
 
-def _of_session(name: str) -> bool:
-    return name in _OF_SESSION or name.startswith(_OF_SESSIONS)
-
-
 def _facts(path: str | None) -> tuple[str | int, ...]:
     if path is None:
         return ()
@@ -185,13 +189,6 @@ def _facts(path: str | None) -> tuple[str | int, ...]:
         facts = Path(real).stat()
         return (real, facts.st_size, facts.st_mtime_ns)
     return (real,)
-
-
-def _entries(directory: Path) -> list[str]:
-    try:
-        return [str(each) for each in directory.iterdir()]
-    except OSError:
-        return []
 
 
 def _content(path: Path) -> str:

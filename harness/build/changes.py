@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 import msgspec
 
@@ -33,8 +34,7 @@ class ArtifactError(Exception):
     """An artefact that the build did not make, or that cannot be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(NamedTuple):
     """A project's directory in a tree, wherever that is; standing: where the tree is when its commands run."""
 
     tree: Path

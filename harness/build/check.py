@@ -6,7 +6,7 @@ Started by itself (`python -I -S check.py RECORDING ROOT ARTIFACT...`) after the
 import filecmp
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -49,15 +49,22 @@ def check(recording: Path, root: Path, seed: int, artifacts: Sequence[str]) -> t
         if os.path.isdir(whole):  # noqa: PTH112
             if not any(place.startswith(f"{inner}/") or inner == "." for place in places):
                 raise NotSoundError("not-linked", artifact)
-        elif os.path.isfile(whole) and inner not in places and _of_libtool(inner) not in places:  # noqa: PTH113
+        # where libtool puts the program that its script there starts
+        elif os.path.isfile(whole) and not {inner, "/.libs/".join(os.path.split(inner)).lstrip("/")} & places:  # noqa: PTH113
             raise NotSoundError("not-linked", artifact)
     mention = _mention(root, began)
     if mention is not None:
         raise NotSoundError("seed-used", mention)
-    kept = [(links[name], _groups(root, every)) for name, every in found.items() if not _of_cargo(every)]
+    kept = []
+    for name, every in found.items():
+        groups: dict[int, list[str]] = {}
+        for place in every:
+            groups.setdefault((root / place).stat().st_ino, []).append(place)
+        kept += [(links[name], [*groups.values()])] if _OF_CARGO not in {Path(place).name for place in every} else []
     if not kept:
         raise NotSoundError("no-link")
-    return kept, _ordered(link.ordered for link, _ in kept)
+    what = {part for link, _ in kept for part in link.ordered.split("+")}
+    return kept, "+".join(part for part in ("objects", "functions", "shuffled") if part in what) or "nothing"
 
 
 def _by_output(links: Sequence[Link], root: Path) -> dict[str, Link]:
@@ -66,7 +73,8 @@ def _by_output(links: Sequence[Link], root: Path) -> dict[str, Link]:
     for link in links:
         if any("/go-link-" in argument for argument in link.arguments):
             raise NotSoundError("go")
-        place = _place(link, root)
+        folder = os.path.realpath(link.directory)
+        place = os.path.relpath(os.path.join(folder, link.output), os.path.realpath(root))  # noqa: PTH118
         if place.startswith("..") and record.stamp(_output(link)):
             if not os.path.isfile(_output(link)):  # noqa: PTH113
                 continue  # /dev/null: a trial of what the compiler can do
@@ -111,23 +119,8 @@ def _missing(made: Mapping[str, int], found: Mapping[str, Sequence[str]]) -> lis
     return sorted(made.keys() - {each for places in found.values() for each in places})
 
 
-def _of_cargo(places: Sequence[str]) -> bool:
-    return any(os.path.basename(place) == _OF_CARGO for place in places)  # noqa: PTH119
-
-
-def _ordered(all_of: Iterable[str]) -> str:
-    what = {part for each in all_of for part in each.split("+")}
-    known = [part for part in ("objects", "functions", "shuffled") if part in what]
-    return "+".join(known) or "nothing"
-
-
 def _output(link: Link) -> str:
     return os.path.join(link.directory, link.output)  # noqa: PTH118
-
-
-def _place(link: Link, root: Path) -> str:
-    folder = os.path.realpath(link.directory)
-    return os.path.relpath(os.path.join(folder, link.output), os.path.realpath(root))  # noqa: PTH118
 
 
 def _made(root: Path, began: int) -> Iterator[tuple[str, int]]:
@@ -168,19 +161,6 @@ def _copies(root: Path, made: Mapping[str, int], results: Mapping[str, str]) -> 
                 found.setdefault(name, []).append(place)
                 break
     return {name: found[name] for name in results if name in found}
-
-
-def _groups(root: Path, places: Sequence[str]) -> list[list[str]]:
-    groups: dict[int, list[str]] = {}
-    for place in places:
-        groups.setdefault((root / place).stat().st_ino, []).append(place)
-    return list(groups.values())
-
-
-def _of_libtool(place: str) -> str:
-    """Give where libtool puts the program that its script at a place starts."""
-    folder, name = os.path.split(place)
-    return os.path.join(folder, ".libs", name)  # noqa: PTH118
 
 
 def _mention(root: Path, began: int) -> str | None:

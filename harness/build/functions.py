@@ -39,24 +39,15 @@ def section_names(path: str) -> list[str]:
     """
     found: list[str] = []
     with open(path, "rb") as file:
-        if file.read(8) == b"!<arch>\n":
-            for start in _members(file):
-                found += _of_object(file, start)
-        else:
-            found += _of_object(file, 0)
+        if file.read(8) != b"!<arch>\n":
+            return _of_object(file, 0)
+        place = 8
+        while len(header := file.read(_MEMBER)) == _MEMBER:
+            found += _of_object(file, place + _MEMBER)
+            place += _MEMBER + int(header[48:58])
+            place += place % 2
+            file.seek(place)
     return found
-
-
-def _members(file: BinaryIO) -> Iterator[int]:
-    place = 8
-    while True:
-        file.seek(place)
-        header = file.read(_MEMBER)
-        if len(header) < _MEMBER:
-            return
-        yield place + _MEMBER
-        place += _MEMBER + int(header[48:58])
-        place += place % 2
 
 
 def _of_object(file: BinaryIO, start: int) -> list[str]:

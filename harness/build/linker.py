@@ -35,16 +35,14 @@ def expanded(arguments: Sequence[str], depth: int = 8) -> list[str]:
     result: list[str] = []
     for argument in arguments:
         try:
-            words = _words(_text(argument[1:])) if argument.startswith("@") else None
+            words = None
+            if argument.startswith("@"):
+                with open(argument[1:], errors="surrogateescape") as file:
+                    words = _words(file.read())
         except OSError:
             words = None
         result.extend([argument] if words is None else expanded(words, depth - 1))
     return result
-
-
-def _text(path: str) -> str:
-    with open(path, errors="surrogateescape") as file:
-        return file.read()
 
 
 def _words(text: str) -> list[str]:

@@ -129,17 +129,14 @@ def runs(arguments: Sequence[str], is_object: Callable[[str], bool]) -> list[lis
     before = ""
     for place, argument in enumerate(arguments):
         lazily = option_name(argument) == "start-lib" or (lazily and option_name(argument) != "end-lib")
-        if not lazily and _is_named_object(argument) and not may_take(before) and is_object(argument):
+        name = os.path.basename(argument)  # pathlib's import is not needed for it
+        own = argument.endswith(_OBJECT) and argument[0] not in "-@" and not any(part in name for part in _FIXED)
+        if not lazily and own and not may_take(before) and is_object(argument):
             found[-1].append(place)
         elif found[-1]:
             found.append([])
         before = argument
     return [run for run in found if run]
-
-
-def _is_named_object(argument: str) -> bool:
-    name = os.path.basename(argument)  # pathlib's import is not needed for it
-    return argument.endswith(_OBJECT) and argument[0] not in "-@" and not any(part in name for part in _FIXED)
 
 
 def may_take(option: str) -> bool:

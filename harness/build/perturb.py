@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 from harness.build import linker
@@ -19,6 +19,7 @@ from harness.build.archives import TREE
 from harness.build.record import LINKS
 from harness.process.execute import MAX_PADDING, PADDING
 
+_which = lru_cache(shutil.which)
 _LINKERS = "linkers"
 _NODE = "node"
 _GOFLAGS = "goflags"
@@ -74,14 +75,9 @@ def execution_environment(
     """
     added = _seeds(perturb, seed, environment, shims)
     path = environment.get("PATH", os.defpath)
-    if "hash-seed" in perturb and shims is not None and (shims / _NODE).is_dir() and _has_node(path):
+    if "hash-seed" in perturb and shims is not None and (shims / _NODE).is_dir() and _which("node", path=path):
         added["PATH"] = _before(shims / _NODE, path)
     return added
-
-
-@cache
-def _has_node(path: str) -> bool:
-    return shutil.which("node", path=path) is not None
 
 
 def without_shims(environment: Mapping[str, str], shims: Path | None) -> dict[str, str]:

@@ -80,7 +80,10 @@ def relinked(link: Link, seed: int, output: str) -> bool:
 def _put(link: Link, now: Mapping[str, str], ordered: Sequence[str], output: str) -> list[str]:
     """Give the arguments of a link that reads its inputs where they are now and writes another output."""
     place, _ = record.output_place(link.arguments)
-    arguments = [_replaced(link, now, argument) for argument in ordered]
+    arguments = list(ordered)
+    for number, argument in enumerate(ordered):
+        if argument in now and now[argument] != (path := link.kept[argument][0]):
+            arguments[number] = argument[: len(argument) - len(path)] + now[argument]
     for number, argument in enumerate(ordered):
         if number == place:
             arguments[number] = output if argument == link.output else argument.removesuffix(link.output) + output
@@ -107,13 +110,6 @@ def _run(linker: str, arguments: list[str], directory: str, environment: Mapping
     if done.returncode:
         sys.stderr.buffer.write(done.stderr)
     return done.returncode == 0
-
-
-def _replaced(link: Link, now: Mapping[str, str], argument: str) -> str:
-    if argument not in now:
-        return argument
-    path = link.kept[argument][0]
-    return argument if now[argument] == path else argument[: len(argument) - len(path)] + now[argument]
 
 
 def put(result: str, root: Path, groups: Sequence[Sequence[str]]) -> None:

@@ -7,10 +7,8 @@ from pathlib import Path
 
 from gate.config.instruments import Traits
 from gate.formats import pytest_benchmark
-from gate.formats.parts.live import suite
-from gate.formats.parts.output import EmptyError, Suite
+from gate.formats.parts.output import Suite
 from harness.instruments.declaration import Declared, Found
-from harness.instruments.protocol import read_values
 from harness.instruments.pytest_benchmark import CLOCK, with_modules
 from harness.instruments.suite import Call, SuiteInstrument, at_least
 from harness.process.execute import Outcome
@@ -20,6 +18,9 @@ _RUNNER = Path(__file__).with_name("asv_suite.py")
 
 class Asv(SuiteInstrument):
     """Gives the interpreter the module perfgate_asv, which writes samples as pytest-benchmark writes rounds."""
+
+    tool = pytest_benchmark
+    nothing = "perfgate_asv wrote nothing: the folder has no time_* benchmark, or --bench names none"
 
     def options(self, call: Call) -> tuple[str, ...]:
         """Return how many samples are wanted, and where they go."""
@@ -32,17 +33,6 @@ class Asv(SuiteInstrument):
     def environment(self, call: Call) -> dict[str, str]:
         """Put the module where the interpreter finds it, and the clock."""
         return with_modules(call, (CLOCK, "sitecustomize"), (_RUNNER, "perfgate_asv"))
-
-    def read(self, call: Call) -> Suite:
-        """Read what the module wrote.
-
-        Raises:
-            OutputError: there is none, or it has no benchmark.
-        """
-        data = read_values(call.output, call.limit)
-        if not data or b'"fullname"' not in data:
-            raise EmptyError("perfgate_asv wrote nothing: the folder has no time_* benchmark, or --bench names none")
-        return suite(pytest_benchmark, data)
 
     def rest(self, call: Call) -> Suite:
         """Read what did not fail: what failed has no samples, and standard error says why.

@@ -18,16 +18,15 @@ from harness.process.execute import Outcome
 _LEAST = 10
 """The smallest --sample-size that Criterion takes."""
 _FOREIGN = re.compile(r"error: Unrecognized option: '([^'\n]*)'")
-_REASON = re.compile(
-    r"^(?:error(?:\[E\d+\])?: |Baseline '.*' must exist).*|^thread '.*panicked at .*:\n(?P<panic>(?!Baseline).*)",
-    re.MULTILINE,
-)
+_PANIC = re.compile(r"^thread '.*panicked at .*:\n(?!Baseline)(.+)", re.MULTILINE)
 _ZERO = re.compile(r"At least one measurement of benchmark (.*) took zero time")
 _SHOWN = 120
 
 
 class Criterion(SuiteInstrument):
     """Gives Criterion a directory of its own, so that nothing of an earlier run is read, and reads its samples."""
+
+    reason = re.compile(r"^(?:error(?:\[E\d+\])?: |Baseline '.*' must exist).*", re.MULTILINE)
 
     def options(self, call: Call) -> tuple[str, ...]:
         """Return the number of samples, behind cargo's "--"; a compiled benchmark only measures with --bench."""
@@ -59,7 +58,11 @@ class Criterion(SuiteInstrument):
         if call.output.is_symlink() or (call.output.exists() and not call.output.is_dir()):
             raise OutputError("the output is a link or a file, and Criterion's is a directory")
         found, left = {}, call.limit
-        for directory in _measured(call.output):
+        # directories "new" in which there are files; a group may itself be called so
+        places = sorted(
+            Path(place).parent for place, _, files in walk(call.output) if Path(place).name == "new" and files
+        )
+        for directory in places:
             benchmark = read_values(directory / "new" / "benchmark.json", left)
             sample = read_values(directory / "new" / "sample.json", left)
             left -= len(benchmark or b"") + len(sample or b"")
@@ -82,21 +85,13 @@ class Criterion(SuiteInstrument):
                 f"{outcome.status}: a bench target that is not of Criterion does not know --{foreign[1]}: name "
                 "Criterion's with --bench NAME, or set bench = false for [lib] and [[bin]] in Cargo.toml"
             )
-        reason = _REASON.search(said)
-        if reason is None:
-            return outcome.status
-        why = f"panic: {reason['panic']}" if reason["panic"] else reason[0]
-        return f"{outcome.status}: {visible(why)[:_SHOWN]}"
+        panic = _PANIC.search(said)
+        return f"{outcome.status}: panic: {visible(panic[1])[:_SHOWN]}" if panic else super().explain(outcome, said)
 
 
 def _given(call: Call, name: str) -> bool:
     behind = call.words[call.words.index("--") :] if "--" in call.words else call.words
     return any(word == f"--{name}" or word.startswith(f"--{name}=") for word in behind)
-
-
-def _measured(top: Path) -> list[Path]:
-    """Find the directories of benchmarks: "new" in it holds files. A group may itself be called "new"."""
-    return sorted(Path(place).parent for place, _, files in walk(top) if Path(place).name == "new" and files)
 
 
 INSTRUMENT = built_in(Criterion())

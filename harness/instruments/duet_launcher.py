@@ -33,6 +33,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.append(os.path.normpath(f"{__file__}/../../.."))
 
+from harness.instruments.launcher import own_peak
 from harness.sandbox import enter
 
 _READY, _BEFORE, _ERRNO = b"r", b"b", b"e"
@@ -70,7 +71,7 @@ def main(spec: dict[str, Any]) -> None:
             break
     for number, side in enumerate(sides):
         runs = measured[number][:-1] if errors[number] else measured[number]
-        told = {"runs": runs, "own": _own_peak(), "code": codes[number], "errno": errors[number]}
+        told = {"runs": runs, "own": own_peak(), "code": codes[number], "errno": errors[number]}
         told["pace"] = changed
         with open(side["output"], "x", encoding="ascii") as file:  # noqa: PTH123 - pathlib would double the start-up
             json.dump(told, file)
@@ -200,18 +201,6 @@ def _line(descriptor: int) -> bytes:
             break
         found += part
     return found
-
-
-def _own_peak() -> int:
-    """Return what a child's ru_maxrss begins with: the peak of this program's memory, in ru_maxrss's unit.
-
-    Not its own ru_maxrss, as in launcher.py.
-    """
-    try:
-        with open("/proc/self/status", "rb") as status:  # noqa: PTH123 - as above
-            return int(status.read().partition(b"VmHWM:")[2].split(None, 1)[0])
-    except (OSError, IndexError):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 if __name__ == "__main__":

@@ -8,21 +8,18 @@ from pathlib import PurePath
 
 from gate.formats import go_bench
 from gate.formats.parts.output import Suite
-from gate.writing.plain import visible
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_values
 from harness.instruments.suite import Call, SuiteInstrument, at_least
-from harness.process.execute import Outcome
-
-_REASON = re.compile(
-    r"^(?:panic: |fatal error: |--- FAIL: |flag provided but not defined: |FAIL\t.*\[(?:build|setup) failed\]).*",
-    re.MULTILINE,
-)
-_SHOWN = 120
 
 
 class Go(SuiteInstrument):
     """Runs each benchmark as often as values are wanted, by -count, and reads standard output."""
+
+    reason = re.compile(
+        r"^(?:panic: |fatal error: |--- FAIL: |flag provided but not defined: |FAIL\t.*\[(?:build|setup) failed\]).*",
+        re.MULTILINE,
+    )
 
     def options(self, call: Call) -> tuple[str, ...]:
         """Return what makes benchmarks run, and nothing else, unless the command says which.
@@ -64,11 +61,6 @@ class Go(SuiteInstrument):
         if data is None:
             data = read_values(call.stdout, call.limit) or b""
         return go_bench.suite(data, several=any("..." in word for word in call.words), failed=failed)
-
-    def explain(self, outcome: Outcome, said: str) -> str:
-        """Add the first line that tells a reason."""
-        found = _REASON.search(said)
-        return f"{outcome.status}: {visible(found[0].replace(chr(9), ' '))[:_SHOWN]}" if found else outcome.status
 
 
 def is_go_test(words: tuple[str, ...]) -> bool:

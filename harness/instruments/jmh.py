@@ -13,16 +13,17 @@ from harness.instruments.protocol import read_values
 from harness.instruments.suite import Call, SuiteInstrument, at_least
 from harness.process.execute import Outcome
 
-_REASON = re.compile(
-    r"^(?:No matching benchmarks\.|ERROR: .*JMH lock|Error parsing command line:\s*\S|Error: Unable to access jar).*",
-    re.MULTILINE,
-)
 _NONE = re.compile(r"^No matching benchmarks\.", re.MULTILINE)
-_SHOWN = 120
 
 
 class Jmh(SuiteInstrument):
     """Runs every benchmark in one fork, with one iteration for each value that is wanted."""
+
+    reason = re.compile(
+        r"^(?:No matching benchmarks\.|ERROR: .*JMH lock|Error parsing command line:\s*\S|"
+        r"Error: Unable to access jar).*",
+        re.MULTILINE,
+    )
 
     def options(self, call: Call) -> tuple[str, ...]:
         """Return format, file, one fork, the iterations, and that a failure ends it: JMH exits with 0 otherwise.
@@ -68,8 +69,7 @@ class Jmh(SuiteInstrument):
         name = jmh.failed(said)
         if name is not None:
             return f"{outcome.status}: {name or 'a benchmark'} failed"
-        reason = _REASON.search(said)
-        return f"{outcome.status}: {' '.join(reason[0].split())[:_SHOWN]}" if reason else outcome.status
+        return super().explain(outcome, said)
 
 
 def _given(call: Call, name: str) -> bool:

@@ -8,10 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gate.formats import pytest_benchmark
-from gate.formats.parts.live import suite
-from gate.formats.parts.output import EmptyError, Suite
 from harness.instruments.declaration import built_in
-from harness.instruments.protocol import read_values
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
@@ -25,6 +22,12 @@ _COUNTS = re.compile(r"\b(\d+) (failed|errors?)\b")
 
 class PytestBenchmark(SuiteInstrument):
     """Runs the benchmarks of a pytest call, one value a round."""
+
+    tool = pytest_benchmark
+    nothing = (
+        "pytest-benchmark wrote nothing: no test that ran uses its fixture, or the options that are added at the end "
+        "of the command do not reach pytest"
+    )
 
     def options(self, call: Call) -> tuple[str, ...]:
         """Return what makes pytest-benchmark do exactly the wanted rounds and write their times.
@@ -55,20 +58,6 @@ class PytestBenchmark(SuiteInstrument):
     def environment(self, call: Call) -> dict[str, str]:
         """Put the clock before everything that the interpreter finds; one that ignores it measures wall time alone."""
         return with_modules(call, (CLOCK, "sitecustomize"))
-
-    def read(self, call: Call) -> Suite:
-        """Read the file of --benchmark-json.
-
-        Raises:
-            OutputError: there is none, as after a call without benchmarks, or it is not as expected.
-        """
-        data = read_values(call.output, call.limit)
-        if not data:
-            raise EmptyError(
-                "pytest-benchmark wrote nothing: no test that ran uses its fixture, or the options that are added at "
-                "the end of the command do not reach pytest"
-            )
-        return suite(pytest_benchmark, data)
 
     def found_none(self, outcome: Outcome, said: str) -> bool:  # noqa: ARG002  # of the Protocol
         """Return whether pytest says that it collected no test."""

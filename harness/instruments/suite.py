@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,10 @@ from pathlib import Path
 from gate.config.commands import mentions
 from gate.config.rules import matches
 from gate.config.types import Benchmark
+from gate.formats.parts.live import suite
 from gate.formats.parts.output import EmptyError, OutputError, Suite
+from gate.formats.parts.result import Adapter
+from gate.writing.plain import visible
 from harness.instruments.protocol import (
     OUTPUT,
     SHELL,
@@ -19,6 +23,7 @@ from harness.instruments.protocol import (
     Unusable,
     both_outputs,
     environment,
+    read_values,
     refuse_absent,
     tail,
     wanted_values,
@@ -29,6 +34,8 @@ from harness.process.execute import Command, Outcome
 
 STDOUT = "stdout"
 _MAX_CHATTER = 1 << 30
+_SHOWN = 120
+"""Characters of a reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +61,15 @@ class Call:
 class SuiteInstrument:
     """Runs a suite's command with the options of its tool, unless the command holds {output}, and reads its output.
 
-    A tool says which options make it write what is read, and reads that; the rest where it has something to say.
+    A tool says which options make it write what is read, and how that is read; the rest where it has something to say.
     """
+
+    tool: Adapter
+    """Reads the file {output}, where it is one."""
+    nothing: str
+    """What to say where there is none."""
+    reason = re.compile(r"(?!)")
+    """What a line of its output that tells why it failed looks like."""
 
     def options(self, call: Call) -> tuple[str, ...]:
         """Return what is added at the end of the user's command."""
@@ -67,7 +81,10 @@ class SuiteInstrument:
         Raises:
             OutputError: it gives no usable values.
         """
-        raise NotImplementedError
+        data = read_values(call.output, call.limit)
+        if not data:
+            raise EmptyError(self.nothing)
+        return suite(self.tool, data)
 
     def only(self, call: Call, globs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002
         """Return the options that choose what globs name: it takes the time of what is chosen. None: it has none."""
@@ -89,9 +106,11 @@ class SuiteInstrument:
         """Return whether it ended with an error because it found no benchmark."""
         return False
 
-    def explain(self, outcome: Outcome, said: str) -> str:  # noqa: ARG002
+    def explain(self, outcome: Outcome, said: str) -> str:
         """Put a failed exit into words that say more; its status as it is where there is nothing to add."""
-        return outcome.status
+        found = self.reason.search(said)
+        why = " ".join(next(filter(None, (*found.groups(), found[0]))).split()) if found else ""
+        return f"{outcome.status}: {visible(why)[:_SHOWN]}" if why else outcome.status
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return the command with the tool's options; standard output is kept."""
@@ -99,8 +118,11 @@ class SuiteInstrument:
         argv = words(benchmark, context)
         # what it runs besides is left out of what is read
         chosen = () if "*" in benchmark.include else self.only(call, benchmark.include)
+        options = (*self.options(call), *chosen)
         if not mentions(benchmark.command, "output"):
-            argv = _with_options(benchmark.command, argv, (*self.options(call), *chosen))
+            # behind a last newline they would be a command of their own
+            joined = isinstance(benchmark.command, str)
+            argv = (*SHELL, f"{argv[-1].rstrip()} {shlex.join(options)}") if joined else argv + options
         return Command(
             argv=argv,
             directory=context.directory,
@@ -115,23 +137,24 @@ class SuiteInstrument:
         call = replace(_call(benchmark, context), stderr=outcome.stderr)
         whole = None
         if outcome.status:
-            said = _said(outcome, call)
+            said = both_outputs(tail(call.stdout), outcome.stderr)
             empty = outcome.code is not None and self.found_none(outcome, said)
             whole = Unusable(self.explain(outcome, said), said, outcome.unstarted, empty)
             if outcome.code is None:
                 return whole
         try:
-            suite = self.read(call) if whole is None else self.rest(call)
-            benchmarks = {name: each for name, each in suite.benchmarks.items() if _taken(benchmark, name)}
-            errors = {name: each for name, each in suite.errors.items() if _taken(benchmark, name)}
+            found = self.read(call) if whole is None else self.rest(call)
+            benchmarks = {name: each for name, each in found.benchmarks.items() if _taken(benchmark, name)}
+            errors = {name: each for name, each in found.errors.items() if _taken(benchmark, name)}
             if whole is not None and not (benchmarks and errors):
                 return whole
-            if not suite.benchmarks and not suite.errors:
+            if not found.benchmarks and not found.errors:
                 raise EmptyError("no benchmarks")
             if benchmarks:
                 refuse_absent(benchmark, {metric for each in benchmarks.values() for metric in each})
         except OutputError as error:
-            return whole or Unusable(str(error), _said(outcome, call), empty=isinstance(error, EmptyError))
+            said = both_outputs(tail(call.stdout), outcome.stderr)
+            return whole or Unusable(str(error), said, empty=isinstance(error, EmptyError))
         stderr = whole.stderr if whole is not None else ""
         collected = Collected({}, {name: Unusable(why, stderr) for name, why in errors.items()})
         for name, series in benchmarks.items():
@@ -154,17 +177,15 @@ def at_least(globs: Iterable[str]) -> str:
     return f"({'|'.join(parts)})"
 
 
-def _with_options(command: str | list[str], argv: tuple[str, ...], options: tuple[str, ...]) -> tuple[str, ...]:
-    if isinstance(command, str):
-        # behind a last newline they would be a command of their own
-        return (*SHELL, f"{argv[-1].rstrip()} {shlex.join(options)}")
-    return argv + options
-
-
 def _call(benchmark: Benchmark, context: Context) -> Call:
     argv = words(benchmark, context)
+    if isinstance(benchmark.command, str):
+        try:
+            argv = tuple(shlex.split(argv[-1]))
+        except ValueError:
+            argv = tuple(argv[-1].split())
     return Call(
-        words=_words(argv[-1]) if isinstance(benchmark.command, str) else argv,
+        words=argv,
         values=wanted_values(benchmark, context.iterations),
         output=context.scratch / OUTPUT,
         stdout=context.scratch / STDOUT,
@@ -173,17 +194,6 @@ def _call(benchmark: Benchmark, context: Context) -> Call:
     )
 
 
-def _words(command: str) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(command))
-    except ValueError:
-        return tuple(command.split())
-
-
 def _taken(benchmark: Benchmark, name: str) -> bool:
     included = any(matches(glob, name) for glob in benchmark.include)
     return included and not any(matches(glob, name) for glob in benchmark.exclude)
-
-
-def _said(outcome: Outcome, call: Call) -> str:
-    return both_outputs(tail(call.stdout), outcome.stderr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 
 from gate.config.commands import mentions
 from gate.config.types import Benchmark
@@ -59,19 +58,15 @@ class Values:
         if outcome.status:
             return Unusable(outcome.status, told, outcome.unstarted)
         try:
-            return metrics(benchmark, _parsed(benchmark, self._output(benchmark, context.scratch)), "")
+            limit, scratch = benchmark.max_output.value, context.scratch
+            data = read_values(scratch / OUTPUT, limit)
+            if named and data is None:
+                raise OutputError("no values: the program did not write {output}")
+            if not named and not data:
+                data = read_values(scratch / _STDOUT, limit)
+            return metrics(benchmark, _parsed(benchmark, data or b""), "")
         except OutputError as error:
             return Unusable(str(error), told, empty=isinstance(error, EmptyError))
-
-    def _output(self, benchmark: Benchmark, scratch: Path) -> bytes:
-        limit = benchmark.max_output.value
-        data = read_values(scratch / OUTPUT, limit)
-        if mentions(benchmark.command, "output"):
-            if data is None:
-                raise OutputError("no values: the program did not write {output}")
-        elif not data:
-            data = read_values(scratch / _STDOUT, limit)
-        return data or b""
 
 
 def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:

@@ -8,7 +8,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePath
+from pathlib import PurePath
+from typing import NamedTuple
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
@@ -35,8 +36,7 @@ _SPACES = {"fi": "fl", "fe": "fl", "cfi": "fl", "cfl": "fl", "cfn": "fn", "cob":
 _FIRST = frozenset("0123456789+-*")
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """A function as callgrind names it."""
 
     binary: str
@@ -93,19 +93,20 @@ class _Reader:
         self.addressed = False
         self.count: float | None = None
         """Of the calls whose cost is in the next line."""
-        self.columns = 1
-        self.event = 0
+        self.columns, self.event = 1, 0
         self._names: dict[str, dict[str, str]] = {"ob": {}, "fl": {}, "fn": {}}
         # of what is inlined: it has another file than its function
-        self._inlined = ""
+        self._binary, self._inlined, self._address = "", "", 0
         self._function = Function("", "", "")
-        self._binary = ""
         self._called: dict[str, str] = {}
-        self._address = 0
 
     def position(self, kind: str, text: str) -> None:
         space = _SPACES.get(kind, kind)
-        name = self._named(space, text)
+        found, name = _NAME.fullmatch(text), text
+        if found is not None:
+            if found[2] is not None:
+                self._names[space][found[1]] = found[2]
+            name = self._names[space].get(found[1], "")
         if kind.startswith("c"):
             self._called[space] = name
         elif kind == "ob":
@@ -115,17 +116,12 @@ class _Reader:
         else:
             self._inlined = name
 
-    def _named(self, space: str, text: str) -> str:
-        found = _NAME.fullmatch(text)
-        if found is None:
-            return text
-        if found[2] is not None:
-            self._names[space][found[1]] = found[2]
-        return self._names[space].get(found[1], "")
-
     def cost(self, numbers: list[str]) -> Spent:
-        if self.addressed:
-            self._address = _moved(self._address, numbers[0])
+        if self.addressed and (text := numbers[0]) != "*":
+            if text[0] in "+-":
+                self._address += int(text, 0 if "x" in text else 10)
+            else:
+                self._address = int(text, 0)
         place = self.columns + self.event
         # trailing zeros are left out
         amount = float(int(numbers[place])) if place < len(numbers) else 0.0
@@ -135,19 +131,9 @@ class _Reader:
         count, self.count = self.count, None
         if count is None:
             return Spent(self._function, address, amount)
-        called, self._called = self._called, {}
-        callee = Function(
-            called.get("ob", self._binary), called.get("fl", self._inlined), called.get("fn", self._function.name)
-        )
-        return Spent(self._function, address, amount, callee, count)
-
-
-def _moved(address: int, text: str) -> int:
-    if text == "*":
-        return address
-    if text[0] in "+-":
-        return address + int(text, 0 if "x" in text else 10)
-    return int(text, 0)
+        known = {"ob": self._binary, "fl": self._inlined, "fn": self._function.name} | self._called
+        self._called = {}
+        return Spent(self._function, address, amount, Function(known["ob"], known["fl"], known["fn"]), count)
 
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
@@ -155,8 +141,7 @@ _LINE = re.compile(r":(?:\d+|\?)(?: \(discriminator \d+\))?$")
 _DEEPEST_INLINED = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Inlined:
+class Inlined(NamedTuple):
     """A function that is inlined at an address."""
 
     name: str
@@ -181,12 +166,11 @@ def chains(data: bytes) -> dict[int, Sequence[Inlined]]:
             lines.append(line)
     if not found and data:
         raise OutputError("addr2line wrote what cannot be read")
-    return {address: _chain(each) for address, each in found.items() if len(each) > 2}
-
-
-def _chain(lines: list[str]) -> Sequence[Inlined]:
-    pairs = [Inlined(name, _LINE.sub("", place)) for name, place in zip(lines[0:-2:2], lines[1:-2:2], strict=False)]
-    return tuple(reversed(pairs[:_DEEPEST_INLINED]))
+    pairs = {
+        address: [Inlined(name, _LINE.sub("", place)) for name, place in zip(each[0:-2:2], each[1:-2:2], strict=False)]
+        for address, each in found.items()
+    }
+    return {address: tuple(reversed(each[:_DEEPEST_INLINED])) for address, each in pairs.items() if each}
 
 
 _LEAST = 1e-4
@@ -245,17 +229,14 @@ def drawn(arcs: Arcs) -> Counted:
                 for callee, cost in arcs.calls.get(frame, {}).items()
                 if callee not in stack and cost * share > total * _LEAST
             ]
-    return Counted(_exact(found, arcs.own), arcs.counts)
-
-
-def _exact(found: Mapping[tuple[Frame, ...], float], own: Mapping[Frame, float]) -> dict[tuple[Frame, ...], float]:
-    """Scale the stacks of each function to its own cost."""
+    # the stacks of each function, scaled to its own cost
     reached: dict[Frame, float] = defaultdict(float)
     for stack, cost in found.items():
         reached[stack[-1]] += cost
+    own = arcs.own
     exact = {stack: cost * own.get(stack[-1], 0.0) / reached[stack[-1]] for stack, cost in found.items() if cost > 0}
     exact.update({(frame,): cost for frame, cost in own.items() if cost > 0 and not reached[frame]})
-    return exact
+    return Counted(exact, arcs.counts)
 
 
 _SLOWER = 100.0
@@ -299,7 +280,12 @@ class Callgrind(Profiler):
             f"--callgrind-out-file={escaped(context.scratch / PROFILE)}.%p",
             f"--log-file={escaped(context.scratch / 'valgrind.log')}.%p",
         )
-        argv = with_options(subject, command, _options(subject))
+        options: tuple[str, ...] = ()
+        if subject.benchmark.measured.suite:
+            rounds = max(1, min(10**6, math.ceil(_SECONDS / max(subject.seconds, 1e-9))))
+            chosen = f"--benchmark_filter=^{re.escape(subject.line)}$"
+            options = (chosen, "--benchmark_repetitions=1", f"--benchmark_min_time={rounds}x")
+        argv = with_options(subject, command, options)
         return replace(
             command,
             argv=(found.path, *OPTIONS, "--dump-instr=yes", *files, "--", *argv),
@@ -319,7 +305,10 @@ class Callgrind(Profiler):
         for number, (binary, costs) in enumerate(sorted(by_binary.items())):
             most = sorted(costs, key=lambda address: -costs[address])[:_MOST_ADDRESSES]
             list_ = context.scratch / f"{_ADDRESSES}.{number}"
-            _write_new(list_, f"{binary}\n" + "".join(f"{address:#x}\n" for address in most))
+            # where a program that has ended may have left anything, such as a link
+            descriptor = os.open(list_, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+                opened.write(f"{binary}\n" + "".join(f"{address:#x}\n" for address in most))
             text = 'tail -n +2 "$1" | exec "$2" -a -f -i -C -e "$3"'
             argv = ("sh", "-c", text, "perfgate", str(list_), program, binary)
             yield replace(command, argv=argv, stdout=context.told / f"{_INLINED}.{number}", max_stdout=MOST_OUTPUT)
@@ -335,10 +324,9 @@ class Callgrind(Profiler):
         for file in sorted(context.scratch.glob(f"{_ADDRESSES}.*")):
             binary = (read_regular(file, MOST_OUTPUT) or b"").partition(b"\n")[0].decode("utf-8", "replace")
             found[binary] = chains(read_regular(context.told / f"{_INLINED}{file.suffix}", MOST_OUTPUT) or b"")
-        arcs, inlined = Arcs(), found
-        names = Names(Places(context.directory))
+        arcs, names = Arcs(), Names(Places(context.directory))
         for data in _profiles(context):
-            add(data, arcs, names, inlined)
+            add(data, arcs, names, found)
         if not arcs.own:
             raise OutputError("callgrind wrote no profile")
         return drawn(arcs)
@@ -350,27 +338,9 @@ class Callgrind(Profiler):
         return Sampled(only, "instructions", approximate=True, calls=calls)
 
 
-def _options(subject: Subject) -> tuple[str, ...]:
-    if not subject.benchmark.measured.suite:
-        return ()
-    rounds = max(1, min(10**6, math.ceil(_SECONDS / max(subject.seconds, 1e-9))))
-    return (
-        f"--benchmark_filter=^{re.escape(subject.line)}$",
-        "--benchmark_repetitions=1",
-        f"--benchmark_min_time={rounds}x",
-    )
-
-
 def _profiles(context: Context) -> Iterator[bytes]:
     for file in sorted(context.scratch.glob(f"{PROFILE}.*")):
         yield read_regular(file, MOST_OUTPUT) or b""
-
-
-def _write_new(file: Path, text: str) -> None:
-    """Write a file where a program that has ended may have left anything, such as a link."""
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-        opened.write(text)
 
 
 class Names:

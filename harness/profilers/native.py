@@ -44,16 +44,11 @@ def is_native(subject: Subject, *, go: bool) -> bool:
     if program is None or not program.is_file():
         # such as a shell's own word, behind which a program comes
         return True
-    head = _head(program)
-    if head.startswith(_SCRIPT):
-        return b"sh" in head.split(b"\n", 1)[0]
-    return go or not is_go(program)
-
-
-def _head(program: Path) -> bytes:
     with suppress(OSError), program.open("rb") as file:
-        return file.read(256)
-    return b""
+        first = file.read(256).split(b"\n", 1)[0]
+        if first.startswith(_SCRIPT):
+            return b"sh" in first
+    return go or not is_go(program)
 
 
 @lru_cache

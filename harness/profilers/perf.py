@@ -51,8 +51,10 @@ class Perf(Profiler):
             return Absent(install(caller, _PACKAGES))
         try:
             version = ask((path, "--version"), caller).stdout.decode("utf-8", "replace").split() or [""]
-            if _samples(path, caller):
-                return Found(path, f"perf {version[-1]}"[:80])
+            with tempfile.TemporaryDirectory() as folder:
+                call = (path, "record", "-q", "-e", _EVENT, "-o", str(Path(folder) / _DATA), "--", "true")
+                if ask(call, caller).returncode == 0:
+                    return Found(path, f"perf {version[-1]}"[:80])
         except (OSError, subprocess.TimeoutExpired) as error:
             return Absent("", str(error))
         return Absent("", _NO_COUNTERS)
@@ -81,12 +83,6 @@ class Perf(Profiler):
         """
         periods = parse(read_regular(context.scratch / _STACKS, MOST_OUTPUT) or b"")
         return {stack: period / 1e9 for stack, period in periods.items()}
-
-
-def _samples(path: str, caller: Mapping[str, str]) -> bool:
-    with tempfile.TemporaryDirectory() as folder:
-        call = (path, "record", "-q", "-e", _EVENT, "-o", str(Path(folder) / _DATA), "--", "true")
-        return ask(call, caller).returncode == 0
 
 
 def parse(data: bytes) -> Costs:

@@ -7,7 +7,7 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
@@ -86,27 +86,6 @@ def operations(subject: Subject) -> int:
     return max(1, min(_MOST, math.ceil(_SECONDS / max(subject.seconds, 1e-9))))
 
 
-@dataclass(slots=True)
-class _Function:
-    name: int = 0
-    file: int = 0
-    line: int = 0
-
-
-@dataclass(slots=True)
-class _Tables:
-    """What a profile's messages refer to by number."""
-
-    strings: list[str] = field(default_factory=list)
-    functions: dict[int, _Function] = field(default_factory=dict)
-    locations: dict[int, list[int]] = field(default_factory=dict)
-    """Functions, those first that are inlined into the next ones."""
-    types: list[tuple[int, int]] = field(default_factory=list)
-    """Name and unit of each value of a sample."""
-    samples: list[tuple[list[int], list[int]]] = field(default_factory=list)
-    """Locations, the innermost first, and values."""
-
-
 def parse(data: bytes, places: Places) -> Costs:
     """Read a profile of CPU time: seconds by stack.
 
@@ -116,32 +95,58 @@ def parse(data: bytes, places: Places) -> Costs:
         OutputError: it is not one.
     """
     try:
-        tables = _read(_unpacked(data))
-        return _costs(tables, places)
+        if data.startswith(b"\x1f\x8b"):
+            unpacker = zlib.decompressobj(wbits=31)
+            data = unpacker.decompress(data, MOST_OUTPUT)
+            if not unpacker.eof:
+                raise ValueError
+        return _costs(data, places)
     except (IndexError, KeyError, ValueError, OverflowError, zlib.error):
         raise OutputError("the profile of the test binary cannot be read") from None
 
 
-def _unpacked(data: bytes) -> bytes:
-    if not data.startswith(b"\x1f\x8b"):
-        return data
-    unpacker = zlib.decompressobj(wbits=31)
-    found = unpacker.decompress(data, MOST_OUTPUT)
-    if not unpacker.eof:
-        raise ValueError
-    return found
-
-
-def _costs(tables: _Tables, places: Places) -> Costs:
-    strings = tables.strings
-    place = next(n for n, (_, unit) in reversed([*enumerate(tables.types)]) if strings[unit] == "nanoseconds")
-    frames = {
-        number: Frame(strings[each.name], places.of(strings[each.file]), each.line if 0 < each.line < 2**31 else None)
-        for number, each in tables.functions.items()
+def _costs(data: bytes, places: Places) -> Costs:
+    """Read a profile's messages, which refer to each other by number."""
+    strings: list[str] = []
+    units: list[int] = []  # of the values of a sample
+    functions: dict[int, tuple[int, ...]] = {}  # name, file and line
+    locations: dict[int, list[int | bytes]] = {}  # functions, those first that are inlined into the next ones
+    samples: list[tuple[list[int], list[int]]] = []  # locations, the innermost first, and values
+    for number, value in _fields(data):
+        if not isinstance(value, bytes):
+            continue
+        if number == 6:
+            strings.append(value.decode("utf-8", "replace"))
+        if number not in (1, 2, 4, 5):
+            continue
+        inner = [*_fields(value)]
+        plain = {key: each for key, each in inner if isinstance(each, int)}
+        if number == 1:
+            units.append(plain.get(2, 0))
+        elif number == 2:
+            samples.append((_numbers(inner, 1), _numbers(inner, 2)))
+        elif number == 4:
+            lines = [dict(_fields(each)) for key, each in inner if key == 4 and isinstance(each, bytes)]
+            locations[plain.get(1, 0)] = [line.get(1, 0) for line in lines]
+        else:
+            functions[plain.get(1, 0)] = tuple(plain.get(key, 0) for key in (2, 4, 5))
+    place = next(n for n, unit in reversed([*enumerate(units)]) if strings[unit] == "nanoseconds")
+    frames: dict[int | bytes, Frame] = {
+        number: Frame(strings[name], places.of(strings[file]), line if 0 < line < 2**31 else None)
+        for number, (name, file, line) in functions.items()
     }
+    return _added_up(samples, locations, frames, place)
+
+
+def _added_up(
+    samples: list[tuple[list[int], list[int]]],
+    locations: dict[int, list[int | bytes]],
+    frames: dict[int | bytes, Frame],
+    place: int,
+) -> Costs:
     found: dict[tuple[Frame, ...], float] = defaultdict(float)
-    for locations, values in tables.samples:
-        stack = [frames[function] for location in locations for function in tables.locations[location]]
+    for whole, values in samples:
+        stack = [frames[function] for location in whole for function in locations[location]]
         if values[place] < 0 or not stack:
             raise ValueError
         # a signal that preempts a goroutine comes with that of the profiler, which then sees what the first one called
@@ -151,55 +156,14 @@ def _costs(tables: _Tables, places: Places) -> Costs:
     return found
 
 
-def _read(data: bytes) -> _Tables:
-    tables = _Tables()
-    for number, value in _fields(data):
-        if not isinstance(value, bytes):
-            continue
-        if number == 1:
-            each = dict(_fields(value))
-            tables.types.append((_int(each.get(1, 0)), _int(each.get(2, 0))))
-        elif number == 2:
-            tables.samples.append(_sample(value))
-        elif number == 4:
-            _location(value, tables)
-        elif number == 5:
-            each = dict(_fields(value))
-            tables.functions[_int(each.get(1, 0))] = _Function(*(_int(each.get(key, 0)) for key in (2, 4, 5)))
-        elif number == 6:
-            tables.strings.append(value.decode("utf-8", "replace"))
-    return tables
-
-
-def _sample(data: bytes) -> tuple[list[int], list[int]]:
-    found: dict[int, list[int]] = {1: [], 2: []}
-    for number, value in _fields(data):
-        if number in found:
-            found[number] += _numbers(value) if isinstance(value, bytes) else [value]
-    return found[1], found[2]
-
-
-def _location(data: bytes, tables: _Tables) -> None:
-    number, functions = 0, []
-    for key, value in _fields(data):
-        if key == 1:
-            number = _int(value)
-        elif key == 4 and isinstance(value, bytes):
-            functions.append(_int(dict(_fields(value)).get(1, 0)))
-    tables.locations[number] = functions
-
-
-def _int(value: int | bytes) -> int:
-    if isinstance(value, bytes):
-        raise ValueError
-    return value
-
-
-def _numbers(data: bytes) -> list[int]:
-    found, at = [], 0
-    while at < len(data):
-        value, at = _varint(data, at)
-        found.append(value)
+def _numbers(fields: list[tuple[int, int | bytes]], number: int) -> list[int]:
+    found = []
+    for data in (value for key, value in fields if key == number):
+        at = 0
+        while isinstance(data, bytes) and at < len(data):
+            value, at = _varint(data, at)
+            found.append(value)
+        found += [] if isinstance(data, bytes) else [data]
     return found
 
 

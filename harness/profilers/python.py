@@ -34,7 +34,7 @@ _MOST = 40
 """Executions."""
 _SUITES = ("pytest-benchmark", "pyperf")
 _INTERPRETER = r"python[\d.]*t?|pypy[\d.]*|pytest|py\.test|pyperf"
-_LOOP = (Frame("BenchmarkFixture._make_runner.<locals>.runner"), Frame("runner"))
+_LOOP = ("BenchmarkFixture._make_runner.<locals>.runner", "runner")
 _CALIBRATION = frozenset(["_calibrate_timer", "BenchmarkFixture._calibrate_timer"])
 _MOST_DEPTH = 2000
 
@@ -53,7 +53,12 @@ class Python(Profiler):
         """Return whether the command starts Python, by its name or its first line."""
         if subject.benchmark.measured.suite:
             return subject.benchmark.instrument in _SUITES
-        return subject.names(_INTERPRETER) or _is_script(subject.program)
+        first = b""
+        with suppress(OSError):
+            if subject.program is not None:
+                with subject.program.open("rb") as file:
+                    first = file.readline(200)
+        return subject.names(_INTERPRETER) or bool(re.match(rb"#!.*\b(?:python|pypy)", first))
 
     def effort(self, subject: Subject) -> Effort:
         """Execute for ten seconds, a suite once."""
@@ -94,7 +99,16 @@ class Python(Profiler):
             data = read_regular(file, MOST_OUTPUT) or b""
             for stack, seconds in parse(data, places).items():
                 found[stack] += seconds
-        return _of_loop(found) if subject.benchmark.instrument == "pytest-benchmark" else found
+        if subject.benchmark.instrument != "pytest-benchmark":
+            return found
+        # what its loop calls, without pytest itself
+        inner: dict[tuple[Frame, ...], float] = defaultdict(float)
+        for stack, cost in found.items():
+            names = [frame.function for frame in stack]
+            start = next((n for n, name in enumerate(names) if name in _LOOP), None)
+            if start is not None and _CALIBRATION.isdisjoint(names):
+                inner[stack[start:]] += cost
+        return inner or found
 
 
 def parse(data: bytes, places: Places) -> dict[tuple[Frame, ...], float]:
@@ -109,7 +123,10 @@ def parse(data: bytes, places: Places) -> dict[tuple[Frame, ...], float]:
         kind, _, rest = line.partition(" ")
         if kind == "f":
             name, path, line = [*rest.split("\t"), "", ""][:3]
-            frames.append(Frame(name, _module(path, places), int(line) if re.fullmatch(r"\d{1,7}", line) else None))
+            # <frozen importlib._bootstrap> and <string> are no paths, though they were made absolute
+            frozen = re.search(r"<[^/]*>$", path)
+            number = int(line) if re.fullmatch(r"\d{1,7}", line) else None
+            frames.append(Frame(name, frozen[0] if frozen else places.of(path), number))
             continue
         try:
             seconds, *indices = rest.split(" ")
@@ -120,12 +137,6 @@ def parse(data: bytes, places: Places) -> dict[tuple[Frame, ...], float]:
             raise OutputError(f"the sampler wrote what cannot be read: {line[:80]!r}")
         found[stack] += cost
     return found
-
-
-def _module(path: str, places: Places) -> str:
-    # <frozen importlib._bootstrap> and <string> are no paths, though they were made absolute
-    frozen = re.search(r"<[^/]*>$", path)
-    return frozen[0] if frozen else places.of(path)
 
 
 def _options(subject: Subject) -> tuple[str, ...]:
@@ -144,27 +155,6 @@ def _options(subject: Subject) -> tuple[str, ...]:
     if benchmark.instrument == "pyperf":
         return (f"--loops={max(1, math.ceil(_SECONDS / 3 / max(subject.seconds, 1e-6)))}", "--values=3")
     return ()
-
-
-def _of_loop(costs: Costs) -> Costs:
-    """Leave what the loop of pytest-benchmark calls, without pytest itself."""
-    found: dict[tuple[Frame, ...], float] = defaultdict(float)
-    for stack, cost in costs.items():
-        names = [frame.function for frame in stack]
-        if _CALIBRATION.isdisjoint(names):
-            start = next((n for n, name in enumerate(names) if name in {each.function for each in _LOOP}), None)
-            if start is not None:
-                found[stack[start:]] += cost
-    return found or costs
-
-
-def _is_script(program: Path | None) -> bool:
-    first = b""
-    with suppress(OSError):
-        if program is not None:
-            with program.open("rb") as file:
-                first = file.readline(200)
-    return bool(re.match(rb"#!.*\b(?:python|pypy)", first))
 
 
 PROFILER = Python()

@@ -152,7 +152,9 @@ class Companions:
             else context.scratch / "service.log"
         )
         log.parent.mkdir(exist_ok=True)
-        ready = _ready(service, context)
+        # a command's placeholders are left, since they are quoted for the shell
+        ready = service.ready or "tcp:{port}"
+        ready = ready if ready.startswith("command:") else arguments([ready], _values(context, context.port))[0]
         probe = self._probe(ready, log, context)
         command = _command(service.command, context, context.port, service.cpus)
         background = self._start("service", command, log)
@@ -201,12 +203,6 @@ def _command(command: str | list[str], context: Context, port: int, cpus: str | 
         cpus=cpus,
         confined=context.confined,
     )
-
-
-def _ready(service: Service, context: Context) -> str:
-    """Return when a service is ready; a command's placeholders are left, since they are quoted for the shell."""
-    ready = service.ready or "tcp:{port}"
-    return ready if ready.startswith("command:") else arguments([ready], _values(context, context.port))[0]
 
 
 _FIRST, _LAST = 10000, 65535

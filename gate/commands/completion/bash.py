@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from gate.cli.catalogue import Entry, entries, kind, setting_keys
+from gate.cli.catalogue import entries, kind, setting_keys
 from gate.commands.completion import dynamic
 
 BEGIN = f"""\
@@ -112,38 +112,27 @@ def script() -> str:
     """Return the script."""
     found = entries()
     parts = {each.name: " ".join(each.command.parts) for each in found if each.command.parts}
+    flags = {each.name: " ".join(one.flag for one in each.parameters if one.flag) for each in found}
+    # patterns of a command with an option, by what its value is
+    kinds: dict[str, list[str]] = {}
+    for name, each in ((entry.name, each) for entry in found for each in entry.parameters):
+        if each.metavar is not None or not each.flag:
+            said = kind(each)
+            kinds.setdefault(f"words {' '.join(each.known)}" if said == "words" else said, []).append(
+                f'"{name} {each.flag}"'
+            )
     return "".join(
         (
             BEGIN,
-            f"\n_perfgate_commands={_quoted([each.name for each in found if ' ' not in each.name])}\n",
+            f"\n_perfgate_commands={shlex.quote(' '.join(each.name for each in found if ' ' not in each.name))}\n",
             f"\n_perfgate_settings() {{\n    printf '%s\\n' {' '.join(setting_keys())}\n}}\n",
             _choosing("_perfgate_parts", '"$1"', [(f'"{name}"', text) for name, text in parts.items()], ""),
-            _choosing("_perfgate_options", '"$1"', [(f'"{each.name}"', _flags(each)) for each in found], ""),
+            _choosing("_perfgate_options", '"$1"', [(f'"{name}"', text) for name, text in flags.items()], ""),
             "\n# of the value of an option ($2), or of an argument where it is empty; none: a switch\n",
-            _choosing("_perfgate_kind", '"$1 $2"', _kinds(found), "none"),
+            _choosing("_perfgate_kind", '"$1 $2"', [("|".join(at), text) for text, at in kinds.items()], "none"),
             _END,
         )
     )
-
-
-def _quoted(words: Sequence[str]) -> str:
-    return shlex.quote(" ".join(words))
-
-
-def _flags(entry: Entry) -> str:
-    return " ".join(each.flag for each in entry.parameters if each.flag)
-
-
-def _kinds(found: Sequence[Entry]) -> list[tuple[str, str]]:
-    """Return patterns of a command with an option, by what its value is."""
-    places: dict[str, list[str]] = {}
-    for entry in found:
-        for each in entry.parameters:
-            if each.metavar is not None or not each.flag:
-                said = kind(each)
-                text = f"words {' '.join(each.known)}" if said == "words" else said
-                places.setdefault(text, []).append(f'"{entry.name} {each.flag}"')
-    return [("|".join(at), text) for text, at in places.items()]
 
 
 def _choosing(name: str, what: str, choices: Sequence[tuple[str, str]], other: str) -> str:

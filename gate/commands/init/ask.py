@@ -110,7 +110,9 @@ class Asked:
     def read(self, pattern: str) -> list[str]:
         """Return the texts of files of the copy, as a glob names them."""
         found = sorted(self.copy.glob(pattern))
-        return [each.read_text(encoding="utf-8", errors="replace") for each in found if _plain(each)]
+        # a link that a tool of the project left there is not followed
+        plain = [each for each in found if each.is_file() and not each.is_symlink()]
+        return [each.read_text(encoding="utf-8", errors="replace") for each in plain]
 
     def inside(self, path: str) -> str | None:
         """Return a path that a tool gave, below the project; None: it lies elsewhere."""
@@ -141,11 +143,6 @@ class Asked:
             with suppress(OSError):
                 (self.copy / path.rstrip("/")).symlink_to(self._tree.directory.absolute() / path.rstrip("/"))
         self._sandbox.own(self.copy)
-
-
-def _plain(place: Path) -> bool:
-    # a link that a tool of the project left there is not followed
-    return place.is_file() and not place.is_symlink()
 
 
 @contextmanager

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.found import (
@@ -23,7 +23,7 @@ from gate.commands.init.found import (
     tests,
     within,
 )
-from gate.commands.init.tree import Tree, folder_of
+from gate.commands.init.tree import Tree, folder_of, table_of
 
 _NAME = re.compile(r"\w[\w.-]*", re.ASCII)
 """What can stand in a command as it is; Cargo takes more for the name of a target than for that of a package."""
@@ -45,8 +45,7 @@ _TARGET = "--target-dir target"
 _COMMENT = "Dependencies are compiled once a side; what is touched is compiled and linked again in each build."
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(NamedTuple):
     folder: str
     """Of its package, "" for the project's own."""
     package: str
@@ -117,6 +116,17 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     return _with_lock(tree, replace(found, rows=[*found.rows, *rows], place=packages[0][0]["place"]))
 
 
+def _with_lock(tree: Tree, found: Found) -> Found:
+    lock = str(PurePosixPath(found.place, "Cargo.lock"))
+    if lock in tree.names:
+        # a tracked one is written anew where Cargo.toml asks for more
+        return replace(found, changes=[lock])
+    own = shlex.quote(lock)
+    # an ignored one is taken along; cargo would write through the link of `share`
+    taken = replace(found, share=[lock], setup=f"cp {own} {own}.own && mv {own}.own {own}")
+    return taken if lock in tree.ignored else found
+
+
 def _packages(tree: Tree, ask: Asked) -> Iterator[tuple[dict[str, Any], bool]]:
     """Yield the packages, and whether each is one that cargo builds when none is named."""
     manifests = [
@@ -149,7 +159,7 @@ def _packages(tree: Tree, ask: Asked) -> Iterator[tuple[dict[str, Any], bool]]:
             yield {
                 "name": each["name"], "manifest": place, "targets": targets, "run": each.get("default_run"),
                 "dependencies": {one["name"]: one["req"] for one in each["dependencies"]},
-                "metadata": each["metadata"] if isinstance(each["metadata"], dict) else {},
+                "metadata": table_of(each, "metadata"),
                 "place": folder_of(manifest),
             }, each["id"] in default  # fmt: skip
 
@@ -177,18 +187,12 @@ def _simply(tree: Tree, manifest: str) -> dict[str, Any] | None:
                 targets[kind, name] = source
     if f"{lead}src/main.rs" in tree.names:
         targets.setdefault(("bin", package["name"]), f"{lead}src/main.rs")
-    every = [tables.get(key) for key in ("dependencies", "dev-dependencies")]
-    needs = {
-        name: str(v.get("version", "") if isinstance(v, dict) else v)
-        for t in every
-        if isinstance(t, dict)
-        for name, v in t.items()
-    }
-    metadata = package.get("metadata")
+    every = table_of(tables, "dependencies") | table_of(tables, "dev-dependencies")
+    needs = {name: str(v.get("version", "") if isinstance(v, dict) else v) for name, v in every.items()}
     return {
         "name": package["name"], "manifest": manifest, "run": package.get("default-run"), "dependencies": needs,
         "targets": [(kind, name, path, ()) for (kind, name), path in targets.items()],
-        "metadata": metadata if isinstance(metadata, dict) else {}, "place": folder,
+        "metadata": table_of(package, "metadata"), "place": folder,
     }  # fmt: skip
 
 
@@ -214,23 +218,21 @@ def _of_benches(tree: Tree, every: list[_Target]) -> Found:
     plan, length = suite_plan(sum(each.cases for each in criterion), 0.2 * len(criterion))
     if not criterion:
         plan = fixed_plan(sum(each.cases for each in benches), 0.1, _SECONDS[str(benches[0].library)])
-    measured = [_measured(name, each, length) for name, each in zip(names, benches, strict=True)]
+    measured = []
+    for name, bench in zip(names, benches, strict=True):
+        options = ["--bench"]
+        if bench in criterion:
+            seconds = [5 * length, 10 * length]
+            if _WHOLE.match(bench.dependencies.get("criterion", "")):
+                seconds = [1, max(1, round(seconds[1]))]
+            options += [f"--warm-up-time={seconds[0]:g}", f"--measurement-time={seconds[1]:g}"]
+        command = within(bench.folder, [f"./target/bench-{name}", *options])
+        form = None if bench in criterion else bench.library
+        measured.append(Measured(name, command, [], "values" if form else "criterion", form))
     libraries = " and ".join(sorted({str(each.library) for each in benches}))
     made = [str(PurePosixPath("target", f"bench-{name}")) for name in names]
     build = _build(tree, [*zip(made, benches, strict=True)])
     return Found("cargo", f"{libraries} benches", measured, build, _COMMENT, artifacts=made, rows=rows, amount=plan)
-
-
-def _measured(name: str, bench: _Target, length: float) -> Measured:
-    options = ["--bench"]
-    if bench.library == "criterion":
-        seconds = [5 * length, 10 * length]
-        if _WHOLE.match(bench.dependencies.get("criterion", "")):
-            seconds = [1, max(1, round(seconds[1]))]
-        options += [f"--warm-up-time={seconds[0]:g}", f"--measurement-time={seconds[1]:g}"]
-    command = within(bench.folder, [f"./target/bench-{name}", *options])
-    form = None if bench.library == "criterion" else bench.library
-    return Measured(name, command, [], "values" if form else "criterion", form)
 
 
 def _build(tree: Tree, made: list[tuple[str, _Target]]) -> str:
@@ -260,8 +262,7 @@ def _manifest(target: _Target) -> str:
 
 def _triple(tree: Tree) -> str:
     """Return the directory that `build.target` of cargo's config puts below target/."""
-    build = tree.toml(".cargo/config.toml").get("build", {})
-    target = build.get("target") if isinstance(build, dict) else None
+    target = table_of(tree.toml(".cargo/config.toml"), "build").get("target")
     return f"{target.removesuffix('.json')}/" if isinstance(target, str) and _NAME.fullmatch(target) else ""
 
 
@@ -295,15 +296,3 @@ def _of_tests(tree: Tree, folders: list[str]) -> Found | None:
     return Found(
         "cargo", "Cargo.toml, tests", [tests("tests", command)], build, _COMMENT, environment={"RUST_TEST_THREADS": "1"}
     )
-
-
-def _with_lock(tree: Tree, found: Found) -> Found:
-    """Take an ignored Cargo.lock along; a tracked one is written anew where Cargo.toml asks for more."""
-    lock = str(PurePosixPath(found.place, "Cargo.lock"))
-    if lock in tree.names:
-        return replace(found, changes=[lock])
-    if lock not in tree.ignored:
-        return found
-    # cargo would write through the link of `share`
-    own = shlex.quote(lock)
-    return replace(found, share=[lock], setup=f"cp {own} {own}.own && mv {own}.own {own}")

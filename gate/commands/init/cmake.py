@@ -6,8 +6,9 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.c_sources import BENCH, OTHERS, arguments, library, suite
@@ -26,16 +27,14 @@ _SAFE = re.compile(r"[\w./][\w./+-]*")
 _COMMENT = "Compiled once a side. Each build links again, in another order of the objects (docs/layout.md)."
 
 
-@dataclass(frozen=True, slots=True)
-class _Program:
+class _Program(NamedTuple):
     name: str
     path: str
     sources: list[str]
     texts: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Project:
+class _Project(NamedTuple):
     source: str
     binary: str
     options: tuple[str, ...]
@@ -91,10 +90,7 @@ def _configured(tree: Tree, ask: Asked, source: str, options: tuple[str, ...]) -
     for text in ask.read(f"{asked}/.cmake/api/v1/reply/target-*.json"):
         target = json.loads(text)
         made = [posixpath.normpath(each["path"]) for each in target.get("artifacts", ())]
-        own = not OTHERS & {
-            *PurePosixPath(target["paths"]["source"]).parts,
-            *PurePosixPath(target["paths"]["build"]).parts,
-        }
+        own = not OTHERS & {part for place in target["paths"].values() for part in PurePosixPath(place).parts}
         if not made or not own or not _SAFE.fullmatch(target["name"]):
             continue
         # what is put outside the build folder is told from the root
@@ -109,20 +105,16 @@ def _configured(tree: Tree, ask: Asked, source: str, options: tuple[str, ...]) -
             sources = [each for each in inner if each is not None]
             programs.append(_Program(target["name"], path, sources, [tree.text(each) for each in sources]))
     cache = [
-        entry
+        each
         for text in ask.read(f"{asked}/.cmake/api/v1/reply/cache-v2-*.json")
-        for entry in json.loads(text)["entries"]
+        for each in json.loads(text)["entries"]
     ]
+    values = {each["name"]: each["value"].upper() for each in cache if each["type"] == "BOOL"}
     # options of the project, not of the library of benchmarks
-    options_off = [
-        entry["name"]
-        for entry in cache
-        if entry["type"] == "BOOL"
-        and entry["value"].upper() in ("OFF", "NO", "FALSE", "0", "")
-        and not _NO_OPTION.search(entry["name"])
-    ]
-    bench = tuple(name for name in options_off if BENCH.search(name))
-    tests_ = tuple(name for name in options_off if re.search(r"(BUILD|ENABLE|WITH)_TEST(S|ING)?$|^TESTS$", name))
+    names = [name for name, value in values.items() if value in ("OFF", "NO", "FALSE", "0", "")]
+    names = [name for name in names if not _NO_OPTION.search(name)]
+    bench = tuple(filter(BENCH.search, names))
+    tests_ = tuple(name for name in names if re.search(r"(BUILD|ENABLE|WITH)_TEST(S|ING)?$|^TESTS$", name))
     off = [bench, (*bench, *tests_) if tests_ else ()]
     return _Project(source, binary, options, programs, shared, off)
 
@@ -180,32 +172,23 @@ def _of_benchmarks(project: _Project) -> Found | None:
 def _of_program(tree: Tree, project: _Project, ask: Asked) -> Found | None:
     """Take a benchmark before another program, an example last, and what wants arguments only without tests."""
     rows: list[Row] = []
-    usable: list[tuple[bool, bool, bool, int, _Program, list[str] | None]] = []
+    usable: list[tuple[tuple[bool, ...], _Program, list[str] | None]] = []
     for each in project.programs:
         bench = bool(BENCH.search(each.name))
-        if any(map(re.compile("fuzz", re.IGNORECASE).search, [each.name, *each.sources[:1]])):
+        if re.search("fuzz", " ".join([each.name, *each.sources[:1]]), re.IGNORECASE):
             rows.append(Row(f"program {each.name}", "left out: a fuzz target has no end"))
         elif library(each.texts) is None and (bench or not any(map(_ASIDE.search, [each.name, *each.sources]))):
             known = arguments(tree, each.path, each.sources)
-            usable.append(
-                (
-                    known is None,
-                    not bench,
-                    any(map(_EXAMPLE.search, [each.path, *each.sources])),
-                    len(usable),
-                    each,
-                    known,
-                )
-            )
-    usable.sort(key=lambda each: each[:4])
-    if not usable or (usable[0][0] and _tests(project, ask)):
+            example = any(map(_EXAMPLE.search, [each.path, *each.sources]))
+            usable.append(((known is None, not bench, example), each, known))
+    usable.sort(key=lambda each: each[0])
+    if not usable or (usable[0][0][0] and _tests(project, ask)):
         return None
-    *_, chosen, known = usable[0]
+    _, chosen, known = usable[0]
     measured = program(chosen.path, known)
     if BENCH.search(chosen.name) and known is not None:
         measured = replace(measured, rank=Rank.BENCHMARK)
-    others = [each[4].name for each in usable[1:]]
-    rows += [Row(f"program {name}", "left out: one program is measured") for name in others]
+    rows += [Row(f"program {each.name}", "left out: one program is measured") for _, each, _ in usable[1:]]
     evidence = f"{_FILE}, program {chosen.name}"
     return Found("cmake", evidence, [measured], _build(project, [chosen]), _COMMENT, artifacts=[chosen.path], rows=rows)
 

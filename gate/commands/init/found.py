@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 MOST = 12
 """Programs or packages of benchmarks that are written."""
@@ -44,8 +45,7 @@ class Measured:
     """A whole test run or the like, of which fewer are measured."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A line of the table of what was seen: what it is, and what became of it with the reason."""
 
     what: str
@@ -162,16 +162,10 @@ def program(path: str, arguments: list[str] | None) -> Measured:
     name = PurePosixPath(path).name
     if arguments is None:
         return placeholder(f'{path} reads arguments or its input: command = ["./{path}", "its", "arguments"]')
-    what = (
-        "Its start only"
-        if arguments == ["--help"]
-        else "On a file of the project"
-        if arguments
-        else "Without arguments"
-    )
-    return Measured(
-        name, [f"./{path}", *arguments], [f"{what}: better a command that does real work."], rank=Rank.PROGRAM
-    )
+    whole = "On a file of the project" if arguments else "Without arguments"
+    what = "Its start only" if arguments == ["--help"] else whole
+    comment = [f"{what}: better a command that does real work."]
+    return Measured(name, [f"./{path}", *arguments], comment, rank=Rank.PROGRAM)
 
 
 def tests(name: str, command: list[str] | str) -> Measured:
@@ -184,11 +178,9 @@ def within(folder: str, words: list[str]) -> list[str] | str:
     """Return a command that is run in a folder of the project, whose own paths are those of the project."""
     if folder in ("", "."):
         return words
-    return f"cd {shlex.quote(folder)} && {shlex.join([_from(folder, words[0]), *words[1:]])}"
-
-
-def _from(folder: str, path: str) -> str:
-    return "../" * len(PurePosixPath(folder).parts) + path.removeprefix("./") if path.startswith("./") else path
+    up = "../" * len(PurePosixPath(folder).parts)
+    first = up + words[0].removeprefix("./") if words[0].startswith("./") else words[0]
+    return f"cd {shlex.quote(folder)} && {shlex.join([first, *words[1:]])}"
 
 
 def names_of(places: Iterable[str], top: str) -> list[str]:

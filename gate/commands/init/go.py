@@ -7,9 +7,8 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.found import Found, Measured, Row, kept, names_of, placeholder, program, suite_plan, tests
@@ -31,8 +30,7 @@ _LINKED = (
 _BINARIES = "bench.tests"
 
 
-@dataclass(frozen=True, slots=True)
-class _Package:
+class _Package(NamedTuple):
     folder: str  # "" for the project's own
     module: str
     name: str
@@ -70,9 +68,7 @@ def _packages(tree: Tree, ask: Asked, module: str, modules: list[str]) -> Iterat
     listed = [*_decoded(answer)] if answer is not None else []
     if answer is None:
         ask.refused(posixpath.join(module, "go.mod"))
-        inner = [
-            other for other in modules if other != module and f"{other}/".startswith(f"{module}/" if module else "")
-        ]
+        inner = [each for each in modules if each != module and f"{each}/".startswith(f"{module}/".lstrip("/"))]
         for path in tree.ending(".go", under=module):
             folder = folder_of(path)
             if _unseen(path) or any(f"{folder}/".startswith(f"{other}/") for other in inner):
@@ -105,9 +101,8 @@ def _decoded(text: str) -> Iterator[dict[str, Any]]:
 def _of_benchmarks(tree: Tree, every: list[_Package], place: str) -> Found:
     folders, rows = kept([each.folder for each in every], "packages with benchmarks")
     packages = [each for each in every if each.folder in folders]
-    cases = sum(
-        len(_BENCHMARK.findall(each.tests)) + (_INNER_CASES - 1) * len(_INNER.findall(each.tests)) for each in packages
-    )
+    tests_ = "\n".join(each.tests for each in packages)
+    cases = len(_BENCHMARK.findall(tests_)) + (_INNER_CASES - 1) * len(_INNER.findall(tests_))
     plan, length = suite_plan(cases, 0.1 * len(packages))
     names = names_of(folders, _name(tree))
     build, binaries = _programs(tree, packages)

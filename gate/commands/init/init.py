@@ -82,25 +82,21 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
         return Exit.USAGE
     why = _untried(options, tree, found) if options.tries or not found.measures_something else ""
     if not options.tries or why:
-        out.write(
-            _printable(
-                [*_summary(options, found), *([f"not tried: {why}"] if why else []), "next:", *_next(options, why)]
-            )
-        )
+        untried = [f"not tried: {why}"] if why else []
+        out.write(_printable([*_summary(options, found), *untried, "next:", *_next(options, why)]))
         return Exit.ERROR if why else Exit.PASS
     out.write(_printable([*_summary(options, found), "trying it (--no-try skips this, and so does Ctrl-C):"]))
     out.flush()
     found, missing = _tried(options, tree, found, out, err)
     last = [f"missing: {name or 'the build'}: {reason(text)}" for name, text in missing.items()]
-    out.write(
-        _printable([*(last or []), "", "also:" if not missing else "next:", *_next(options, "", failed=bool(missing))])
-    )
+    then = "next:" if missing else "also:"
+    out.write(_printable([*last, "", then, *_next(options, "", failed=bool(missing))]))
     return Exit.ERROR if missing else Exit.PASS
 
 
 def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: TextIO) -> tuple[Found, Mapping[str, str]]:
     """Try what was written, and write it again as a trial teaches; return it with what gave no values."""
-    chosen, attempt = False, 0
+    chosen, attempt, again = False, 0, replace(options, force=True)
     while True:
         screen = io.StringIO()
         trial = _trial(options, screen, err)
@@ -114,7 +110,7 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
             chose = f"chosen: {few[1]}, the fastest of each group, by the suite's own filter"
             out.write(f"{few[2]} cases; {chose}\n")
             out.flush()
-            _write(replace(options, force=True), tree, found)
+            _write(again, tree, found)
             continue
         attempt += 1
         cure = mended(found, tree, taught) if taught.failed and attempt < _ATTEMPTS else None
@@ -123,12 +119,12 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
             failed = "; ".join(f"{name or 'the build'}: {reason(text)}" for name, text in taught.failed.items())
             out.write(_printable([f"attempt {attempt}: {failed[:300]}", f"  mended: {what}"]))
             out.flush()
-            _write(replace(options, force=True), tree, found)
+            _write(again, tree, found)
             continue
         out.write(screen.getvalue())
         better = found if taught.failed else fitted(found, trial)
         if better != found:
-            _write(replace(options, force=True), tree, better)
+            _write(again, tree, better)
             plan = better.plan
             most = f", builds up to {plan.most}" if plan.most else ""
             counts = f"executions = {plan.executions}, iterations = {plan.iterations}{most}"
@@ -255,13 +251,9 @@ def _summary(options: InitOptions, found: Found) -> list[str]:
     for each in found.rows:
         same.setdefault(each.became, []).append(each.what)
     # what has one reason is one line
-    rows += [
-        (
-            whats[0] if len(whats) == 1 else f"{len(whats)}: {', '.join(whats[:2])}{', ...' if len(whats) > 2 else ''}",
-            became,
-        )
-        for became, whats in same.items()
-    ]
+    for became, whats in same.items():
+        more = ", ..." if len(whats) > 2 else ""
+        rows.append((whats[0] if len(whats) == 1 else f"{len(whats)}: {', '.join(whats[:2])}{more}", became))
     if len(rows) > _ROWS:
         rest = ", ".join(what for what, _ in rows[_ROWS - 1 :])
         rows = [*rows[: _ROWS - 1], (f"{len(rows) - _ROWS + 1} more", f"left out: {rest}"[:400])]
@@ -376,21 +368,18 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
         raise UserError(f"several projects lie here, and none at the top: choose with {listed}", option="project")
     others = [each for each in others if each.kind != "generic" or each.evidence.split()[-1] not in commands]
     # a placeholder and plain tests are no news beside something better
-    more = [
-        Row(f"{each.evidence}", f"left out: --kind {each.kind} measures it")
-        for each in others
-        if each.rank < Rank.TESTS
-    ]
+    better = [each for each in others if each.rank < Rank.TESTS]
+    more = [Row(each.evidence, f"left out: --kind {each.kind} measures it") for each in better]
     rows = [*first.rows, *more]
     if first.rank >= Rank.PROGRAM:
         # what is called a benchmark, though nothing here can run it
-        known = f"{commands} {first.build} {first.evidence} {[each.what for each in rows]}"
+        known = " ".join([commands, str(first.build), first.evidence, *(each.what for each in rows)])
         called = dict.fromkeys(
             match[0]
             for path in tree.files
             if path.endswith(_SOURCES) and not {"vendor", "third_party", "node_modules"} & {*PurePosixPath(path).parts}
             for match in [_CALLED.match(path)]
-            if match and match[0] not in known
+            if match and match[0] not in known and PurePosixPath(path).stem not in known.split()
         )
         rows += [Row(each, "left out: init knows no way to run it") for each in called]
     return replace(first, rows=rows, notes=[*first.notes, *ask.notes])

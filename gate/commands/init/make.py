@@ -6,8 +6,9 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.c_sources import BENCH, OTHERS, SOURCES, arguments
@@ -32,8 +33,7 @@ _COMMENT = "Compiled once a side. Each build links again, in another order of th
 _CONFIGURE = ("configure.ac", "configure.in", "configure")
 
 
-@dataclass(frozen=True, slots=True)
-class _Linked:
+class _Linked(NamedTuple):
     path: str
     shared: bool
     sources: list[str]
@@ -113,17 +113,8 @@ def _found(path: str, what: str, measured: Measured, build: str | None, made: li
 def _asked(tree: Tree, ask: Asked, path: str, goal: str | None, *, again: bool = False) -> tuple[str, list[str]]:
     """Return the commands that a goal would run with make's data base, and the names of the targets."""
     folder = posixpath.dirname(path)
-    words = [
-        "make",
-        "-pnkw",
-        *(["-B"] if again else []),
-        "-C",
-        folder or ".",
-        "-f",
-        PurePosixPath(path).name,
-        *([goal] if goal else []),
-    ]
-    said = ask.run(*words)
+    again_ = ["-B"] if again else []
+    said = ask.run("make", "-pnkw", *again_, "-C", folder or ".", "-f", PurePosixPath(path).name, *filter(None, [goal]))
     if said is None:
         if "not installed" in ask.failed:
             rules = re.findall(r"^([\w.-]+)\s*:(?!=)", tree.text(path), re.MULTILINE)
@@ -133,11 +124,8 @@ def _asked(tree: Tree, ask: Asked, path: str, goal: str | None, *, again: bool =
     # of each make that another one starts, too: the last is the first one's
     base = (_BASE.findall(said) or [""])[-1]
     default = next((line for line in base.splitlines() if line.startswith(".DEFAULT_GOAL :=")), "")
-    files = re.split(r"\n# Not a target:\n", base)
-    first = re.findall(r"^([\w.-]+):(?!=)", files[0], re.MULTILINE)
-    return f"{_BASE.sub('', said)}\n{default}", first + [
-        name for part in files[1:] for name in re.findall(r"^([\w.-]+):(?!=)", part, re.MULTILINE)[1:]
-    ]
+    first, *parts = (re.findall(r"^([\w.-]+):(?!=)", part, re.MULTILINE) for part in base.split("\n# Not a target:\n"))
+    return f"{_BASE.sub('', said)}\n{default}", first + [name for names in parts for name in names[1:]]
 
 
 def _linked(ask: Asked, said: str, folder: str) -> Iterator[_Linked]:
@@ -177,9 +165,8 @@ def look_autotools(tree: Tree, ask: Asked) -> Found | None:
     programs = sorted(_programs(tree), key=lambda each: (not BENCH.search(each.path), "test" in each.path))
     known = {each.path: arguments(tree, each.path, each.sources) for each in programs}
     sure = [each for each in programs if known[each.path] is not None and "fuzz" not in each.path]
-    static = (
-        "" if not re.search(r"^\s*LT_INIT\b", tree.text(source), re.MULTILINE) else " --enable-static --disable-shared"
-    )
+    libtool = re.search(r"^\s*LT_INIT\b", tree.text(source), re.MULTILINE)
+    static = " --enable-static --disable-shared" if libtool else ""
     own = next((name for name in ("autogen.sh", "bootstrap", "bootstrap.sh", "buildconf") if name in tree.names), None)
     # many autogen.sh scripts also run configure unless NOCONFIGURE is set
     begin = f"NOCONFIGURE=1 ./{own} && " if own else "autoreconf -fi && "
@@ -216,9 +203,6 @@ def _programs(tree: Tree) -> Iterator[_Linked]:
                 canonical = re.sub(r"[^\w@]", "_", name)
                 own = re.search(rf"^\s*{canonical}_SOURCES\s*=(.*)", text, re.MULTILINE)
                 sources = own[1].split() if own else [f"{name}.c"]
+                places = [posixpath.normpath(posixpath.join(folder, each)) for each in sources]
                 if not _ASIDE & {*PurePosixPath(path).parts}:
-                    yield _Linked(
-                        posixpath.join(folder, name),
-                        False,
-                        [posixpath.normpath(posixpath.join(folder, each)) for each in sources],
-                    )
+                    yield _Linked(posixpath.join(folder, name), False, places)

@@ -11,14 +11,14 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.found import Amount, Found, Measured, Row, fixed_plan, placeholder
 from gate.commands.init.scripts import of_script
-from gate.commands.init.tree import Tree, folder_of
+from gate.commands.init.tree import Tree, folder_of, table_of
 
 _SCRIPTS = ("bench", "benchmark", "benchmarks", "perf", "bench:run", "benchmark:run")
 _FOREIGN = re.compile(r"\b(cargo|go|pytest|make|hyperfine)\b")
@@ -51,8 +51,7 @@ _UNLOCKED = ("npm", "npm install --no-package-lock --no-audit --no-fund", "npm r
 _BERRY = ("yarn", "yarn install --immutable", "yarn run", "yarn exec")
 
 
-@dataclass(frozen=True, slots=True)
-class _Script:
+class _Script(NamedTuple):
     directory: str
     """Of its package.json, "" for the project's own."""
     name: str
@@ -76,8 +75,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     ]
     manager = _manager(tree, root)
     _, install, run, execute = manager
-    scripts = root.get("scripts")
-    built = isinstance(scripts, dict) and isinstance(scripts.get("build"), str)
+    built = isinstance(table_of(root, "scripts").get("build"), str)
     # a workspace is installed with the project
     own = script.directory if not _has_workspaces(tree, root) else ""
     of_project = _dependencies(root) if own else _dependencies(root) | _dependencies(script.package)
@@ -112,7 +110,7 @@ def _split(script: _Script) -> tuple[_Script, str | None]:
     if install is None or len(steps) < 3 or not re.fullmatch(r"cd [\w./-]+", steps[0]):
         return script, None
     rest = " && ".join(each for each in steps if each != install)
-    return replace(script, text=rest), f"{steps[0]} && {install}"
+    return script._replace(text=rest), f"{steps[0]} && {install}"
 
 
 def _measured(
@@ -169,14 +167,8 @@ def _library(script: str, sources: list[str], dependencies: set[str]) -> str | N
     if "benchmark" in dependencies and imported("benchmark"):
         printed = any(re.search(r"""on\(\s*["']cycle["']""", text) for text in sources)
         return "benchmark.js" if printed or not sources else "benchmark"
-    return next(
-        (
-            name
-            for name in _LIBRARIES
-            if (name in dependencies or sources) and imported(name) and (sources or name in dependencies)
-        ),
-        None,
-    )
+    usable = [name for name in _LIBRARIES if sources or name in dependencies]
+    return next(filter(imported, usable), None)
 
 
 def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
@@ -198,9 +190,8 @@ def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
         directories += [name for name in _FOLDERS if f"{name}/package.json" in tree.names]
     for directory in directories:
         package = _package(tree, directory)
-        scripts = package.get("scripts")
         for name in _SCRIPTS:
-            text = scripts.get(name) if isinstance(scripts, dict) else None
+            text = table_of(package, "scripts").get(name)
             # the benchmarks of another language are found where its own files are
             if isinstance(text, str) and text.strip() and not _FOREIGN.search(text):
                 yield _Script(directory, name, text, package)
@@ -234,9 +225,8 @@ def _package(tree: Tree, directory: str) -> dict[str, Any]:
 
 
 def _dependencies(package: dict[str, Any]) -> set[str]:
-    tables = (package.get(key) for key in ("dependencies", "devDependencies", "optionalDependencies"))
-    workspaces = {"workspaces"} if package.get("workspaces") else set()
-    return workspaces.union(*(table for table in tables if isinstance(table, dict)))
+    tables = (table_of(package, key) for key in ("dependencies", "devDependencies", "optionalDependencies"))
+    return ({"workspaces"} if package.get("workspaces") else set[str]()).union(*tables)
 
 
 def _files(tree: Tree, script: _Script) -> list[str]:

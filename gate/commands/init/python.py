@@ -11,12 +11,11 @@ import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Any
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.found import Found, Measured, Rank, Row, kept, names_of, placeholder, suite_plan, tests
 from gate.commands.init.scripts import is_benchmark, of_script
-from gate.commands.init.tree import Tree
+from gate.commands.init.tree import Tree, table_of
 
 _COMPILED = re.compile(
     r"ext_modules|maturin|scikit_build_core|mesonpy|setuptools[-_]rust|[Cc]ython|pybind11|nanobind|cffi_modules"
@@ -78,21 +77,13 @@ class Python:
             _SITE if installed else "src" if any(tree.ending(".py", under="src")) else "." if package(tree) else None
         )
         share = [tree.environment] if tree.environment and self.setup is None else []
-        notes = (
-            [f"{tree.environment}/ of this checkout is used on both sides; make it where the gate runs, too"]
-            if share
-            else []
-        )
+        used = f"{tree.environment}/ of this checkout is used on both sides; make it where the gate runs, too"
+        row = Row("packages", f"installed in setup: the interpreter lacks {', '.join(self.lacking[:5])}")
         comment = "The package of each side, compiled from its own sources." if build else ""
-        environment = {"PYTHONPATH": place} if place else {}
-        rows = (
-            [Row("packages", f"installed in setup: the interpreter lacks {', '.join(self.lacking[:5])}")]
-            if self.setup
-            else []
-        )
         return Found(
-            kind, evidence, benchmarks, build, comment, setup=self.setup, share=share, environment=environment,
-            notes=notes, rows=rows,
+            kind, evidence, benchmarks, build, comment, setup=self.setup, share=share,
+            environment={"PYTHONPATH": place} if place else {}, notes=[used] if share else [],
+            rows=[row] if self.setup else [],
         )  # fmt: skip
 
     def command(self, words: list[str]) -> str:
@@ -112,11 +103,8 @@ class Python:
             cython = f"{self.executable} -m cython {shlex.join(made)} && " if made and "cythonize" not in setup else ""
             return f"{cython}{self.executable} setup.py -q build_ext --inplace --force"
         pip = f"{self.executable} -m pip"
-        if (
-            tree.environment
-            and not self.setup
-            and not any((tree.directory / tree.environment).glob("lib*/python*/site-packages/pip"))
-        ):
+        own = tree.environment if not self.setup else None
+        if own and not any((tree.directory / own).glob("lib*/python*/site-packages/pip")):
             pip = f"uv pip --python {self.executable}"
         return f"rm -rf {_SITE} && {pip} install --quiet --no-deps --target {_SITE} ."
 
@@ -188,12 +176,6 @@ def _groups(tree: Tree) -> dict[str, list[str]]:
     return found
 
 
-def table_of(tables: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return a table of a TOML file; an empty one where there is none."""
-    found = tables.get(name)
-    return found if isinstance(found, dict) else {}
-
-
 def _dependencies(tree: Tree) -> list[str]:
     listed = table_of(tree.toml("pyproject.toml"), "project").get("dependencies")
     # those with a marker may not be needed here
@@ -216,13 +198,7 @@ def package(tree: Tree) -> str | None:
     names: dict[str, None] = {}
     for path in tree.ending(".py", under=lead.rstrip("/")):
         inner = PurePosixPath(path.removeprefix(lead)).parts
-        name = (
-            inner[0]
-            if len(inner) == 2 and inner[1] == "__init__.py"
-            else inner[0][:-3]
-            if lead and len(inner) == 1
-            else ""
-        )
+        name = inner[0] if inner[1:] == ("__init__.py",) else inner[0][:-3] if lead and len(inner) == 1 else ""
         if name.isidentifier() and name.isascii() and name not in _NO_PACKAGES and not name.startswith(("test_", "_")):
             names[name] = None
     own = _normal(str(table_of(tree.toml("pyproject.toml"), "project").get("name", ""))).replace("-", "_")
@@ -265,7 +241,10 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
             "addopts=",
         ]
         path = {"PYTHONPATH": "src:." if any(tree.ending(".py", under="src")) else "."}
-        said = ask.run(run, *words, "--continue-on-collection-errors", *files, environment=path) or ask.output
+        said = (
+            ask.run(run, *words, "-o", "addopts=", "--continue-on-collection-errors", *files, environment=path)
+            or ask.output
+        )
         told = [json.loads(line.removeprefix("PERFGATE")) for line in said.splitlines() if line.startswith("PERFGATE")]
         failed = dict(each["failed"] for each in told if "failed" in each)
         collected = next((each for each in told if "uses" in each), None)
@@ -276,26 +255,18 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
             files = []
         for path_, why in failed.items():
             missing = re.search(r"No module named '([\w.]+)'", why)
-            rows.append(
-                Row(path_, f"left out: it needs {missing[1]}" if missing else "left out: pytest cannot collect it")
-            )
+            became = f"it needs {missing[1]}" if missing else "pytest cannot collect it"
+            rows.append(Row(path_, f"left out: {became}"))
         if collected and collected["marked"]:
-            rows.append(
-                Row(
-                    f"{len(collected['marked'])} marked tests",
-                    "left out: only pytest-codspeed measures what is only marked",
-                )
-            )
+            what = f"{len(collected['marked'])} marked tests"
+            rows.append(Row(what, "left out: only pytest-codspeed measures what is only marked"))
     if not files:
         return None
     plan, length = suite_plan(cases, 0.5)
     words = ["-m", "pytest", "-q", *(["-o", "addopts="] if hindered else []), *looking_below(tree, files)]
-    measured = Measured(
-        "pytest", own.command([*words, f"--benchmark-min-time={length:g}", *files]), [], "pytest-benchmark"
-    )
-    found = own.found(
-        "pytest-benchmark", f"{len(files)} test file{'s' if len(files) != 1 else ''} with benchmarks", [measured]
-    )
+    command = own.command([*words, f"--benchmark-min-time={length:g}", *files])
+    what = f"{len(files)} test file{'s' if len(files) != 1 else ''} with benchmarks"
+    found = own.found("pytest-benchmark", what, [Measured("pytest", command, [], "pytest-benchmark")])
     return replace(found, rows=[*found.rows, *rows], amount=plan)
 
 
@@ -385,12 +356,8 @@ def _runs_alone(text: str) -> bool:
         or (isinstance(node, ast.If) and "__main__" in ast.unparse(node.test))
         for node in module.body
     )
-    if (
-        not acts
-        or _OTHERS.search(text)
-        or _FIXTURE.search(text)
-        or ("sys.argv[1" in text and "len(sys.argv)" not in text)
-    ):
+    asks = "sys.argv[1" in text and "len(sys.argv)" not in text
+    if not acts or asks or _OTHERS.search(text) or _FIXTURE.search(text):
         return False
     return not any(_wants(call) for call in ast.walk(module) if isinstance(call, ast.Call))
 

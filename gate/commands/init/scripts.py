@@ -25,13 +25,12 @@ _WANTS_ARGUMENTS = re.compile(r"\$\{?1\b|process\.argv\[2|\bARGV\[0\]")
 _INTERPRETERS = {".sh": "sh", ".js": "node", ".mjs": "node", ".rb": "ruby"}
 _ADAPTIVE = re.compile(r"""["'](tinybench|mitata|benny|bench-node|cronometro|benchmark)["']""")
 """Libraries that repeat until a fixed time has passed: the time of the whole run says nothing."""
+_PYTHON = "a script bench.py, or tests with pytest-benchmark (docs/start/python.md)"
+_JAVA = "JMH benchmarks, or a program that times its own work (docs/start/java.md)"
 _START = {
-    "pyproject.toml": "a script bench.py, or tests with pytest-benchmark (docs/start/python.md)",
-    "setup.py": "a script bench.py, or tests with pytest-benchmark (docs/start/python.md)",
+    **dict.fromkeys(("pyproject.toml", "setup.py"), _PYTHON),
     "package.json": "a script bench in package.json (docs/start/javascript.md)",
-    "pom.xml": "JMH benchmarks, or a program that times its own work (docs/start/java.md)",
-    "build.gradle": "JMH benchmarks, or a program that times its own work (docs/start/java.md)",
-    "build.gradle.kts": "JMH benchmarks, or a program that times its own work (docs/start/java.md)",
+    **dict.fromkeys(("pom.xml", "build.gradle", "build.gradle.kts"), _JAVA),
 }
 """What a project without benchmarks needs first, by the file that its build tool reads."""
 

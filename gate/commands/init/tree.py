@@ -36,6 +36,12 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
+def table_of(tables: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a table of a TOML or JSON file; an empty one where there is none."""
+    found = tables.get(name)
+    return found if isinstance(found, dict) else {}
+
+
 @dataclass(frozen=True)
 class Tree:
     """The files of a project."""
@@ -90,7 +96,8 @@ class Tree:
     @property
     def doubtful(self) -> tuple[str, ...]:
         """Ignored paths that builds or benchmarks may need."""
-        return tuple(path for path in self.ignored if path not in self.needed and not _noise(path))
+        rest = (path for path in self.ignored if path not in self.needed)
+        return tuple(path for path in rest if not any(map(_is_noise, PurePosixPath(path).parts)))
 
     @property
     def environment(self) -> str | None:
@@ -101,11 +108,8 @@ class Tree:
         return None
 
 
-def _noise(path: str) -> bool:
-    parts = PurePosixPath(path).parts
-    return any(
-        part in _NOISE or part.endswith(_NOISE_ENDINGS) or part.startswith((".env", "cmake-build")) for part in parts
-    )
+def _is_noise(part: str) -> bool:
+    return part in _NOISE or part.endswith(_NOISE_ENDINGS) or part.startswith((".env", "cmake-build"))
 
 
 def read_tree(directory: Path) -> Tree:

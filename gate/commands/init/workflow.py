@@ -11,8 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TextIO
 
 from gate.checkout import refuse_tracked
-from gate.commands.init.python import table_of
-from gate.commands.init.tree import Tree
+from gate.commands.init.tree import Tree, table_of
 from gate.document.html import templates
 from gate.github.publishing.request import slug_of
 from gate.model import UserError
