@@ -463,7 +463,12 @@ class Landlocked(Sandbox):
             covered.discard(_SHARED_MEMORY)
         names = [*_SOCKETS, *(each.partition(":")[2] for each in environment.values() if each.startswith("unix:"))]
         sockets = {os.path.realpath(each) for each in names if Path(each).is_socket()} - kept
-        files = [each for each in sockets if not any(each.startswith(f"{above}/") for above in covered)]
+        files = [
+            each
+            for each in sockets
+            if not any(each.startswith(f"{above}/") for above in covered)
+            or any(each.startswith(f"{again}/") for again in visible)
+        ]
         return Room(sorted(covered), sorted(visible), files, overlays)
 
     def _shared(self, side: Side, cache: Path) -> Path | Copied:
