@@ -78,7 +78,7 @@ def test_is_not_reached(stage: Stage, way: str) -> None:
         build = '[build]\ncommand = "python3 -IS n.py build"\n'
         config = f'[gate]\nthreshold = "500%"\n{plan}{build}[[benchmark]]\nname = "b"\n{WAYS[way]}\n'
         stage.commit(config, {"n.py": program}, {"n.py": f"{program}# head\n"})
-        stage.check(DOCKER_HOST=f"unix://{files[0]}")
+        stage.check(seconds=240.0, DOCKER_HOST=f"unix://{files[0]}")
     assert "REACHED" not in stage.shown, stage.shown
     assert stage.code == 0, stage.shown
     assert stage.report["run"]["sandbox"]["network"] == "off"
