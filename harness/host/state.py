@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from typing import Any
 
 from harness.host.facts import pseudonym
@@ -20,53 +21,27 @@ def state(tree: Tree | None = None) -> dict[str, Any]:
     """
     files = Tree() if tree is None else tree
     boot = files.text("proc/sys/kernel/random/boot_id")
-    quota = cgroup.throttling(files)
+    quota, ticks, vmstat = cgroup.throttling(files), counters.ticks(files), files.table("proc/vmstat")
+    uptime = re.match(r"[\d.]+", files.text("proc/uptime") or "")
+    waited = {what: counters.pressure(files, what).get("total") for what in counters.PRESSURES}
     found: dict[str, Any] = {
         "time": datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "boot_id": pseudonym("boot", boot) if boot else None,
         "kernel": files.text("proc/sys/kernel/osrelease"),
-        "uptime": _uptime(files),
+        "uptime": float(uptime[0]) if uptime is not None else None,
         "load": counters.load(files),
-        **_processors(files),
-        **{f"pressure_{what}": _waited(files, what) for what in counters.PRESSURES},
+        "processors": ticks and ticks.processors,
+        "cpu_total": ticks and ticks.total,
+        "cpu_idle": ticks and ticks.idle,
+        "cpu_steal": ticks and ticks.steal,
+        **{f"pressure_{what}": None if total is None else int(total) for what, total in waited.items()},
         **({} if quota is None else {"throttled": quota.throttled, "throttled_seconds": quota.seconds}),
         "thermal_throttles": counters.throttles(files),
-        **_memory(files),
-        "governor": ", ".join(sorted(set(counters.governors(files)))) or None,
-        "turbo": counters.turbo(files),
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _uptime(files: Tree) -> float | None:
-    try:
-        return float((files.text("proc/uptime") or "").split(" ")[0])
-    except ValueError:
-        return None
-
-
-def _waited(files: Tree, what: counters.Pressure) -> int | None:
-    total = counters.pressure(files, what).get("total")
-    return None if total is None else int(total)
-
-
-def _processors(files: Tree) -> dict[str, int | None]:
-    ticks = counters.ticks(files)
-    if ticks is None:
-        return {}
-    return {
-        "processors": ticks.processors,
-        "cpu_total": ticks.total,
-        "cpu_idle": ticks.idle,
-        "cpu_steal": ticks.steal,
-    }
-
-
-def _memory(files: Tree) -> dict[str, int | None]:
-    vmstat = files.table("proc/vmstat")
-    return {
         "swap_in": vmstat.get("pswpin"),
         "swap_out": vmstat.get("pswpout"),
         "oom_kills": vmstat.get("oom_kill"),
         "memory_available": files.table("proc/meminfo").get("MemAvailable"),
+        "governor": ", ".join(sorted(set(counters.governors(files)))) or None,
+        "turbo": counters.turbo(files),
     }
+    return {name: value for name, value in found.items() if value is not None}

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol
 
 from harness.process.groups import NOT_STARTED, Process, end_group, exit_status, return_code
 
@@ -65,42 +64,11 @@ class StartError(Exception):
         self.absent = absent
 
 
-class Background(Protocol):
-    """A process in the background."""
-
-    def alive(self) -> bool:
-        """Return whether it runs."""
-        ...
-
-    def status(self) -> str:
-        """Say how it ended: "exit 0", "exit 1", "signal SIGSEGV"; "" while it lives."""
-        ...
-
-    def code(self) -> int | None:
-        """Return what it exited with; None: it lives, or a signal ended it."""
-        ...
-
-    def outlived(self) -> bool:
-        """Return whether something lives that it, or another one in the background, has started and left alone."""
-        ...
-
-    def unstarted(self) -> bool:
-        """Return whether it was a shell that could not start a program."""
-        ...
-
-    def stop(self, grace: float) -> None:
-        """End it with its whole group, and what left the group: SIGTERM, SIGKILL after `grace` seconds.
-
-        Once it is stopped nothing happens.
-        """
-        ...
-
-
-class ProcessBackground:
-    """A real process that leads its own session.
+class Background:
+    """A process in the background, which leads its own session.
 
     log: open for reading and appending; the process writes it, and it is closed in the end. released: called once,
-    when its group has ended. outlived: see Background.
+    when its group has ended. outlived: see the method.
     """
 
     def __init__(self, process: Process, log: int, released: Callable[[], None], outlived: Callable[[], bool]) -> None:
@@ -117,17 +85,17 @@ class ProcessBackground:
         return return_code(self._process) is None
 
     def status(self) -> str:
-        """Say how it ended."""
+        """Say how it ended: "exit 0", "exit 1", "signal SIGSEGV"; "" while it lives."""
         code = return_code(self._process)
         return "" if code is None else exit_status(code) or "exit 0"
 
     def code(self) -> int | None:
-        """Return what it exited with."""
+        """Return what it exited with; None: it lives, or a signal ended it."""
         code = return_code(self._process)
         return code if code is not None and code >= 0 else None
 
     def outlived(self) -> bool:
-        """Return whether something lives that was started in the background and left alone."""
+        """Return whether something lives that it, or another one in the background, has started and left alone."""
         return self._outlived()
 
     def unstarted(self) -> bool:
@@ -135,7 +103,7 @@ class ProcessBackground:
         return return_code(self._process) in NOT_STARTED
 
     def stop(self, grace: float) -> None:
-        """End it with its whole group, and what left the group."""
+        """End it with its whole group, and what left the group: SIGTERM, SIGKILL after `grace` seconds; only once."""
         if self._stopped:
             return
         self._stopped = True

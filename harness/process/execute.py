@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from gate.units import Duration
-from harness.process.background import Background, ProcessBackground, StartError, bound, last
+from harness.process.background import Background, StartError, bound, last
 from harness.process.descendants import Descendants
 from harness.process.forkserver import ForkServer, ForkServerError, Launch, LaunchSide
 from harness.process.groups import NOT_STARTED, Process, end_group
@@ -165,7 +165,7 @@ class ProcessExecutor:
         self._running = running
         self._ceilings = os.pathsep.join(map(str, without_git))
         self._descendants = Descendants()
-        self._background: list[ProcessBackground] = []
+        self._background: list[Background] = []
         self._servers: dict[Path, ForkServer | None] = {}
         self._paces = [Pace(os.getpid())]
         """Of what starts commands."""
@@ -196,9 +196,12 @@ class ProcessExecutor:
                 taken = time.perf_counter() - begin
                 return Outcome(str(error), started, taken, "", begun=False, absent=error.absent)
             try:
-                watch = _Watch(process, command, begin, output.fileno(), errors.fileno(), complaint)
-                ended = watch.until_end(self._descendants.reap)
-                status = ended.reason
+
+                def again() -> str:
+                    self._descendants.reap(process.pid)
+                    return complaint()
+
+                status, late = _until_end(process, command, output.fileno(), errors.fileno(), again)
                 seconds = time.perf_counter() - begin
             except BaseException:
                 end_group(process, _GRACE)
@@ -207,11 +210,11 @@ class ProcessExecutor:
             status = status or complaint() or self._paced(command)
             told = last(errors.fileno())
             if status:
-                return Outcome(status, started, seconds, told, timed_out=ended.timed_out)
+                return Outcome(status, started, seconds, told, timed_out=late)
             code = process.wait()
             return Outcome(exit_status(code), started, seconds, told, code if code > 0 else None)
 
-    def start(self, command: Command, log: Path) -> ProcessBackground:
+    def start(self, command: Command, log: Path) -> Background:
         """Start a process in the background.
 
         Raises:
@@ -227,7 +230,7 @@ class ProcessExecutor:
                 process = self._start(marked, fd, fd)
                 adopt(process.pid)
                 released = partial(self._descendants.release, process.pid)
-                made = ProcessBackground(process, fd, released, self._descendants.orphaned)
+                made = Background(process, fd, released, self._descendants.orphaned)
                 self._background.append(made)
         except BaseException:
             os.close(fd)
@@ -380,73 +383,40 @@ def _output(path: Path | None) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
 
 
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    """Why a process must be ended; "" when it ended by itself."""
+def _until_end(
+    process: Process, command: Command, output: int, errors: int, again: Callable[[], str]
+) -> tuple[str, bool]:
+    """Wait until a process ends or must be ended; return why it must be, "" when it ended, and whether time is why.
 
-    reason: str
-    timed_out: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Watch:
-    """Waits for a process and looks after it meanwhile."""
-
-    process: Process
-    command: Command
-    begin: float
-    output: int
-    errors: int
-    complaint: Callable[[], str]
-
-    def until_end(self, each_time: Callable[[int], None]) -> _Ended:
-        """Wait until the process ends or must be ended; each_time: called now and then with its id."""
-        waiter = _Waiter(self.process)
-        try:
-            while True:
-                remaining = self.begin + self.command.timeout - time.perf_counter()
-                if waiter.wait(max(0.0, min(remaining, _TICK))):
-                    return _Ended("")
-                if remaining <= 0:
-                    return _Ended(f"time-out after {Duration(self.command.timeout)}", timed_out=True)
-                reason = self._reason()
-                if reason:
-                    return _Ended(reason)
-                bound(self.errors)
-                each_time(self.process.pid)
-        finally:
-            waiter.close()
-
-    def _reason(self) -> str:
-        limit = self.command.max_stdout
-        if limit is not None and os.fstat(self.output).st_size > limit:
-            return f"more than {limit:.0f} bytes on standard output"
-        return self.complaint()
-
-
-class _Waiter:
-    """Waits for a process without polling where the system can (Linux), and there without reaping it."""
-
-    def __init__(self, process: Process) -> None:
-        self._process = process
-        self._fd: int | None = None
+    again: called now and then; a text that is not empty ends it. It is not polled where the system can do without, and
+    there not reaped (Linux).
+    """
+    end = time.perf_counter() + command.timeout
+    with ExitStack() as stack:
+        poller: select.poll | None = None
         if sys.platform == "linux":
             with suppress(OSError):  # a sandbox may lack pidfd_open
-                self._fd = os.pidfd_open(process.pid)
-
-    def wait(self, seconds: float) -> bool:
-        if self._fd is None:
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(seconds)
-                return True
-            return False
-        poller = select.poll()
-        poller.register(self._fd, select.POLLIN)
-        return bool(poller.poll(seconds * 1000))
-
-    def close(self) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
+                fd = os.pidfd_open(process.pid)
+                stack.callback(os.close, fd)
+                poller = select.poll()
+                poller.register(fd, select.POLLIN)
+        while True:
+            remaining = end - time.perf_counter()
+            seconds = max(0.0, min(remaining, _TICK))
+            if poller is not None:
+                if poller.poll(seconds * 1000):
+                    return "", False
+            else:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(seconds)
+                    return "", False
+            if remaining <= 0:
+                return f"time-out after {Duration(command.timeout)}", True
+            if command.max_stdout is not None and os.fstat(output).st_size > command.max_stdout:
+                return f"more than {command.max_stdout:.0f} bytes on standard output", False
+            if why := again():
+                return why, False
+            bound(errors)
 
 
 def start_error(error: Exception, program: str, directory: Path) -> str:

@@ -81,13 +81,13 @@ def _lay_over(directory: str, shown: str, changes: str) -> None:
     of = os.stat(shown)  # noqa: PTH116
     os.chown(f"{changes}/upper", of.st_uid, -1)
     os.chmod(f"{changes}/upper", of.st_mode)  # noqa: PTH101
-    # as root the first user's attributes do, in a user namespace only those that everybody may set (Linux 5.11)
-    for more in ("", ",userxattr"):
+    # what marks removed files: in a user namespace only attributes that everybody may set (Linux 5.11)
+    for more in (",userxattr", ""):
         try:
             options = f"lowerdir={shown},upperdir={changes}/upper,workdir={changes}/work{more}"
             _call("mount", b"none", os.fsencode(directory), b"overlay", 0, os.fsencode(options))
         except OSError:
-            if more:
+            if not more:
                 raise
         else:
             return

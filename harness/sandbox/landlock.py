@@ -173,20 +173,26 @@ def system_secrets(names: Iterable[str], own: Path | None, *, root: bool, system
     return found
 
 
-def sight(hidden: Iterable[Path], roots: Iterable[str] = ("/",)) -> Iterator[Rule]:
-    """Yield what lets all below some directories be read and executed but some paths; names are seen everywhere.
+def sight(hidden: Iterable[Path], covered: Iterable[str] = (), visible: Iterable[str] = ()) -> Iterator[Rule]:
+    """Yield what lets all be read and executed but some paths; names of files are seen everywhere.
 
     A rule allows, and none forbids: so the neighbours of each hidden path, and of the directories above it, are allowed
     one by one.
+
+    Args:
+        hidden: paths.
+        covered: directories that others stand over: nobody gets to the files below that by their handles.
+        visible: directories and files that stand there again.
     """
     real = {os.path.realpath(each) for each in hidden if os.path.lexists(each)}
-    above = {str(parent) for each in real for parent in Path(each).parents}
-    for root in roots:
-        if root in above:
-            yield from _around(root, real, above)
-        elif not any(Path(each) in (Path(root), *Path(root).parents) for each in real):
-            yield Rule(root, READ)
-        yield Rule(root, READ_DIR)
+    for root, out in (("/", real.union(covered)), *((each, real) for each in visible)):
+        above = {str(parent) for each in out for parent in Path(each).parents}
+        if root not in above and not any(f"{root}/".startswith(f"{each}/") for each in out):
+            yield Rule(Path(root), READ)
+            continue
+        if root not in out:
+            yield from _around(root, out, above)
+        yield Rule(Path(root), READ_DIR)
 
 
 def _around(directory: str, hidden: Collection[str], above: Collection[str]) -> Iterator[Rule]:

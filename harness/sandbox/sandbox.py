@@ -191,7 +191,7 @@ def namespaces() -> frozenset[str]:
     Containers and some systems refuse them (AppArmor on Ubuntu 24.04).
     """
     with closing(Room()) as room:
-        for had in (room.had, room.had - {"files"}):
+        for had in (room.had, room.had - {"files"}) if room.descriptor >= 0 else ():
             try:
                 _try(partial(join, *room.entered(had, network=False)))
             except (OSError, subprocess.SubprocessError):
@@ -463,7 +463,12 @@ class Landlocked(Sandbox):
             covered.discard(_SHARED_MEMORY)
         names = [*_SOCKETS, *(each.partition(":")[2] for each in environment.values() if each.startswith("unix:"))]
         sockets = {os.path.realpath(each) for each in names if Path(each).is_socket()} - kept
-        files = [each for each in sockets if not any(each.startswith(f"{above}/") for above in covered)]
+        files = [
+            each
+            for each in sockets
+            if not any(each.startswith(f"{above}/") for above in covered)
+            or any(each.startswith(f"{again}/") for again in visible)
+        ]
         return Room(sorted(covered), sorted(visible), files, overlays)
 
     def _shared(self, side: Side, cache: Path) -> Path | Copied:
@@ -531,7 +536,7 @@ class Landlocked(Sandbox):
     def _rules(self, side: Side, tree: Path, scratch: Path | None, *, building: bool) -> Iterator[Rule]:
         home = self._homes[side]
         room = self._rooms[side]
-        yield from sight(self._hidden(side, building=building), ("/", *room.visible))
+        yield from sight(self._hidden(side, building=building), room.covered, room.visible)
         for path in (
             tree,
             self._at[side],
@@ -557,7 +562,7 @@ class Room:
     """Namespaces that a process keeps, which ends with this object or with perfgate.
 
     descriptor: of the process; -1: there are none. had: which there are, and the numbers of overlays. why: what the
-    system said; "": nothing. root: leads to the root directory inside; "": it is the machine's. visible: see
+    system said; "": nothing. root: leads to the root directory inside; "": it is the machine's. covered, visible: see
     harness/sandbox/alone.py. writable: covered directories for temporary files, where nothing else would be, too.
     """
 
@@ -570,7 +575,7 @@ class Room:
     ) -> None:
         """Make them; the arguments as in harness/sandbox/alone.py."""
         self.descriptor, self.had, self.why, self.root = -1, frozenset[str](), "", ""
-        self.visible = visible
+        self.covered, self.visible = covered, visible
         self.writable = [
             each for each in covered if each in _TEMPORARY and not any(path.startswith(f"{each}/") for path in visible)
         ]

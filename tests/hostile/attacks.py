@@ -111,18 +111,23 @@ def abstract(name: str) -> None:
         one.connect("\0" + name)
 
 
-def handle(path: str) -> bytes:
-    """Open by inode number, as root's right to read everything allows."""
+def handle_of(path: str) -> str:
+    """Return the handle of a file, in hexadecimal digits."""
     made = ctypes.create_string_buffer(8 + 128)
     ctypes.memmove(made, (128).to_bytes(4, sys.byteorder), 4)
     mount = ctypes.c_int()
-    if libc.syscall(HANDLES[0], -100, path.encode(), made, ctypes.byref(mount), 0) < 0:
-        raise OSError(ctypes.get_errno(), "")
-    root = os.open("/", os.O_RDONLY)
-    fd = libc.syscall(HANDLES[1], root, made, os.O_RDONLY)
-    if fd < 0:
-        raise OSError(ctypes.get_errno(), "")
-    return os.read(fd, 64)
+    call(HANDLES[0], -100, path.encode(), made, ctypes.byref(mount), 0)
+    return made.raw.hex()
+
+
+def by_handle(known: str) -> bytes:
+    """Open by inode number, as root's right to read everything allows."""
+    return os.read(call(HANDLES[1], os.open("/", os.O_RDONLY), bytes.fromhex(known), os.O_RDONLY), 64)
+
+
+def handle(path: str) -> bytes:
+    """Open by a handle that is asked for inside."""
+    return by_handle(handle_of(path))
 
 
 def descriptors() -> list[str]:

@@ -1,9 +1,11 @@
-"""A benchmark reaches for a server of the machine: it has a network of its own, whoever runs perfgate."""
+"""A build or benchmark reaches for a server of the machine, or for what others keep in /tmp: whoever runs perfgate."""
 
 from __future__ import annotations
 
 import os
 import socket
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +18,16 @@ with socket.socket() as own, socket.socket() as client:
     own.bind(("127.0.0.1", 0))
     own.listen()
     client.connect(own.getsockname())  # its own loopback works
-for family, address in ((socket.AF_INET, ("127.0.0.1", PORT)), (socket.AF_UNIX, "\\0NAME"), (socket.AF_INET, ("192.0.2.1", 9))):
+FAMILIES = [(socket.AF_INET, ("127.0.0.1", PORT)), (socket.AF_UNIX, "\\0NAME"), (socket.AF_INET, ("192.0.2.1", 9))]
+if sys.argv[1:] == ["build"]:
+    FAMILIES = []  # builds have the network
+for each in FILES:
+    FAMILIES.append((socket.AF_UNIX, each))
+    try:
+        print("REACHED", open(each).read(), file=sys.stderr)
+    except OSError:
+        continue
+for family, address in FAMILIES:
     with socket.socket(family) as one:
         one.settimeout(2)
         try:
@@ -27,7 +38,7 @@ for family, address in ((socket.AF_INET, ("127.0.0.1", PORT)), (socket.AF_UNIX, 
             continue
         print("REACHED", address, file=sys.stderr)
     sys.exit(3)
-if len(sys.argv) > 1:
+if len(sys.argv) > 1 and sys.argv[1] != "build":
     open(sys.argv[1], "w").write("1\\n2\\n")
 # DIFFERS
 """
@@ -43,16 +54,31 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_is_not_reached(stage: Stage, way: str) -> None:
     name = f"perfgate-{os.getpid()}-{way}"
-    with socket.socket() as server, socket.socket(socket.AF_UNIX) as other:
+    with (
+        socket.socket() as server,
+        socket.socket(socket.AF_UNIX) as other,
+        socket.socket(socket.AF_UNIX) as docker,
+        socket.socket(socket.AF_UNIX) as agent,
+        tempfile.TemporaryDirectory(prefix="others-") as folder,
+    ):
         server.bind(("127.0.0.1", 0))
-        server.listen()
         other.bind(f"\0{name}")
-        other.listen()
+        files = [str(stage.root / "docker.sock"), f"{folder}/agent", f"{folder}/note"]
+        docker.bind(files[0])
+        agent.bind(files[1])
+        Path(files[2]).write_text("a secret")
+        for each in (folder, *files):
+            Path(each).chmod(0o777)
+        for each in (server, other, docker, agent):
+            each.listen()
         program = PROGRAM.replace("PORT", str(server.getsockname()[1])).replace("NAME", name)
+        # in the stage itself files are in sight: it lies where the project does
+        program = program.replace("FILES", str(files if examined("auto").files == "own" else []))
         plan = PLAN + ('pairing = "duet"\n' if way == "duet" else "")
-        config = f'[gate]\nthreshold = "500%"\n{plan}[[benchmark]]\nname = "b"\n{WAYS[way]}\n'
+        build = '[build]\ncommand = "python3 -IS n.py build"\n'
+        config = f'[gate]\nthreshold = "500%"\n{plan}{build}[[benchmark]]\nname = "b"\n{WAYS[way]}\n'
         stage.commit(config, {"n.py": program}, {"n.py": f"{program}# head\n"})
-        stage.check()
+        stage.check(seconds=240.0, DOCKER_HOST=f"unix://{files[0]}")
     assert "REACHED" not in stage.shown, stage.shown
     assert stage.code == 0, stage.shown
     assert stage.report["run"]["sandbox"]["network"] == "off"

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -20,8 +21,9 @@ from gate.removal import remove_tree
 from harness.instruments.spawn import LAUNCHER, launched
 from harness.process.execute import Command
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
-from harness.sandbox.sandbox import Confinement, Landlocked
+from harness.sandbox.sandbox import Confinement, Landlocked, namespaces
 from tests.harness.sandbox.conftest import LIBRARY, Arena
+from tests.hostile import attacks
 
 
 @pytest.fixture
@@ -296,3 +298,13 @@ def test_daemons_end_with_their_execution(arena: Arena, sandbox: Landlocked) -> 
 
 def test_reopening_standard_streams_works(arena: Arena, sandbox: Landlocked) -> None:
     assert arena.sh(sandbox, "echo said > /dev/stderr").stderr.strip() == "said"
+
+
+@pytest.mark.skipif("files" not in namespaces(), reason="this system refuses namespaces")
+def test_what_is_covered_is_not_read_by_its_handle(arena: Arena, sandbox: Landlocked) -> None:
+    with tempfile.NamedTemporaryFile(dir="/tmp") as file:
+        file.write(b"a secret")
+        file.flush()
+        handle = attacks.handle_of(file.name)
+        assert arena.attack(sandbox, "read", file.name) == "refused ENOENT"
+        assert arena.attack(sandbox, "by_handle", handle).startswith("refused")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gate.config.study import Setting
 from gate.model import Build, Failure, Side
+from harness.process.background import Background
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.execute import Command, Outcome, no_complaint
 
@@ -36,7 +37,7 @@ class Clock:
             raise BudgetEndedError
 
 
-class FakeBackground:
+class FakeBackground(Background):
     """A background process that is none; `ended` is its status, and a test may set it. graces: of each stop."""
 
     def __init__(self, log: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.process.background import ProcessBackground, StartError
+from harness.process.background import Background, StartError
 from harness.process.execute import Command, Outcome, ProcessExecutor
 from harness.process.groups import start_time
 from harness.source.workdir import RUNNING
@@ -28,7 +28,7 @@ def shell(directory: Path, script: str) -> Command:
     return Command(("sh", "-c", script), directory, ENVIRONMENT, 30)
 
 
-def start(executor: ProcessExecutor, directory: Path, script: str) -> ProcessBackground:
+def start(executor: ProcessExecutor, directory: Path, script: str) -> Background:
     return executor.start(shell(directory, script), directory / "log")
 
 
@@ -41,7 +41,7 @@ def until(path: Path) -> str:
     return path.read_text()
 
 
-def ended(background: ProcessBackground) -> str:
+def ended(background: Background) -> str:
     deadline = time.monotonic() + 20
     while background.alive():
         assert time.monotonic() < deadline

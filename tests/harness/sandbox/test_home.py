@@ -26,7 +26,10 @@ def real(tmp_path: Path) -> Path:
 def made(real: Path, caches: Mapping[Path, Path | Copied] | None = None, **environment: str) -> Home:
     given = {"HOME": str(real), **environment}
     work = real.parent / "work"
-    return make_home(work / "home-base", work / "home", given, caches or {}, own=lambda _: None)
+    home = make_home(work / "home-base", work / "home", given, caches or {})
+    for to, source in home.copied.items():
+        module.copy(source, home.path / to)
+    return home
 
 
 def test_settings_and_toolchains_are_linked_and_secrets_are_not_there(real: Path) -> None:
@@ -131,7 +134,7 @@ def test_a_cache_elsewhere_gets_a_place_of_its_own(real: Path, tmp_path: Path) -
     # one that stays for the next run is written where it is
     assert "CARGO_HOME" not in make_home(
         tmp_path / "second", tmp_path / "second", {"HOME": str(real), "CARGO_HOME": str(elsewhere)},
-        {elsewhere / "registry": elsewhere / "registry"}, own=lambda _: None,
+        {elsewhere / "registry": elsewhere / "registry"},
     ).environment  # fmt: skip
 
 
@@ -145,5 +148,5 @@ def test_tools_can_write_where_a_variable_sends_all_of_them(real: Path, tmp_path
 
 
 def test_without_a_home_there_is_an_empty_one(tmp_path: Path) -> None:
-    home = make_home(tmp_path / "home", tmp_path / "home", {}, {}, own=lambda _: None)
+    home = make_home(tmp_path / "home", tmp_path / "home", {}, {})
     assert [each.name for each in home.path.iterdir()] == [".tmp"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from gate.model import SIDES, Side
 from gate.removal import remove_tree
 from harness.process.execute import Command, ProcessExecutor
 from harness.sandbox import landlock
-from harness.sandbox.sandbox import Ground, Landlocked, examined
+from harness.sandbox.sandbox import Ground, Landlocked, examined, namespaces
 
 pytestmark = pytest.mark.skipif(landlock.version() < landlock.LEAST, reason="Landlock is Linux's")
 
@@ -175,3 +175,44 @@ def test_what_the_sandbox_of_a_run_will_be() -> None:
     assert examined("off").why == "asked"
     found = examined("auto")
     assert found.on and found.landlock == landlock.version() and found.user == (os.geteuid() == 0)
+
+
+@pytest.mark.skipif("files" not in namespaces(), reason="this system refuses namespaces")
+def test_what_is_temporary_is_a_sides_own(ground: Ground, tmp_path: Path) -> None:
+    named = [f"/tmp/named-{tmp_path.name}-{os.getpid()}", f"/dev/shm/other-{os.getpid()}"]
+    with ExitStack() as stack:
+        for each in named:
+            Path(each).touch()
+            stack.callback(os.unlink, each)
+        sandbox = stack.enter_context(opened(replace(ground, texts=f"cat {named[0]}")))
+        assert ran(ground, sandbox, "base", f"cat {named[0]}; ls /dev/shm; echo 1 > /dev/shm/message") == ""
+        assert ran(ground, sandbox, "base", "cat /dev/shm/message") == "1"
+        assert ran(ground, sandbox, "head", "cat /dev/shm/message").startswith("exit")
+        # nothing may be made beside what stays in sight
+        assert ran(ground, sandbox, "head", "touch /tmp/new").startswith("exit")
+        assert Path(sandbox.sees("base", "/dev/shm/message")).read_text() == "1\n"
+        sandbox.clear()
+        assert ran(ground, sandbox, "base", "cat /dev/shm/message").startswith("exit")
+
+
+@pytest.mark.skipif("files" not in namespaces(), reason="this system refuses namespaces")
+def test_a_proposals_cache_is_laid_over_one_that_its_user_owns(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = ground.kept / f"{ground.environments['base']['HOME']}/.cargo/registry".lstrip("/") if ground.kept else None
+    assert kept is not None
+    kept.mkdir(parents=True)
+    (kept / "index").write_text("user")
+    if os.geteuid() == 0:
+        for each in (kept, kept / "index"):
+            os.chown(each, 65534, 65534)
+    monkeypatch.setattr("harness.sandbox.sandbox.copy", lambda *_: pytest.fail("it was copied"))
+    proposed = replace(
+        ground, copied=True, names=frozenset({"cargo"}), write={side: ["~/.cargo/registry"] for side in SIDES}
+    )
+    with opened(proposed) as sandbox:
+        script = "cd ~/.cargo/registry; cat index; echo 1 > index; echo 2 > new; mkdir a; mv new a/b; cat a/b index"
+        assert ran(proposed, sandbox, "head", script) == "user2\n1"
+        assert ran(proposed, sandbox, "base", "cat ~/.cargo/registry/*") == "user"
+        at = {side: path / ".cargo/registry" for side, path in sandbox.homes().items()}
+        assert (at["head"] / "index").read_text() == "1\n" and (at["base"] / "index").read_text() == "user"
+    assert [each.name for each in kept.iterdir()] == ["index"] and (kept / "index").read_text() == "user"
+    assert remove_tree(ground.work) is None
