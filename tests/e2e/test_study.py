@@ -41,6 +41,7 @@ with open(sys.argv[1], "w") as out:
 """
 CONFIG = """\
 [plan]
+sandbox = "off"
 builds = 2
 executions = 1
 iterations = 2
