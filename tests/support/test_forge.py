@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from openapi_core import OpenAPI
 
 from scripts.openapi_subset import subset
 from tests.support.forge import FakeGitHub, contract
@@ -361,6 +360,8 @@ def test_many_at_once(github: FakeGitHub) -> None:
 
 def test_the_description_is_one() -> None:
     """The fake takes it as it is."""
+    from openapi_core import OpenAPI
+
     OpenAPI.from_dict(contract.description())
 
 
