@@ -18,31 +18,20 @@ from typing import Any
 TARGET = Path(__file__).parent.parent / "tests" / "data" / "github" / "openapi.json"
 REPO = "/repos/{owner}/{repo}"
 USED: dict[str, tuple[str, ...]] = {
-    "/rate_limit": ("get",),
     "/user": ("get",),
-    REPO: ("get",),
     f"{REPO}/pulls": ("get",),
     f"{REPO}/pulls/{{pull_number}}": ("get",),
     f"{REPO}/issues": ("get", "post"),
-    f"{REPO}/issues/{{issue_number}}": ("get", "patch"),
+    f"{REPO}/issues/{{issue_number}}": ("patch",),
     f"{REPO}/issues/{{issue_number}}/comments": ("get", "post"),
-    f"{REPO}/issues/{{issue_number}}/labels": ("get",),
-    f"{REPO}/issues/comments/{{comment_id}}": ("get", "patch", "delete"),
+    f"{REPO}/issues/comments/{{comment_id}}": ("get", "patch"),
     f"{REPO}/statuses/{{sha}}": ("post",),
-    f"{REPO}/commits/{{ref}}/status": ("get",),
     f"{REPO}/commits/{{ref}}/statuses": ("get",),
-    f"{REPO}/commits/{{commit_sha}}/pulls": ("get",),
-    f"{REPO}/commits/{{ref}}/check-runs": ("get",),
-    f"{REPO}/check-runs": ("post",),
-    f"{REPO}/check-runs/{{check_run_id}}": ("get", "patch"),
     f"{REPO}/compare/{{basehead}}": ("get",),
     f"{REPO}/git/commits/{{commit_sha}}": ("get",),
     f"{REPO}/contents/{{path}}": ("get",),
     f"{REPO}/actions/runs": ("get",),
-    f"{REPO}/actions/runs/{{run_id}}": ("get",),
     f"{REPO}/actions/runs/{{run_id}}/artifacts": ("get",),
-    f"{REPO}/actions/artifacts": ("get",),
-    f"{REPO}/actions/artifacts/{{artifact_id}}": ("get",),
     f"{REPO}/actions/artifacts/{{artifact_id}}/{{archive_format}}": ("get",),
 }
 FOR_PEOPLE = {"description", "summary", "externalDocs", "example", "examples", "tags", "title"}

@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sphinx.cmd.build import main as sphinx
-
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "docs" / "site"
 """Its configuration, navigation and style."""
@@ -235,6 +233,8 @@ def build(folder: Path) -> int:
         shutil.rmtree(folder, ignore_errors=True)
         ranking = Path(made) / "scorer.js"
         ranking.write_text(scorer(), encoding="utf-8")
+        from sphinx.cmd.build import main as sphinx  # two seconds that a test of pages does not need
+
         options = ["-q", "-W", "--keep-going", "-n", "-c", str(SOURCE), "-d", f"{made}/doctrees"]
         code = sphinx([*options, "-D", f"html_search_scorer={ranking}", str(pages), str(folder)])
         for file in folder.rglob("*.html"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from tests.support.project import CONFIG, Project, environment, perfgate
+from tests.support.project import CONFIG, SHELL_CONFIG, Project, environment, perfgate
 
 pytestmark = pytest.mark.endtoend
 
@@ -135,10 +135,8 @@ def test_a_checkout_that_never_ends_is_ended_by_the_budget(tmp_path: Path) -> No
 
 def test_what_cannot_differ_is_proved_in_a_budget_shorter_than_two_builds(tmp_path: Path) -> None:
     made = Project(tmp_path / "repo")
-    config = (
-        CONFIG.replace("builds = 5", "builds = 12").replace('sameness = "off"\n', "") + '[build]\ncommand = "sleep 6"\n'
-    )
-    made.bench(1.0, **{"perfgate.toml": config, "README.md": "1"})
+    config = SHELL_CONFIG.replace("builds = 5", "builds = 12").replace('sameness = "off"\n', "")
+    made.quick(1.0, **{"perfgate.toml": config + '[build]\ncommand = "sleep 6"\n', "README.md": "1"})
     made.commit()
     made.write("README.md", "2")
     made.commit()

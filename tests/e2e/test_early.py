@@ -18,6 +18,7 @@ CONFIG = """\
 threshold = "5%"
 sameness = "off"
 [plan]
+sandbox = "off"
 builds = {min = 4, max = 8}
 executions = 2
 iterations = 4

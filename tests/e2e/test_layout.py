@@ -21,6 +21,7 @@ NAMES = ("one", "two", "three", "four", "five")
 MAKEFILE = f"app: main.o {' '.join(f'{name}.o' for name in NAMES)}\n\t$(CC) -o $@ $^\nclean:\n\trm -f app *.o\n"
 CONFIG = """\
 [plan]
+sandbox = "off"
 builds = 3
 executions = 2
 iterations = 1

@@ -17,6 +17,7 @@ CONFIG = """\
 threshold = "5%"
 sameness = "off"
 [plan]
+sandbox = "off"
 builds = 3
 executions = 1
 iterations = 2

@@ -38,7 +38,7 @@ func BenchmarkWaits(b *testing.B) {
 	}
 }
 """
-PLAN = "[plan]\nbuilds = 1\nexecutions = 1\niterations = 4\n"
+PLAN = "[plan]\nsandbox = 'off'\nbuilds = 1\nexecutions = 1\niterations = 4\n"
 SCRIPTS = """\
 [[benchmark]]
 name = "waits"

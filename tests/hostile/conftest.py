@@ -76,7 +76,7 @@ class Stage:
             self.project.commit()
 
     def check(
-        self, *arguments: str, seconds: float = 60.0, before: Callable[[], None] | None = None, **more: str
+        self, *arguments: str, seconds: float = 200.0, before: Callable[[], None] | None = None, **more: str
     ) -> None:
         """Run the check as the user, who owns all that is here; before: what its process does first."""
         with self.started(*arguments, before=before, **more) as process:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
-import subprocess
-import sys
 import threading
 import urllib.parse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from openapi_core import OpenAPI
 
 from scripts.openapi_subset import subset
 from tests.support.forge import FakeGitHub, contract
@@ -62,14 +58,13 @@ def github() -> Iterator[FakeGitHub]:
 def furnish(github: FakeGitHub) -> dict[str, Any]:
     """Put one of everything there; returns what the parameters of the paths are called."""
     comment = github.add_comment(12, "hello")
-    check = ask(github, "POST", f"{REPO}/check-runs", BODIES["post check-runs"]).json
     artifact = github.add_artifact(77, "perfgate-data", b"PK", head_sha=HEAD)
     github.files["main", "bench/perfgate.toml"] = "[gate]\n"
     github.state.parents[HEAD] = (BASE,)
     return {
         "owner": "acme", "repo": "widget", "pull_number": 12, "issue_number": 12, "comment_id": comment["id"], "sha": HEAD, "ref": HEAD,
         "commit_sha": HEAD, "basehead": f"{BASE}...{HEAD}", "path": "bench/perfgate.toml", "run_id": 77, "artifact_id": artifact.id,
-        "archive_format": "zip", "check_run_id": check["id"],
+        "archive_format": "zip",
     }  # fmt: skip
 
 
@@ -79,8 +74,6 @@ BODIES = {
     "post issues": {"title": "new", "body": "text"},
     "patch issues": {"body": "other", "state": "closed", "state_reason": "completed"},
     "post statuses": {"state": "failure", "context": "perfgate/x"},
-    "post check-runs": {"name": "perfgate", "head_sha": HEAD, "status": "in_progress"},
-    "patch check-runs": {"conclusion": "success", "output": {"title": "Pass", "summary": "all of it"}},
 }
 
 
@@ -98,7 +91,7 @@ def test_an_answer_fits_the_description(github: FakeGitHub, method: str, templat
         github.token = "person"
     github.permissions.update(ISSUES)
     path = template.format(**furnish(github))
-    kind = next((word for word in ("comments", "statuses", "check-runs", "issues") if word in path), "")
+    kind = next((word for word in ("comments", "statuses", "issues") if word in path), "")
     got = ask(github, method, path, BODIES.get(f"{method.lower()} {kind}"))
     assert str(got.status) in contract.description()["paths"][template][method.lower()]["responses"]
     assert github.violations == []
@@ -175,7 +168,7 @@ def test_other_values_that_github_refuses(github: FakeGitHub) -> None:
     assert github.comments == [] == github.statuses
 
 
-def test_a_comment_is_made_edited_hidden_and_deleted(github: FakeGitHub) -> None:
+def test_a_comment_is_made_edited_and_hidden(github: FakeGitHub) -> None:
     made = ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "one"}).json
     assert (made["user"]["login"], made["user"]["type"]) == ("github-actions[bot]", "Bot")
     edited = ask(github, "PATCH", f"{REPO}/issues/comments/{made['id']}", {"body": "two"}).json
@@ -195,8 +188,6 @@ def test_a_comment_is_made_edited_hidden_and_deleted(github: FakeGitHub) -> None
         },
     )
     assert asked.json["data"]["node"]["isMinimized"] is True
-    assert ask(github, "DELETE", f"{REPO}/issues/comments/{made['id']}").status == 204
-    assert github.comments == []
 
 
 def test_graphql_says_who_asks_and_can_be_switched_off(github: FakeGitHub) -> None:
@@ -322,7 +313,6 @@ def test_pull_requests_are_found_by_branch_of_their_owner(github: FakeGitHub) ->
     ]
     github.pulls[13].state = "closed"
     assert ask(github, "GET", f"{REPO}/pulls?head={head}").json == []
-    assert [one["number"] for one in ask(github, "GET", f"{REPO}/commits/{HEAD}/pulls").json] == [12]
     assert ask(github, "GET", f"{REPO}/pulls/14").json["head"]["repo"] is None
 
 
@@ -368,26 +358,10 @@ def test_many_at_once(github: FakeGitHub) -> None:
     assert len({one["id"] for one in github.comments}) == 20
 
 
-def test_as_a_process_it_writes_down_what_it_knows(tmp_path: Path) -> None:
-    state = tmp_path / "state.json"
-    command = [sys.executable, "-m", "tests.support.forge", "--pull", "12", "--state", str(state)]
-    root = Path(__file__).parent.parent.parent
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=root) as process:
-        assert process.stdout and process.stdin
-        url = process.stdout.readline().strip()
-        with FakeGitHub() as there:
-            there.url = url
-            assert ask(there, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).status == 201
-        process.stdin.close()
-        assert process.wait(10) == 0
-    known = json.loads(state.read_text())
-    assert [one["body"] for one in known["comments"]] == ["x"]
-    assert (known["violations"], known["requests"]) == ([], [["POST", f"{REPO}/issues/12/comments"]])
-    assert there.token not in state.read_text()
-
-
 def test_the_description_is_one() -> None:
     """The fake takes it as it is."""
+    from openapi_core import OpenAPI
+
     OpenAPI.from_dict(contract.description())
 
 

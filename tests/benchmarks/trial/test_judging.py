@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from statsmodels.stats.proportion import confint_proportions_2indep  # type: ignore[import-untyped] # it has no types
 
 from benchmarks.trial import judging, plan
 from benchmarks.trial.comparisons import Comparison, comparisons, mean
@@ -157,6 +156,8 @@ def test_wilsons_interval() -> None:
 def test_without_correlation_the_interval_of_a_difference_is_newcombes_of_two_samples(
     both: int, more: int, less: int, neither: int
 ) -> None:
+    from statsmodels.stats.proportion import confint_proportions_2indep  # type: ignore[import-untyped] # it has no types
+
     found = Difference.of_counts(both, more, less, neither)
     n = both + more + less + neither
     expected = confint_proportions_2indep(both + more, n, both + less, n, method="newcomb", compare="diff")

@@ -12,6 +12,7 @@ import pytest
 from gate.cli.main import main
 from tests.support import lines
 from tests.support.project import Project
+from tests.support.seeds import some
 
 Line = dict[str, Any]
 Draw = Callable[[str, int, int], list[float]]
@@ -215,7 +216,7 @@ def test_what_may_well_come_twice_is_no_failure(tmp_path: Path, lines: list[Line
     assert decided(tmp_path, lines)["failures"] == [], why
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
 def test_a_timer_of_few_ticks_repeats_short_series_by_chance(tmp_path: Path, seed: int) -> None:
     # 240 executions of 5 values on 7 ticks: in one file of four two series of 5 distinct values agree
     rng = np.random.default_rng(seed)

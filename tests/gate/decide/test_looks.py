@@ -25,6 +25,7 @@ from gate.stats.sequential import spending
 from gate.units import Duration
 from tests.support import simulate
 from tests.support.lines import located
+from tests.support.seeds import some
 
 TODAY = datetime.date(2026, 11, 20)
 PLAN = {"builds": {"min": 4, "max": 12}, "executions": 1}
@@ -310,7 +311,7 @@ def literal(means: Means, alpha: float, d: float, reached: list[int]) -> dict[st
     return state
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", some(range(25), 8, pytest.mark.nightly))
 def test_against_the_procedure_as_it_is_written(seed: int) -> None:
     rng = np.random.default_rng(seed)
     means = draw(rng, list(rng.choice([0.98, 1.0, 1.02, 1.05, 1.08, 1.15], 8)), sd=float(rng.choice([0.01, 0.03])))
@@ -326,7 +327,7 @@ def test_against_the_procedure_as_it_is_written(seed: int) -> None:
         assert f.not_worse or what != "settled", f.benchmark
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", some(range(15), 8, pytest.mark.nightly))
 @pytest.mark.parametrize("interval", ["fieller", "fieller-paired", "auto"])
 def test_the_verdict_is_the_one_that_the_shown_interval_gives_or_the_reason_says_why_not(
     seed: int, interval: str

@@ -17,6 +17,7 @@ from gate.evidence.gather import gather
 from gate.model import Finding, Report, reasons
 from gate.stats.sequential import spending
 from tests.support.lines import located
+from tests.support.seeds import some
 
 TODAY = datetime.date(2026, 11, 20)
 LOOKS = (4, 6, 8, 12)
@@ -133,7 +134,7 @@ def twin(
     return 0
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", some(range(25), 8, pytest.mark.nightly))
 def test_it_is_given_up_where_the_formula_says(seed: int) -> None:
     ratio = float(np.random.default_rng([seed, 7]).choice([0.97, 1.0, 1.02, 1.04, 1.08]))
     means = drawn(seed, ratio, sd=0.03)
@@ -151,7 +152,7 @@ def test_it_is_given_up_where_the_formula_says(seed: int) -> None:
 LONG = (4, 6, 8, 12, 18, 28, 56)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", some(range(24), 8, pytest.mark.nightly))
 def test_a_long_plan_asks_the_first_look_that_sees_enough(seed: int) -> None:
     sd = (0.005, 0.02, 0.05, 0.12)[seed % 4]
     ratio = float(np.random.default_rng([seed, 8]).choice([0.98, 1.0, 1.02, 1.04]))

@@ -111,7 +111,9 @@ def test_a_program_that_packs_its_results_is_told_to_write_them_as_they_are() ->
     assert refused(parse, gzip.compress(good[0])) == "the output is packed: write it as it is"
 
 
-@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name == "google-benchmark")) for name in ADAPTERS]
+)
 def test_a_very_long_line_is_read_or_refused_at_once(name: str) -> None:
     good, parse = ADAPTERS[name]
     for data in good[:2]:

@@ -42,6 +42,7 @@ threshold = "5%"
 min_builds = 3
 explain = true
 [plan]
+sandbox = "off"
 builds = 3
 executions = 1
 iterations = 1

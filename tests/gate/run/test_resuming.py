@@ -49,7 +49,7 @@ def test_a_folder_of_the_users_gets_no_gitignore(project: Project) -> None:
     assert not (project.top / "results/.gitignore").exists()
 
 
-@pytest.mark.parametrize("there", [None, "", '{"type":"run","sch'])
+@pytest.mark.parametrize("there", [None, '{"type":"run","sch'])
 def test_with_nothing_to_resume_a_run_starts(project: Project, there: str | None) -> None:
     """So that `until perfgate check --resume` works, also where the first one is killed before it wrote a line."""
     folder = project.top / ".perfgate"

@@ -9,6 +9,7 @@ from tests.support.project import Project
 
 CONFIG = """\
 [plan]
+sandbox = "off"
 builds = 1
 executions = 1
 iterations = 2

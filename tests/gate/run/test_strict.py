@@ -13,7 +13,7 @@ TREE = "grep -c x perfgate.toml; grep -c x perfgate.toml; true"
 
 
 def configured(project: Project, command: object, more: str = "", plan: str = "iterations = 2") -> None:
-    text = f"[plan]\nbuilds = 2\nexecutions = 2\n{plan}\n"
+    text = f"[plan]\nsandbox = 'off'\nbuilds = 2\nexecutions = 2\n{plan}\n"
     text += f'[[benchmark]]\nname = "grep"\ncommand = {command!r}\n{more}\n'
     project.write("perfgate.toml", text.replace("'", '"'))
     project.commit()

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from gate.stats.family import bh, holm, share, weighted_holm, within
-from tests.support.seeds import seeds
+from tests.support.seeds import seeds, some
 
 
 def test_holms_worked_example() -> None:
@@ -61,7 +61,7 @@ def test_bh_decides_as_its_adjusted_p_and_as_its_own_alpha(seed: int) -> None:
     assert bh([], 0.05) == []
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
 def test_holm_with_equal_weights_is_holm(seed: int) -> None:
     p = (np.random.default_rng(seed).random(6) ** 3).tolist()
     assert [t.p_adjusted for t in weighted_holm(p, [0.3] * 6, 0.05)] == pytest.approx(
@@ -70,7 +70,7 @@ def test_holm_with_equal_weights_is_holm(seed: int) -> None:
     assert [t.rejected for t in weighted_holm(p, [0.3] * 6, 0.05)] == [t.rejected for t in holm(p, 0.05)]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
 def test_holm_with_weights_is_the_closed_test_of_weighted_bonferroni(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p, weights = (rng.random(5) ** 4).tolist(), rng.uniform(0.01, 1, 5).tolist()

@@ -5,7 +5,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy import linalg, optimize
-from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[import-untyped] # it has no types
 
 from gate.stats.design.quantile_fit import quantile_regression
 from tests.support.seeds import seeds
@@ -115,6 +114,8 @@ def test_the_objective_is_that_of_the_linear_programme(
 
 @pytest.mark.parametrize("tau", [0.1, 0.5, 0.9])
 def test_against_statsmodels(tau: float) -> None:
+    from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[import-untyped] # it has no types
+
     rng = np.random.default_rng(7)
     design = np.column_stack((np.ones(400), rng.normal(size=(400, 3))))
     y = design @ [1.0, 2.0, -1.0, 0.5] + rng.gamma(2, 1, 400)

@@ -12,6 +12,7 @@ from gate.stats.bootstrap import bootstrap_ratio
 from gate.stats.quantile import quantile_curve
 from gate.stats.remembered_variance import remember
 from gate.stats.rounding import ROUNDING, same, smallest_step
+from tests.support.seeds import some
 
 
 def literal_step(values: list[float]) -> float:
@@ -21,7 +22,7 @@ def literal_step(values: list[float]) -> float:
     return float(min(wide, default=Fraction(0)))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
 def test_the_smallest_step_is_that_of_exact_fractions(seed: int) -> None:
     drawn = np.random.default_rng(seed)
     ticks = drawn.integers(-3, 6, 30) * 0.1 * 10.0 ** float(drawn.integers(-9, 9))

@@ -181,8 +181,8 @@ def test_builds_in_one_place_outside_are_made_alone(checkout: Checkout, meeting:
 def test_both_end(checkout: Checkout, meeting: Path, way: str) -> None:
     checkout.commit(a="1")
     command = "echo $$ >> $MEETING/log; sleep 60"
-    table = BuildTable(command=command, timeout=Duration(1.0 if way == "time-out" else 50.0))
-    budget = Budget(1.0) if way == "budget" else Budget()
+    table = BuildTable(command=command, timeout=Duration(3.0 if way == "time-out" else 50.0))
+    budget = Budget(3.0) if way == "budget" else Budget()
     with builder_of(checkout, table, budget=budget) as builder:
         if way == "time-out":
             builder.both(0, 5)
@@ -192,7 +192,7 @@ def test_both_end(checkout: Checkout, meeting: Path, way: str) -> None:
             assert ended.value.phase == "build"
             assert ended.value.seconds > 0
         else:
-            with pytest.raises(DeadlineError), deadline(1.0):
+            with pytest.raises(DeadlineError), deadline(3.0):
                 builder.both(0, 5)
         pids = [int(pid) for pid in log(meeting)]
         assert len(pids) == 2

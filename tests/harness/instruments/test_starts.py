@@ -206,9 +206,9 @@ def test_the_start_that_fails_is_the_last_one(made: Made, tmp_path: Path) -> Non
 
 def test_a_start_that_takes_too_long_ends_the_launch(made: Made, tmp_path: Path) -> None:
     slow = 'echo x >> count; test "$(wc -l < count)" -lt 2 || { echo $$ > pid; exec sleep 60; }'
-    found = made(["true"], ["sh", "-c", slow], starts=[0, 1, 0, 1, 0], timeout=0.4)
+    found = made(["true"], ["sh", "-c", slow], starts=[0, 1, 0, 1, 0], timeout=1.5)
     assert [start.side for start in found.made] == [0, 1, 0]
-    assert (found.failed, found.side, found.timed_out) == (Unusable("time-out after 0.4s", ""), 1, True)
+    assert (found.failed, found.side, found.timed_out) == (Unusable("time-out after 1.5s", ""), 1, True)
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 

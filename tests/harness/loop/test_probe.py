@@ -22,9 +22,9 @@ from tests.support.project import Project
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a program reads")
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="absent: gcc (nothing was compiled)")
 
-PLAN = "[plan]\nbuilds = 1\nexecutions = 1\niterations = 1\n"
-OPEN = PLAN + 'sandbox = "off"\n'
-"""Outside their tree programs write only where nothing confines them."""
+PLAN = '[plan]\nbuilds = 1\nexecutions = 1\niterations = 1\nsandbox = "off"\n'
+"""Outside their tree programs write only where nothing confines them; and confining takes half of the time."""
+SANDBOXED = ("--set", "plan.sandbox=auto")
 
 
 def benchmark(command: str | list[str] = "sh run.sh", name: str = "work", **keys: Any) -> str:
@@ -105,7 +105,8 @@ def test_what_no_benchmark_reads_is_no_matter(tmp_path: Path) -> None:
         "other.sh": "exit 1\n",
         "perfgate.toml": "[gate]\nthreshold = '5%'\n" + two_rounds,
     }
-    assert checked(tmp_path, RUN | {"perfgate.toml": two_rounds}, head, command="check") == ({"work"}, {})
+    told = checked(tmp_path, RUN | {"perfgate.toml": two_rounds}, head, *SANDBOXED, command="check")
+    assert told == ({"work"}, {})
 
 
 @needs_gcc
@@ -115,7 +116,7 @@ def test_sources_that_compile_to_the_same_program_are_no_matter(tmp_path: Path) 
         "main.c": f"/* a comment */{MAIN}".replace("ONE - 1", "1 - ONE"),
         "one.h": "#define TWO 2\n#define ONE 1\n",
     }
-    assert checked(tmp_path, base, head) == ({"work"}, {})
+    assert checked(tmp_path, base, head, *SANDBOXED) == ({"work"}, {})
 
 
 def test_of_several_programs_those_that_change_are_measured(tmp_path: Path) -> None:
@@ -136,7 +137,7 @@ def test_of_several_programs_those_that_change_are_measured(tmp_path: Path) -> N
     changed = {
         "one": "changed one/data", "bytes": r"changed data\xff", "writes": "changed one/data", "reads": "changed made",
     }  # fmt: skip
-    assert checked(tmp_path, base, {"one/data": "2\n", name: "2\n"}) == ({"two", "own"}, changed)
+    assert checked(tmp_path, base, {"one/data": "2\n", name: "2\n"}, *SANDBOXED) == ({"two", "own"}, changed)
 
 
 def test_the_proof_names_what_commits_hold_and_counts_what_was_made(tmp_path: Path) -> None:
@@ -304,7 +305,7 @@ def test_a_program_that_differs_needs_no_execution_to_be_seen(tmp_path: Path) ->
 def test_what_a_build_leaves_outside_its_tree_may_differ(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     build = f"[build]\ncommand = 'cp data {outside}'\n"
-    base = {**RUN, "perfgate.toml": OPEN + build + benchmark(f"cat {outside}")}
+    base = {**RUN, "perfgate.toml": PLAN + build + benchmark(f"cat {outside}")}
     assert checked(tmp_path, base, {"data": "2\n"}) == (set(), {"work": f"outside-changed {outside}"})
 
 
@@ -325,7 +326,7 @@ def test_what_a_build_does_outside_its_tree_is_seen_whatever_its_times_say(tmp_p
         build += f"; cp data {outside}/work; (cd {outside}/work; {made})"
         benchmarks += benchmark(f"cd {outside}; {command}", name)
         expected[name] = f"outside-changed {outside / found}"
-    base = {**RUN, "perfgate.toml": OPEN + f"[build]\ncommand = {json.dumps(build)}\n" + benchmarks}
+    base = {**RUN, "perfgate.toml": PLAN + f"[build]\ncommand = {json.dumps(build)}\n" + benchmarks}
     assert checked(tmp_path, base, {"data": "2\n"}) == (set(), expected)
 
 
@@ -336,7 +337,7 @@ def test_what_a_kept_build_left_outside_its_tree_may_differ(tmp_path: Path, monk
     build = f"[build]\ncommand = 'cp data {outside}; gcc main.c -o app'\n"
     base = {
         **RUN,
-        "perfgate.toml": OPEN + build + benchmark(f"cat {outside}") + benchmark("true", "other"),
+        "perfgate.toml": PLAN + build + benchmark(f"cat {outside}") + benchmark("true", "other"),
         "main.c": "int main(void) { return 0; }\n",
     }
     assert checked(tmp_path, base, {"data": "2\n"}, "--benchmark", "other") == ({"other"}, {})
@@ -363,7 +364,7 @@ def test_what_is_told_by_somebody_else_may_differ(tmp_path: Path) -> None:
 
         threading.Thread(target=answer, daemon=True).start()
         client = f"import socket; socket.create_connection(('127.0.0.1', {port})).recv(1)"
-        base = {**RUN, "perfgate.toml": OPEN + benchmark(["python3", "-c", client])}
+        base = {**RUN, "perfgate.toml": PLAN + benchmark(["python3", "-c", client])}
         assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": f"connection port {port}"})
 
 
@@ -385,14 +386,14 @@ def test_what_fails_is_measured_and_fails_there(tmp_path: Path) -> None:
     count = tmp_path / "count"
     # base alone is started once before
     once = f"echo >> {count}; [ $(wc -l < {count}) = 1 ] || exit 3\n"
-    base = {**RUN, "perfgate.toml": OPEN + benchmark(), "run.sh": once}
+    base = {**RUN, "perfgate.toml": PLAN + benchmark(), "run.sh": once}
     assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "failed"})
 
 
 def test_what_fails_only_when_it_is_traced_is_measured(tmp_path: Path) -> None:
     base = {
         **RUN,
-        "perfgate.toml": OPEN + benchmark(same_output=True),
+        "perfgate.toml": PLAN + benchmark(same_output=True),
         "run.sh": "grep NoNewPrivs:.0 /proc/self/status\n",
     }
     assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "failed"})

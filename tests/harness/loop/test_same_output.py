@@ -10,7 +10,7 @@ import pytest
 from gate.cli.main import main
 from tests.support.project import Project
 
-PLAN = "[gate]\nsameness = 'off'\n[plan]\nbuilds = 2\nexecutions = 1\niterations = 2\n"
+PLAN = "[gate]\nsameness = 'off'\n[plan]\nsandbox = 'off'\nbuilds = 2\nexecutions = 1\niterations = 2\n"
 PROGRAM = '#!/bin/sh\necho same\necho "{}"\necho tail\n'
 
 

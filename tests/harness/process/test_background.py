@@ -34,7 +34,7 @@ def start(executor: ProcessExecutor, directory: Path, script: str) -> Background
 
 def until(path: Path) -> str:
     """Wait for a line in a file."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not (path.exists() and path.read_text().endswith("\n")):
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -42,7 +42,7 @@ def until(path: Path) -> str:
 
 
 def ended(background: Background) -> str:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while background.alive():
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -113,7 +113,7 @@ def test_its_log_does_not_fill_the_disk(executor: ProcessExecutor, tmp_path: Pat
     background = executor.start(
         Command((sys.executable, "-u", "-c", script), tmp_path, ENVIRONMENT, 30), tmp_path / "log"
     )
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not (tmp_path / "log").read_bytes().endswith(b"the end\n"):
         assert time.monotonic() < deadline
         time.sleep(0.02)

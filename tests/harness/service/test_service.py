@@ -94,7 +94,7 @@ def connects(port: int) -> bool:
 
 
 def said(path: Path) -> str:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not (path.exists() and path.read_text().endswith("\n")):
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -102,7 +102,7 @@ def said(path: Path) -> str:
 
 
 def complains(entered: Living) -> str:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not entered.complaint():
         assert time.monotonic() < deadline
         time.sleep(0.01)

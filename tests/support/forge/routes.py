@@ -76,22 +76,11 @@ def pull_of(call: Call, name: str) -> Pull:
     return found
 
 
-@route("GET", "/rate_limit")
-def rate_limit(call: Call) -> Answer:
-    rate = {"limit": 1000, "remaining": 999, "reset": 1_800_000_000, "used": 1}
-    return Answer(200, {"resources": {"core": rate, "search": rate}, "rate": rate})
-
-
 @route("GET", "/user")
 def account(call: Call) -> Answer:
     if call.who.permissions is not None:
         raise Refused(403)
     return Answer(200, shapes.person(call.who, call.api))
-
-
-@route("GET", REPO)
-def repository(call: Call) -> Answer:
-    return Answer(200, shapes.repository(call.state.repository, call.state, call.api, "full-repository"))
 
 
 @route("GET", f"{REPO}/pulls", "pull-requests")
@@ -156,19 +145,6 @@ def edit_issue(call: Call) -> Answer:
     return Answer(200, shapes.opened_issue(found, call.state, call.api))
 
 
-@route("GET", f"{REPO}/issues/{{issue_number}}", "issues", "pull-requests")
-def issue(call: Call) -> Answer:
-    found = issue_of(call)
-    if found is not None:
-        return Answer(200, shapes.opened_issue(found, call.state, call.api))
-    return Answer(200, shapes.issue(pull_of(call, "issue_number"), call.state, call.api))
-
-
-@route("GET", f"{REPO}/issues/{{issue_number}}/labels", "issues", "pull-requests")
-def labels(call: Call) -> Answer:
-    return Answer(200, [shapes.label(name, call.api) for name in pull_of(call, "issue_number").labels], pages="")
-
-
 @route("GET", f"{REPO}/issues/{{issue_number}}/comments", "issues", "pull-requests")
 def comments(call: Call) -> Answer:
     opened = issue_of(call)
@@ -225,12 +201,6 @@ def edit_comment(call: Call) -> Answer:
     return Answer(200, shapes.comment(found, call.state, call.api))
 
 
-@route("DELETE", COMMENT, "issues", "pull-requests", level="write")
-def delete_comment(call: Call) -> Answer:
-    call.state.comments.remove(comment_of(call))
-    return Answer(204)
-
-
 @route("POST", f"{REPO}/statuses/{{sha}}", "statuses", level="write")
 def add_status(call: Call) -> Answer:
     sha = call.parameters["sha"]
@@ -264,105 +234,6 @@ def statuses_of(call: Call) -> list[dict[str, Any]]:
 @route("GET", f"{REPO}/commits/{{ref}}/statuses", "statuses")
 def statuses(call: Call) -> Answer:
     return Answer(200, [shapes.status(one, call.api) for one in statuses_of(call)], pages="")
-
-
-@route("GET", f"{REPO}/commits/{{ref}}/status", "statuses")
-def combined_status(call: Call) -> Answer:
-    newest: dict[str, dict[str, Any]] = {}
-    for one in statuses_of(call):
-        newest.setdefault(one["context"].casefold(), one)
-    states = {one["state"] for one in newest.values()}
-    bad, waiting = states & {"failure", "error"}, "pending" in states or not states
-    made = {
-        "state": "failure" if bad else "pending" if waiting else "success",
-        "sha": call.parameters["ref"],
-        "total_count": len(newest),
-        "statuses": [shapes.status(one, call.api) for one in newest.values()],
-        "repository": shapes.repository(call.state.repository, call.state, call.api),
-        "commit_url": call.api,
-        "url": call.api,
-    }
-    return Answer(200, made)
-
-
-CONCLUSIONS = {
-    *("success", "failure", "neutral", "cancelled", "skipped", "timed_out", "action_required"),
-}
-
-
-def checked(call: Call, run: dict[str, Any]) -> Answer:
-    """Take what a request says of a check run, as GitHub does: a conclusion completes it."""
-    said = call.body
-    if said.get("status") == "completed" and "conclusion" not in said:
-        raise invalid("CheckRun", "conclusion", "Conclusion is required for a completed check run")
-    now = call.state.moment()
-    for name in ("name", "external_id", "details_url", "output"):
-        if name in said:
-            run[name] = said[name]
-    if "conclusion" in said:
-        if said["conclusion"] not in CONCLUSIONS:
-            raise invalid("CheckRun", "conclusion", "not a conclusion")
-        run.update(status="completed", conclusion=said["conclusion"], completed_at=now)
-    elif "status" in said:
-        run.update(status=said["status"], conclusion=None, completed_at=None)
-    return Answer(200, shapes.check_run(run, call.api))
-
-
-@route("POST", f"{REPO}/check-runs", "checks", level="write")
-def add_check(call: Call) -> Answer:
-    made = {
-        "id": call.state.new_id(),
-        "head_sha": call.body["head_sha"],
-        "status": "queued",
-        "conclusion": None,
-        "external_id": None,
-        "details_url": None,
-        "output": None,
-        "started_at": call.state.moment(),
-        "completed_at": None,
-    }
-    answer = checked(call, made)
-    call.state.checks.append(made)
-    return Answer(201, answer.body)
-
-
-@route("PATCH", f"{REPO}/check-runs/{{check_run_id}}", "checks", level="write")
-def edit_check(call: Call) -> Answer:
-    return checked(call, check_of(call))
-
-
-def check_of(call: Call) -> dict[str, Any]:
-    """Find the check run that a path names."""
-    wanted = int(call.parameters["check_run_id"])
-    for one in call.state.checks:
-        if one["id"] == wanted:
-            return one
-    raise Refused(404)
-
-
-@route("GET", f"{REPO}/check-runs/{{check_run_id}}", "checks")
-def check(call: Call) -> Answer:
-    return Answer(200, shapes.check_run(check_of(call), call.api))
-
-
-@route("GET", f"{REPO}/commits/{{ref}}/check-runs", "checks")
-def checks(call: Call) -> Answer:
-    """List the check runs of a commit, the newest first; by default of each name the latest."""
-    name = call.query.get("check_name")
-    found = [one for one in reversed(call.state.checks) if one["head_sha"] == call.parameters["ref"]]
-    found = [one for one in found if name in (None, one["name"])]
-    if call.query.get("filter", "latest") == "latest":
-        found = list({one["name"]: one for one in reversed(found)}.values())
-    shown = [shapes.check_run(one, call.api) for one in found]
-    return Answer(200, {"total_count": len(shown), "check_runs": shown}, pages="check_runs")
-
-
-@route("GET", f"{REPO}/commits/{{commit_sha}}/pulls", "pull-requests")
-def pulls_of_commit(call: Call) -> Answer:
-    """Give the pull requests of a commit; the fake knows those of forks no more than GitHub always does."""
-    ours = [one for one in call.state.pulls.values() if one.head_repository == call.state.repository]
-    chosen = [one for one in ours if one.head_sha == call.parameters["commit_sha"]]
-    return Answer(200, [shapes.pull(one, call.state, call.api) for one in chosen], pages="")
 
 
 @route("GET", f"{REPO}/compare/{{basehead}}", "contents")
@@ -423,11 +294,6 @@ def run_of(call: Call) -> int:
     return number
 
 
-@route("GET", f"{REPO}/actions/runs/{{run_id}}", "actions")
-def run(call: Call) -> Answer:
-    return Answer(200, shapes.run(call.state.runs[run_of(call)], call.state, call.api))
-
-
 def listed(call: Call, chosen: list[Artifact]) -> Answer:
     """List artifacts, newest first."""
     named = [one for one in chosen if call.query.get("name", one.name) == one.name]
@@ -441,11 +307,6 @@ def artifacts_of_run(call: Call) -> Answer:
     return listed(call, [one for one in call.state.artifacts if one.run_id == number])
 
 
-@route("GET", f"{REPO}/actions/artifacts", "actions")
-def artifacts(call: Call) -> Answer:
-    return listed(call, list(call.state.artifacts))
-
-
 def artifact_of(call: Call) -> Artifact:
     """Find the artifact that a path names."""
     for one in call.state.artifacts:
@@ -455,11 +316,6 @@ def artifact_of(call: Call) -> Artifact:
 
 
 ARTIFACT = f"{REPO}/actions/artifacts/{{artifact_id}}"
-
-
-@route("GET", ARTIFACT, "actions")
-def artifact(call: Call) -> Answer:
-    return Answer(200, shapes.artifact(artifact_of(call), call.state, call.api))
 
 
 @route("GET", f"{ARTIFACT}/{{archive_format}}", "actions")

@@ -74,7 +74,7 @@ class FakeGitHub:
 
     def __enter__(self) -> Self:
         # what loads late would keep the first request waiting
-        contract.request_problems("GET", "/rate_limit", (), b"", "application/json")
+        contract.request_problems("GET", "/user", (), b"", "application/json")
         return self
 
     def __exit__(
@@ -106,11 +106,6 @@ class FakeGitHub:
     def statuses(self) -> list[dict[str, Any]]:
         """The statuses in order: sha, state, description, target_url, context, creator."""
         return self.state.statuses
-
-    @property
-    def checks(self) -> list[dict[str, Any]]:
-        """The check runs in order: name, head_sha, status, conclusion, external_id, details_url, output."""
-        return self.state.checks
 
     @property
     def files(self) -> dict[tuple[str, str], str | bytes]:

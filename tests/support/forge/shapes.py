@@ -54,7 +54,8 @@ def repository(name: str, state: State, api: str, schema: str = "minimal-reposit
 def label(name: str, api: str) -> dict[str, Any]:
     """Give a label."""
     number = number_of(name)
-    return complete("label", {"id": number, "node_id": f"LA_{number}", "name": name, "url": api, "description": ""})
+    given = {"id": number, "node_id": f"LA_{number}", "name": name, "url": api, "description": ""}
+    return {**given, "color": "", "default": False}
 
 
 def side(ref: str, sha: str, name: str | None, state: State, api: str, pushed: str = "") -> dict[str, Any]:
@@ -166,23 +167,6 @@ def status(one: dict[str, Any], api: str) -> dict[str, Any]:
     given = {**one, "creator": user(one["creator"], api), "node_id": f"SC_{one['id']}", "url": f"{api}/statuses"}
     given.pop("sha")
     return complete("status", given)
-
-
-def check_run(one: dict[str, Any], api: str) -> dict[str, Any]:
-    """Give a check run; GitHub's app has made it."""
-    app = {"id": ACTIONS_APP, "slug": "github-actions", "name": "GitHub Actions", "owner": user("github", api)}
-    output = {"title": None, "summary": None, "text": None, "annotations_count": 0, "annotations_url": api}
-    given = {
-        **one,
-        "node_id": f"CR_{one['id']}",
-        "url": f"{api}/check-runs/{one['id']}",
-        "html_url": f"{api}/web/runs/{one['id']}",
-        "output": output | (one["output"] or {}),
-        "app": complete("nullable-integration", app),
-        "check_suite": {"id": 1},
-        "pull_requests": [],
-    }
-    return complete("check-run", given)
 
 
 def run(one: Run, state: State, api: str) -> dict[str, Any]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 # What perfgate's templates grant together; a test takes some away.
-GRANTED = {"contents": "read", "pull-requests": "write", "actions": "read", "statuses": "write", "checks": "write"}
+GRANTED = {"contents": "read", "pull-requests": "write", "actions": "read", "statuses": "write"}
 # What the template of a creep check grants beside them.
 ISSUES = {"issues": "write"}
 FIRST_MOMENT = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -98,7 +97,6 @@ class State:
     comments: list[dict[str, Any]] = field(default_factory=list)
     issues: dict[int, dict[str, Any]] = field(default_factory=dict)
     statuses: list[dict[str, Any]] = field(default_factory=list)
-    checks: list[dict[str, Any]] = field(default_factory=list)
     files: dict[tuple[str, str], str | bytes] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
     merge_bases: dict[tuple[str, str], str | None] = field(default_factory=dict)
@@ -163,16 +161,3 @@ class State:
         shas = {pull.head_sha for pull in self.pulls.values()} | {pull.base_sha for pull in self.pulls.values()}
         named = {name for name, _ in self.files} | set(self.refs) | set(self.refs.values())
         return ref in shas | named | {self.default_branch} | {run.head_sha for run in self.runs.values()}
-
-    def dump(self) -> dict[str, Any]:
-        """Give what a test outside of the process wants to see, as JSON; tokens stay here."""
-        return {
-            "comments": self.comments,
-            "issues": list(self.issues.values()),
-            "statuses": self.statuses,
-            "checks": self.checks,
-            "pulls": [dataclasses.asdict(pull) for pull in self.pulls.values()],
-            "artifacts": [
-                {"id": one.id, "run_id": one.run_id, "name": one.name, "size": len(one.data)} for one in self.artifacts
-            ],
-        }

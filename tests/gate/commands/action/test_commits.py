@@ -273,9 +273,7 @@ def test_a_push_compares_with_what_was_there_before(origin: Origin, tmp_path: Pa
     assert asked(place, push(origin, before=origin.main[2])).base == origin.main[2]
 
 
-@pytest.mark.parametrize(
-    ("which", "depth"), [("zeros", 1), ("none", 1), ("forced", 1), ("gone", 1), ("itself", 1), ("gone", None)]
-)
+@pytest.mark.parametrize(("which", "depth"), [("zeros", 1), ("none", 1), ("forced", 1), ("itself", 1), ("gone", None)])
 def test_a_push_without_a_before_compares_with_the_commit_before(
     origin: Origin, tmp_path: Path, depth: int | None, which: str
 ) -> None:
@@ -346,7 +344,7 @@ def test_another_branch_is_compared_with_where_it_left_the_default_one(
         assert default(place) == origin.main[2]
 
 
-@pytest.mark.parametrize("event", ["workflow_dispatch", "repository_dispatch", "deployment", "issue_comment"])
+@pytest.mark.parametrize("event", ["workflow_dispatch", "issue_comment"])
 def test_what_a_workflow_checked_out_of_its_own_accord_needs_a_base(origin: Origin, tmp_path: Path, event: str) -> None:
     """Whose head that is, and which branch it goes into, no event tells."""
     told = origin.event(event, ref="refs/heads/main", sha=origin.main[-1])
@@ -611,8 +609,7 @@ def test_a_credential_helper_does_not_see_the_token(origin: Origin, tmp_path: Pa
 # --- partial clones, submodules, large files --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("filter_", ["blob:none", "tree:0"])
-@pytest.mark.parametrize("depth", [1, None])
+@pytest.mark.parametrize(("filter_", "depth"), [("blob:none", 1), ("tree:0", None)])
 def test_a_partial_clone_gets_the_files_of_both_sides(
     origin: Origin, tmp_path: Path, filter_: str, depth: int | None
 ) -> None:

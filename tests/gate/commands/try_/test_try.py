@@ -26,6 +26,7 @@ CONFIG = """\
 [gate]
 threshold = "5%"
 [plan]
+sandbox = "off"
 builds = {min = 4, max = 8}
 executions = 3
 iterations = 20

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
-from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped] # it has no types
 
 from gate.stats.design.coding import coded, contrasts
 
@@ -20,6 +19,8 @@ def full(*sizes: int) -> Codes:
 
 def by_formula(codes: Codes, order: int) -> Array:
     """The design matrix of patsy's Sum contrasts that leave out the first setting, terms in our order."""
+    from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped] # it has no types
+
     k = codes.shape[1]
     names = [f"C(f{i}, Sum(omit=0))" for i in range(k)]
     terms = [":".join(chosen) for size in range(1, order + 1) for chosen in combinations(names, size)]

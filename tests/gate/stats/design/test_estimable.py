@@ -12,6 +12,7 @@ from gate.model.study import Factor, LinearModel, Term
 from gate.stats.design.coding import coded
 from gate.stats.design.linear import linear_model
 from gate.stats.design.quantiles import quantile_effects
+from tests.support.seeds import some
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -75,7 +76,7 @@ def goodnight(rows: Codes, y: Array, terms: list[tuple[int, ...]]) -> dict[tuple
     return found
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", some(range(12), 8, pytest.mark.nightly))
 def test_sums_of_squares_are_type_three(seed: int) -> None:
     rng = np.random.default_rng(seed)
     checked = 0

@@ -14,6 +14,7 @@ from gate.model.study import Effect, Factor, LinearModel, Setting, Slope, Term
 from gate.stats.design.coding import coded, contrasts
 from gate.stats.design.layers import layers
 from gate.stats.design.linear import axis_of, linear_model, polynomials, trends
+from tests.support.seeds import some
 from tests.support.units_frame import NPK, NPK_YIELD, WARPBREAKS, frame
 
 Array = npt.NDArray[np.float64]
@@ -147,7 +148,7 @@ def literal(units: pd.DataFrame, factors: list[Factor], order: int) -> dict[str,
     return found
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", some(range(12), 8, pytest.mark.nightly))
 def test_against_literal_least_squares(seed: int) -> None:
     rng = np.random.default_rng(seed)
     sizes = [[2, 2, 2, 2], [3, 2, 2], [3, 3], [2, 4]][seed % 4]

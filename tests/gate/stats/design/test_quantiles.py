@@ -9,8 +9,6 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 from scipy import optimize, stats
-from statsmodels import datasets  # type: ignore[import-untyped] # it has no types
-from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[import-untyped] # the same
 
 from gate.model.study import Effect, Factor, QuantileEffects, QuantileModel
 from gate.stats.design import coding, quantile_fit
@@ -193,6 +191,8 @@ def test_of_three_settings_each_has_an_effect_and_they_add_up(tau: float) -> Non
 
 @pytest.mark.parametrize("tau", [0.3, 0.5, 0.9])
 def test_estimates_against_statsmodels(tau: float) -> None:
+    from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[import-untyped] # it has no types
+
     # 21 or 23 values a treatment: the minimum is at one place only
     rng = np.random.default_rng(4)
     values = frame({codes: [rng.lognormal(size=21 + 2 * codes[0]).tolist()] for codes in FULL})
@@ -203,6 +203,8 @@ def test_estimates_against_statsmodels(tau: float) -> None:
 
 def test_engel_as_printed_in_the_vignette_of_quantreg() -> None:
     # R: coef(rq(foodexp ~ income, tau, engel)); the same numbers stand in Koenker's "Quantile Regression in R"
+    from statsmodels import datasets  # type: ignore[import-untyped] # it has no types
+
     engel = datasets.engel.load_pandas().data
     design = np.column_stack((np.ones(len(engel)), engel["income"]))
     for tau, printed in {
@@ -230,7 +232,7 @@ def test_of_all_minimisers_the_one_next_to_the_type_8_quantile(n: int, tau: floa
     assert cost(minimiser(y, tau)) == pytest.approx(best, rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize(("seed", "offset", "digits"), [(1, 0.0, 12), (2, 1e6, 12), (3, 0.0, 1)])
+@pytest.mark.parametrize(("seed", "offset", "digits"), [(2, 1e6, 12), (3, 0.0, 1)])
 def test_many_values_give_the_sum_of_the_whole_programme(seed: int, offset: float, digits: int) -> None:
     rng = np.random.default_rng(seed)
     n = 2 * quantile_fit.SMALL
@@ -457,6 +459,8 @@ def test_an_effect_on_the_upper_tail_alone_is_seen_at_p99_and_not_in_the_mean() 
 def test_the_sparsity_gives_the_standard_errors_that_r_prints(
     tau: float, printed: list[tuple[float, float, float]]
 ) -> None:
+    from statsmodels import datasets  # type: ignore[import-untyped] # it has no types
+
     data = datasets.engel.load_pandas().data
     y = data["foodexp"].to_numpy(dtype=np.float64)
     design = np.column_stack((np.ones(len(y)), data["income"].to_numpy(dtype=np.float64)))

@@ -14,6 +14,7 @@ from gate.model.study import Factor, Setting
 from gate.plots.picture import SETTINGS, Sheet
 from gate.plots.scales import Tick
 from tests.gate.plots.drawn import texts
+from tests.support.seeds import some
 
 
 def test_looks_are_all_different_and_the_first_are_the_sides() -> None:
@@ -23,7 +24,7 @@ def test_looks_are_all_different_and_the_first_are_the_sides() -> None:
     assert len({look.lines("line") for look in looks[:SETTINGS]}) == SETTINGS
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", some(range(20), 8, pytest.mark.nightly))
 def test_places_are_moved_apart_as_little_as_that_takes(seed: int) -> None:
     rng = np.random.default_rng(seed)
     wanted = rng.uniform(20, 180, 6).tolist()
