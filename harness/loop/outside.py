@@ -14,7 +14,7 @@ import stat
 import string
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -118,13 +118,15 @@ class Outside:
         if not any(images.values()) and not any(_is_changed(reach, since, started) for reach in reaches):
             return None
         end = time.monotonic() + min(SECONDS, _SHARE * conditions.budget.left)
-        paths: dict[tuple[str, Tree], Iterable[str]] = {}
+        paths: dict[tuple[str, Tree], list[str]] = {}
+        cut: list[tuple[str, Tree]] = []
         for number, step in enumerate(steps):
             accesses = seen.get((step.benchmark, step.side))
             if accesses is None:
                 begin(step)
                 left = max(0.0, end - time.monotonic()) / (len(steps) - number)
-                accesses = self._traced(step, left)
+                accesses, ended = self._traced(step, left)
+                cut += [(step.benchmark, tree_of(step))] if ended else []
             # one of them is named: programs before what they read, and sources before what is made of them
             read = (*sorted(accesses.executed), *sorted(accesses.read, key=_named_last)) if accesses is not None else ()
             held = dict.fromkeys(path for path in (*self._named(step), *read) if not is_hosts(path))
@@ -132,6 +134,10 @@ class Outside:
                 *(path for path in held if any(reach.holds(path) for reach in reaches)),
                 *images[step.benchmark, tree_of(step)],
             ]
+        for place in cut:
+            # what a busy machine did not let it reach it probably meets as well
+            beside = [path for other, found in paths.items() if other[0] == place[0] for path in found]
+            paths[place] = list(dict.fromkeys([*paths[place], *beside]))
         passed: set[str] = set()
         for place, found in paths.items():
             # what a benchmark has written is not a build's, whichever side's it was
@@ -223,14 +229,14 @@ class Outside:
                 return True
         return changed_above(path, self._standing.work, self._begun, passed) is not None
 
-    def _traced(self, step: ExecutionStep, seconds: float) -> Accesses | None:
-        """Execute a benchmark for some seconds, and return what it read; None: nothing shows it."""
+    def _traced(self, step: ExecutionStep, seconds: float) -> tuple[Accesses | None, bool]:
+        """Execute a benchmark for some seconds; return what it read (None: unknown), and whether it was cut off."""
         benchmark = self._benchmarks[step.side][step.benchmark]
         directory = self._standing.directory(step.side, step.building)
         with suppress(OSError), tracing(self._executions.conditions.scratch, since=self._begun) as trace:
-            self._executions.unmeasured(benchmark, step, directory, trace=trace, seconds=seconds)
-            return trace.accesses()
-        return None
+            ran = self._executions.unmeasured(benchmark, step, directory, trace=trace, seconds=seconds)
+            return trace.accesses(), ran.ended
+        return None, True
 
     def _words(self, step: ExecutionStep) -> Iterator[str]:
         """Give the words of a benchmark's commands, with the values of the variables in them."""
