@@ -23,7 +23,7 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     network: Literal["on", "off"] = "on"
     """Whether benchmarks that need none had a network."""
     files: Literal["machine", "own"] | None = None
-    """Whether commands had directories for temporary files of their own, and no servers of the machine; None: unknown."""
+    """Whether commands had directories for temporary files of their own, and no servers; None: not known."""
     why: OffKind | None = None
     """Why there was no sandbox. asked: the configuration says so. system: no Linux. kernel: no Landlock. old: a version
     that does not do. machine: its system calls are not known. refused: it was tried, and refused. None: there was
