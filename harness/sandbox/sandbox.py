@@ -448,7 +448,7 @@ class Landlocked(Sandbox):
         kept = {os.path.realpath(each) for each in trusted if os.path.isabs(each)}  # noqa: PTH117
         temporary, servers = ({os.path.realpath(each) for each in found} for found in (_TEMPORARY, _SERVERS))
         # what is all of one of them needs it whole
-        whole = {os.path.realpath(each) for each in (*own, environment.get("HOME", "/"))}
+        whole = {os.path.realpath(each) for each in (*map(str, own), environment.get("HOME", "/"))}
         covered = {each for each in (temporary | servers) - whole if Path(each).is_dir()}
         told: list[str] = _IN_TEMPORARY.findall(" ".join((ground.texts, *environment.values())))
         told += map(str, (*own, *self._written[side], sys.prefix, __file__))
