@@ -22,8 +22,8 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     """Whether commands ran as another user than perfgate, which was root."""
     network: Literal["on", "off"] = "on"
     """Whether benchmarks that need none had a network."""
-    files: Literal["machine", "own"] = "machine"
-    """Whether commands had directories for temporary files of their own, and no servers of the machine."""
+    files: Literal["machine", "own"] | None = None
+    """Whether commands had directories for temporary files of their own, and no servers; None: not known."""
     why: OffKind | None = None
     """Why there was no sandbox. asked: the configuration says so. system: no Linux. kernel: no Landlock. old: a version
     that does not do. machine: its system calls are not known. refused: it was tried, and refused. None: there was
@@ -46,7 +46,8 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
             f"Landlock {self.landlock}",
             *(["commands run as nobody"] if self.user else []),
             *(["no network for benchmarks"] if self.network == "off" else []),
-            *(["no servers or temporary files of the machine"] if self.files == "own" else [self._missing()]),
+            *(["no servers or temporary files of the machine"] if self.files == "own" else []),
+            *([self._missing()] if self.files == "machine" else []),
             *([] if self.signals else ["signals to other processes are not stopped before Linux 6.12"]),
         ]
         inside = f"; the values of {named(self.forgeable, 3)} are made inside it" if self.forgeable else ""

@@ -448,10 +448,11 @@ class Landlocked(Sandbox):
         kept = {os.path.realpath(each) for each in trusted if os.path.isabs(each)}  # noqa: PTH117
         temporary, servers = ({os.path.realpath(each) for each in found} for found in (_TEMPORARY, _SERVERS))
         # what is all of one of them needs it whole
-        whole = {os.path.realpath(each) for each in (*own, environment.get("HOME", "/"))}
+        whole = {os.path.realpath(each) for each in (*map(str, own), environment.get("HOME", "/"))}
         covered = {each for each in (temporary | servers) - whole if Path(each).is_dir()}
-        told = _IN_TEMPORARY.findall(" ".join((ground.texts, *environment.values())))
-        named = {os.path.realpath(each) for each in (*own, *self._written[side], sys.prefix, __file__, *told)}
+        told: list[str] = _IN_TEMPORARY.findall(" ".join((ground.texts, *environment.values())))
+        told += map(str, (*own, *self._written[side], sys.prefix, __file__))
+        named = set(map(os.path.realpath, told))
         visible = {each for each in kept if any(each.startswith(f"{above}/") for above in covered)}
         for above in covered & temporary:
             for each in named:

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from harness.process.mounts import mounts_here
 
 from harness.process.groups import alive
+from harness.sandbox.sandbox import namespaces
 from tests.support.project import Project, environment, perfgate
 
 pytestmark = pytest.mark.endtoend
@@ -141,7 +141,7 @@ def test_kept_trees_have_the_names_of_their_sides(project: Project, tmp_path: Pa
     assert (Path(str(tree).replace("/head", "/base")) / "built").read_text() == "1"
 
 
-@pytest.mark.skipif(not mounts_here(), reason="this system refuses mount namespaces")
+@pytest.mark.skipif("files" not in namespaces(), reason="this system refuses mount namespaces")
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly), signal.SIGKILL]
 )
