@@ -14,6 +14,7 @@ import re
 import sys
 import time
 import traceback
+from importlib import import_module
 from pathlib import Path
 
 TYPE_CHECKING = False
@@ -51,8 +52,8 @@ def _run(case: Any, options: argparse.Namespace, timer: Any) -> Iterator[dict[st
 
 def main() -> None:
     """Run what is named, and write the file."""
-    import perfgate_clocks  # type: ignore[import-not-found]
-
+    # of the folder beside this one's, and of the project's environment: nothing that perfgate itself depends on
+    clocks, discovery = map(import_module, ("perfgate_clocks", "asv_runner.discovery"))
     parser = argparse.ArgumentParser(prog="perfgate_asv")
     parser.add_argument("folder")
     parser.add_argument("--bench", metavar="REGEX")
@@ -61,20 +62,18 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=5)
     parser.add_argument("--output", default=os.devnull)
     options = parser.parse_args()
-    timer = perfgate_clocks.perf_counter if perfgate_clocks.begin() else time.perf_counter
+    timer = clocks.perf_counter if clocks.begin() else time.perf_counter
     folder = Path(options.folder).resolve()
     sys.path.insert(0, str(folder.parent))
-    from asv_runner.discovery import disc_benchmarks  # type: ignore[import-not-found]
-
     found: list[dict[str, Any]] = []
-    for case in disc_benchmarks(folder.name):
+    for case in discovery.disc_benchmarks(folder.name):
         if case.type == "time":
             cache = None if options.list else case.do_setup_cache()
             if cache is not None:
                 case.set_cache(cache)
             found += _run(case, options, timer)
     timed = {"benchmarks": [each for each in found if each["stats"]]}
-    perfgate_clocks.Writer().pytest_benchmark_update_json(None, None, timed)
+    clocks.Writer().pytest_benchmark_update_json(None, None, timed)
     Path(options.output).write_text(json.dumps({"machine_info": {}, "benchmarks": found}), encoding="utf-8")
     sys.exit(len(timed["benchmarks"]) < len(found))
 

@@ -103,7 +103,7 @@ def test_commands_of_a_script_are_measured_as_they_are(tmp_path: Path) -> None:
 
 
 TWO = [Measured("trees", "cd trees && ../b -test.bench=."), Measured("x-trees", ["./c"]), Measured("y", ["./b"])]
-PYTEST = [Measured("pytest", "set -e\npython -m pytest -q tests/a/test_b.py tests/test_c.py")]
+TESTS = [Measured("pytest", "set -e\npython -m pytest -q tests/a/test_b.py tests/test_c.py")]
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ PYTEST = [Measured("pytest", "set -e\npython -m pytest -q tests/a/test_b.py test
             "x '--bench=Suite.time_[ab]'",
             1,
         ),
-        ("pytest-benchmark", PYTEST, "  run: uv run pytest tests/a/ --codspeed", "pytest -q tests/a/test_b.py'", 1),
-        ("pytest-benchmark", PYTEST, "  run: pytest tests/ --codspeed", "tests/a/test_b.py tests/test_c.py'", 1),
+        ("pytest-benchmark", TESTS, "  run: uv run pytest tests/a/ --codspeed", "pytest -q tests/a/test_b.py'", 1),
+        ("pytest-benchmark", TESTS, "  run: pytest tests/ --codspeed", "tests/a/test_b.py tests/test_c.py'", 1),
     ],
 )
 def test_what_it_chose_is_chosen(

@@ -372,7 +372,7 @@ PYTHON = {
         "python",
         "'from p.cli import main; main()', '--help'",
     ),
-    "arguments": Case({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, "generic", None),
+    "arguments": Case({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, "generic", None, rows=("bench.py",)),
 }  # fmt: skip
 
 
