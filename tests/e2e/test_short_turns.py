@@ -82,7 +82,7 @@ def values(project: Project, benchmark: str) -> dict[str, list[int]]:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let executions take what they do where nothing disturbs: starting 10 ms, and a value that waits 0.8 s."""
-    real, takes = Lengths._seconds, {"waits": 0.8, "quick": 1e-5}
+    real, takes = Lengths._seconds, {"waits": 0.8, "quick": 1e-5, "go": 0.8}
 
     def seconds(
         self: Lengths, step: ExecutionStep, values: int, begin: Callable[[ExecutionStep], Path], budget: Budget
@@ -114,6 +114,7 @@ def test_values_of_a_script_that_waits(tmp_path: Path) -> None:
     assert {"executions-short", "values-short"} & {each["kind"] for each in project.report()["warnings"]} == set()
 
 
+@pytest.mark.usefixtures("told")
 @pytest.mark.skipif(shutil.which("go") is None, reason="absent: go (no suite went by short turns)")
 def test_benchmarks_of_go(tmp_path: Path) -> None:
     files = {"perfgate.toml": PLAN + SUITE, "m_test.go": GO, "go.mod": "module example.com/m\n\ngo 1.19\n"}

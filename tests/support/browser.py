@@ -86,6 +86,8 @@ class Opened:
 def context(browser: Browser, size: tuple[int, int] = DESKTOP, *, scripts: bool = True) -> Iterator[BrowserContext]:
     """Make a profile of its own, which is gone afterwards."""
     made = browser.new_context(viewport={"width": size[0], "height": size[1]}, java_script_enabled=scripts)
+    # half a minute, as it would be, is not enough for a long page on a busy host
+    made.set_default_timeout(300_000)
     try:
         yield made
     finally:

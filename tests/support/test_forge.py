@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import threading
 import urllib.parse
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -314,48 +313,6 @@ def test_pull_requests_are_found_by_branch_of_their_owner(github: FakeGitHub) ->
     github.pulls[13].state = "closed"
     assert ask(github, "GET", f"{REPO}/pulls?head={head}").json == []
     assert ask(github, "GET", f"{REPO}/pulls/14").json["head"]["repo"] is None
-
-
-@pytest.mark.parametrize(("what", "status", "said"), [
-    (429, 429, "secondary rate limit"), ("secondary", 403, "secondary rate limit"), ("primary", 403, "API rate limit exceeded"),
-    (500, 500, "Server Error"), (502, 502, "Server Error"), (503, 503, "unavailable"), (404, 404, "Not Found"), (401, 401, "Bad credentials"),
-    ("garbage", 200, "a proxy was here"),
-])  # fmt: skip
-def test_a_planned_failure_does_nothing_and_passes(github: FakeGitHub, what: int | str, status: int, said: str) -> None:
-    github.fail("POST", "/comments$", what, times=2, headers={"Retry-After": "1"})
-    for _ in range(2):
-        got = ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"})
-        assert (got.status, said in got.data.decode(), got.headers["retry-after"]) == (status, True, "1")
-    assert ask(github, "GET", f"{REPO}/issues/12/comments").json == []
-    assert ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).status == 201
-    assert len(github.requests) == 4
-
-
-@pytest.mark.parametrize(("what", "done"), [("cut", 0), ("cut-after", 1), ("cut-half", 1), ("slow", 1)])
-def test_connections_are_cut_and_delayed(github: FakeGitHub, what: str, done: int) -> None:
-    github.fail("POST", "/comments$", what)
-    with pytest.raises((OSError, http.client.HTTPException)):
-        ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}, timeout=0.3)
-    assert len(github.comments) == done
-    assert ask(github, "POST", f"{REPO}/issues/12/comments", {"body": "x"}).status == 201
-
-
-def test_a_failure_that_nobody_knows_is_the_test_s_mistake(github: FakeGitHub) -> None:
-    with pytest.raises(ValueError, match="no such failure: 'cutt'"):
-        github.fail("GET", "/", "cutt")
-
-
-def test_many_at_once(github: FakeGitHub) -> None:
-    threads = [
-        threading.Thread(target=ask, args=(github, "POST", f"{REPO}/issues/12/comments", {"body": str(n)}))
-        for n in range(20)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert {one["body"] for one in github.comments} == {str(number) for number in range(20)}
-    assert len({one["id"] for one in github.comments}) == 20
 
 
 def test_the_description_is_one() -> None:

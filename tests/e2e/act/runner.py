@@ -18,7 +18,7 @@ from tests.support.project import environment
 
 ROOT = Path(__file__).parent.parent.parent.parent
 HERE = Path(__file__).parent
-TIMEOUT = 120
+TIMEOUT = 600.0
 STAND_INS = ("upload-artifact", "download-artifact")
 # What GitHub downloads of an action is everything; only this is ever run.
 OF_THE_ACTION = (

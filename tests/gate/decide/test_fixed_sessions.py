@@ -23,7 +23,7 @@ from gate.model.warnings.measured import TwoSessions
 from gate.stats.round_ratio import Rounds
 from gate.stats.shared_variance import share_variance
 from gate.units import Share
-from tests.support.lines import builds, execution, located
+from tests.support.lines import builds, located
 
 FIXED = '[gate]\nsessions = "fixed"\n'
 RANDOM = '[gate]\nsessions = "random"\n'
@@ -379,19 +379,6 @@ def test_looks_take_the_first_rounds_of_each_machine() -> None:
 
 
 # --- factors ----------------------------------------------------------------------------------------------------------
-
-
-def under_load(busy: list[float]) -> Lines:
-    rng = np.random.default_rng(9)
-    return [
-        {**execution(side, [float(speed * ratio * own * load * rng.normal(1, 0.01))], build=b), "session": session}
-        | {"factors": {"load": at}}
-        for session, (change, speed) in enumerate(zip(busy, SPEEDS, strict=False))
-        for b in range(5)
-        for side in ("base", "head")
-        for own in [float(rng.normal(1, 0.05))]
-        for at, load, ratio in (("idle", 1.0, 1.0), ("busy", 3.0, change if side == "head" else 1.0))
-    ]
 
 
 def test_a_setting_that_belongs_to_one_machine_is_judged_there_alone() -> None:

@@ -38,10 +38,6 @@ def long_names() -> Report:
     return msgspec.structs.replace(made, recorded=recorded, failures=failures, new=[f"{name}:new" for name in NAMES])
 
 
-def lines_with(text: str, mark: str) -> list[str]:
-    return [line for line in text.splitlines() if mark in line]
-
-
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 def test_a_terminal_shows_no_name_twice(width: int) -> None:
     text = terminal.render(long_names(), width=width, every=True)

@@ -459,7 +459,7 @@ def test_an_effect_on_the_upper_tail_alone_is_seen_at_p99_and_not_in_the_mean() 
 def test_the_sparsity_gives_the_standard_errors_that_r_prints(
     tau: float, printed: list[tuple[float, float, float]]
 ) -> None:
-    from statsmodels import datasets  # type: ignore[import-untyped] # it has no types
+    from statsmodels import datasets
 
     data = datasets.engel.load_pandas().data
     y = data["foodexp"].to_numpy(dtype=np.float64)
