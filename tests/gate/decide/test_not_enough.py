@@ -323,12 +323,12 @@ def test_what_a_round_takes_is_not_known_before_an_execution(
 @pytest.mark.endtoend
 def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
-    # the first builds of both sides are made at once or not: a round takes 2 s or 4 s, a second one 4 s more
-    project.write("perfgate.toml", f'{CONFIG}[build]\ncommand = "sleep 2"\n')
+    # the first builds of both sides are made at once or not: a round takes 5 s or 10 s, a second one 10 s more
+    project.write("perfgate.toml", f'{CONFIG}[build]\ncommand = "sleep 5"\n')
     project.bench(1.0)
     project.commit()
     project.bench(1.3)
-    done = project.perfgate("check", "--set", "plan.budget=5.9s")
+    done = project.perfgate("check", "--set", "plan.budget=14.8s")
     assert done.returncode == 4
     assert headline(done.stdout).startswith("✖ Not enough measured: 1 of 5 builds; a verdict takes about ")
     assert "Run the same check again with `--set plan.budget=" in " ".join(done.stdout.split())
@@ -344,7 +344,7 @@ def test_the_next_step_gives_a_verdict(tmp_path: Path) -> None:
     project.commit()
     project.bench(1.3)
     done = project.perfgate("check", "--set", "plan.budget=4s")
-    assert (done.returncode, project.report()["summary"]["kind"]) == (4, "not-enough-measured"), done.stdout
+    assert done.returncode == 4, done.stdout
     budgets = [4.0]
     # where others take the processors away in the middle, the same advice is given anew, with a larger budget
     while done.returncode == 4 and len(budgets) < 8:
