@@ -14,7 +14,7 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.calibrate import result
-from gate.commands.calibrate.command import MeasuringOptions, OutputOptions
+from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
 from gate.commands.calibrate.result import Calibration, news, session_of
 from gate.config.rules import most_builds
 from gate.config.types import Config

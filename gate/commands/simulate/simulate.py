@@ -6,8 +6,8 @@ from typing import TextIO
 
 from gate.checkout import refuse_tracked
 from gate.commands.simulate.chapters import chapters
-from gate.commands.simulate.command import Options, SizeOptions
 from gate.commands.simulate.components import TABLE_VII, Components, of_history, of_runs
+from gate.commands.simulate.options import Options, SizeOptions
 from gate.commands.simulate.pool import run_all
 from gate.commands.simulate.sections import LINE, Setting, as_markdown, as_text, asked, plain
 from gate.commands.simulate.studies import COMPARED

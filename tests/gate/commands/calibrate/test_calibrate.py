@@ -17,7 +17,7 @@ from msgspec import structs
 from gate.cli.groups import RulesOptions
 from gate.commands.calibrate import calibrate
 from gate.commands.calibrate import result as calibration_text
-from gate.commands.calibrate.command import MeasuringOptions, OutputOptions
+from gate.commands.calibrate.options import MeasuringOptions, OutputOptions
 from gate.commands.calibrate.result import Calibration, render, session_of
 from gate.config.parse import parse
 from gate.config.source import from_tables

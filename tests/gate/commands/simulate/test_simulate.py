@@ -14,9 +14,9 @@ import pytest
 from benchmarks.evidence.promises import Promise
 from gate.cli.groups import RulesOptions
 from gate.commands.simulate import components, pool, simulate
-from gate.commands.simulate.command import Options, SizeOptions, SourceOptions
 from gate.commands.simulate.components import NORMAL, TABLE_VII
 from gate.commands.simulate.draws import Source
+from gate.commands.simulate.options import Options, SizeOptions, SourceOptions
 from gate.commands.simulate.pool import Results
 from gate.commands.simulate.sections import Ask, Section, Setting, Table, as_markdown, as_text, asked, row
 from gate.commands.simulate.simulate import run

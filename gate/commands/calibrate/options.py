@@ -1,0 +1,48 @@
+"""The options of perfgate calibrate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gate.cli import values
+from gate.cli.groups import HEAD, HISTORY, STRICT, WAIT
+from gate.cli.options import option, switch
+
+if TYPE_CHECKING:
+    from gate.units import Duration
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuringOptions:
+    """What is measured against itself, and how much of it."""
+
+    head: str | None = option(HEAD, metavar="REF")
+    builds: int | None = option(
+        "builds of each side (default: --set plan.builds, otherwise 20)", metavar="N", parse=values.count
+    )
+    budget: Duration | None = option(
+        "longest time to measure (default: --set plan.budget, otherwise four times plan.budget)",
+        metavar="TIME",
+        parse=values.duration,
+    )
+    out: Path | None = option(
+        "folder for the measurements (default: .perfgate/calibration in the project)",
+        metavar="DIR",
+        parse=values.folder,
+    )
+    seed: int | None = option("seed of the schedule (default: a new one)", metavar="N", parse=values.seed)
+    dry_run: bool = switch("print the commands that would run, how often and how long; measure nothing")
+    resume: bool = switch("continue an interrupted calibration")
+    strict: bool = switch(STRICT)
+    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
+    history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OutputOptions:
+    """Where the result goes."""
+
+    json: str | None = option("write the result as JSON (-: print it)", metavar="FILE")
+    quiet: bool = switch("print one line, and errors")
