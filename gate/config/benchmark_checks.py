@@ -61,8 +61,10 @@ def _check_instrument(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
     for key in ("success_column", "unit_column", "metric_column"):
         if benchmark.column is None and getattr(benchmark, key) is not None:
             yield Fault((*path, key), "needs column, which names the values of the CSV file")
-    if benchmark.format is not None:
-        yield from _check_format(benchmark, (*path, "format"))
+    if benchmark.format is not None and instrument != "values":
+        yield Fault((*path, "format"), f"is for the values instrument, not for {instrument}")
+    elif benchmark.format is not None and benchmark.column is not None:
+        yield Fault((*path, "format"), "cannot be used with column, which reads a CSV file")
     if not benchmark.measured.suite and (benchmark.include != ["*"] or benchmark.exclude):
         key = "exclude" if benchmark.exclude else "include"
         suites = ", ".join(name for name, traits in KNOWN.items() if traits.suite)
@@ -83,13 +85,6 @@ def _check_same_output(benchmark: Benchmark, same: bool | str, path: Path) -> It
         yield Fault(path, f'"{same}" is not a path inside the project')
 
 
-def _check_format(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
-    if benchmark.instrument != "values":
-        yield Fault(path, f"is for the values instrument, not for {benchmark.instrument}")
-    elif benchmark.column is not None:
-        yield Fault(path, "cannot be used with column, which reads a CSV file")
-
-
 def _check_companions(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
     for key, command in (("prepare", benchmark.prepare), ("cleanup", benchmark.cleanup)):
         if command is not None:
@@ -101,11 +96,12 @@ def _check_companions(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
     for key, each in (("service", benchmark.service), ("load", benchmark.load)):
         if each is not None:
             yield from _check_command(each.command, (*path, key, "command"))
-    for key, cpus in _cpus(benchmark).items():
-        for part in cpus.split(","):
+    for keys, each in (((), benchmark), (("service",), benchmark.service), (("load",), benchmark.load)):
+        cpus = each.cpus if each is not None else None
+        for part in cpus.split(",") if cpus else ():
             first, _, last = part.partition("-")
             if last and int(last) < int(first):
-                yield Fault((*path, *key.split(".")), f'"{cpus}": {part} ends before it starts')
+                yield Fault((*path, *keys, "cpus"), f'"{cpus}": {part} ends before it starts')
     if benchmark.service is not None:
         yield from _check_ready(benchmark.service, (*path, "service"))
 
@@ -117,24 +113,12 @@ def _check_ready(service: Service, path: Path) -> Iterator[Fault]:
             why = 'needs ready = "tcp:PORT", "http://...", "log:TEXT" or "command:...", which shows that it is up'
             yield Fault(path, why)
         return
-    place = (*path, "ready")
+    place, port = (*path, "ready"), ready.rpartition(":")[2]
     if not ready.startswith(_READY):
         yield Fault(place, f'"{ready}" begins with none of {", ".join(_READY)}')
     elif ready in _READY:
         yield Fault(place, f'"{ready}" has nothing after the colon')
-    elif ready.startswith("tcp:") and not _is_address(ready[4:]):
+    elif ready.startswith("tcp:") and port != "{port}" and not (port.isdigit() and 0 < int(port) < 65536):
         yield Fault(place, f'"{ready}": write tcp:{{port}}, tcp:8080 or tcp:HOST:8080')
 
 
-def _cpus(benchmark: Benchmark) -> dict[str, str]:
-    found = {
-        "cpus": benchmark.cpus,
-        "service.cpus": benchmark.service.cpus if benchmark.service else None,
-        "load.cpus": benchmark.load.cpus if benchmark.load else None,
-    }
-    return {key: cpus for key, cpus in found.items() if cpus is not None}
-
-
-def _is_address(text: str) -> bool:
-    port = text.rpartition(":")[2]
-    return port == "{port}" or (port.isdigit() and 0 < int(port) < 65536)

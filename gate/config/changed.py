@@ -49,23 +49,16 @@ _NOT_MEASURING = ("metric", "timeout", "max_output", "include", "exclude", "same
 
 def changed_measuring(sides: Mapping[Side, Config]) -> list[MeasuringChanged | BuildChanged]:
     """Return what differs between the sides, benchmark by benchmark; of what only one side has nothing."""
-    base, head = (to_tables(sides[side]) for side in ("base", "head"))
-    found: list[MeasuringChanged | BuildChanged] = []
-    of_base = {each["name"]: each for each in base["benchmark"]}
-    for own in head["benchmark"]:
-        changes = _differing(_measuring(of_base[own["name"]]), _measuring(own)) if own["name"] in of_base else ()
-        if changes:
-            found.append(MeasuringChanged(own["name"], changes))
-    built = _differing(_building(base), _building(head))
-    return [*found, *([BuildChanged(built)] if built else [])]
-
-
-def _measuring(benchmark: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in benchmark.items() if key not in _NOT_MEASURING}
-
-
-def _building(tables: Mapping[str, Any]) -> dict[str, Any]:
-    return {"build": {key: tables["build"].get(key) for key in _BUILDING}, "env": tables["env"]}
+    tables = [to_tables(sides[side]) for side in SIDES]
+    base, head = (
+        {b["name"]: {key: value for key, value in b.items() if key not in _NOT_MEASURING} for b in each["benchmark"]}
+        for each in tables
+    )
+    changes = {name: _differing(base[name], own) for name, own in head.items() if name in base}
+    found: list[MeasuringChanged | BuildChanged] = [MeasuringChanged(*each) for each in changes.items() if each[1]]
+    built = [{"build": {key: t["build"].get(key) for key in _BUILDING}, "env": t["env"]} for t in tables]
+    of_build = _differing(*built)
+    return [*found, *([BuildChanged(of_build)] if of_build else [])]
 
 
 def _differing(base: Mapping[str, Any], head: Mapping[str, Any]) -> tuple[Differing, ...]:
@@ -84,17 +77,8 @@ def _text(value: object) -> str | None:
 
 
 _RUN = (
-    "command",
-    "instrument",
-    "service",
-    "load",
-    "format",
-    "column",
-    "unit_column",
-    "metric_column",
-    "include",
-    "exclude",
-)
+    "command", "instrument", "service", "load", "format", "column", "unit_column", "metric_column", "include", "exclude",
+)  # fmt: skip
 """Keys that say what runs and how its values are read; all else may change with the name, and is said."""
 _VALUES = ("unit", "better", "exact")
 """Keys of a metric that say what kind of values it has."""

@@ -28,7 +28,7 @@ from gate.config.tables import OF_RUNS
 from gate.config.treatments import (
     MOST_TREATMENTS,
     SIDE,
-    Runner,
+    baseline,
     combinations,
     labels_of,
     sessions_of,
@@ -178,7 +178,8 @@ class _Decoder:
         if any(_origin(member) is dict for member in containers):
             found = next((member for member in containers if isinstance(raw, _origin(member))), None)
             return self._wrong(hint, raw, path, field) if found is None else self._value(found, raw, path, field)
-        custom = _custom(bare)
+        # of a union the members, and of a list no member of it
+        custom = next((kind for kind in _CUSTOM if kind in members), None)
         if custom is None:
             return self._converted(hint, raw, path, field)
         try:
@@ -252,26 +253,6 @@ def _origin(hint: Any) -> Any:
     return typing.get_origin(typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint)
 
 
-def _custom(bare: Any) -> type[Share | Duration | Quantity] | None:
-    members = typing.get_args(bare) if typing.get_origin(bare) in (typing.Union, types.UnionType) else (bare,)
-    return next((kind for kind in _CUSTOM if kind in members), None)
-
-
-def _check_names_of_suites(config: Config) -> Iterator[Fault]:
-    """Find a benchmark "suite/x" beside a suite "suite", whose own x would have the same name."""
-    suites = [b.name for b in config.benchmark if b.measured.suite]
-    for index, benchmark in enumerate(config.benchmark):
-        owner = next((name for name in suites if benchmark.name.startswith(f"{name}/")), None)
-        if owner is not None:
-            why = f'"{benchmark.name}" could be one that the suite "{owner}" names: choose another name'
-            yield Fault(("benchmark", index, "name"), why)
-
-
-def _check_duet(config: Config) -> Iterator[Fault]:
-    if config.plan.pairing == "duet" and any(each.prepare or each.cleanup for each in config.benchmark):
-        yield Fault(("plan", "pairing"), 'a duet has no prepare and cleanup of each start: use "interleaved"')
-
-
 def check(config: Config) -> Iterator[Fault]:
     """Find values that contradict each other or cannot be meant."""
     if config.gate.inconclusive == "fail":
@@ -292,12 +273,9 @@ def check(config: Config) -> Iterator[Fault]:
     builds = config.plan.builds
     if isinstance(builds, Builds) and builds.max is not None and builds.min > builds.max:
         yield Fault(("plan", "builds"), f"min = {builds.min} is above max = {builds.max}")
-    yield from _check_duet(config)
+    if config.plan.pairing == "duet" and any(each.prepare or each.cleanup for each in config.benchmark):
+        yield Fault(("plan", "pairing"), 'a duet has no prepare and cleanup of each start: use "interleaved"')
     if config.study is not None:
-        # late: few configs have one
-        from gate.config.parse import check_study
-        from gate.config.treatments import baseline
-
         wrong = list(check_study(config.study, config))
         yield from wrong
         # what {factor} leaves of a command must be one too
@@ -310,41 +288,41 @@ def check(config: Config) -> Iterator[Fault]:
             taken = dotted(("benchmark", first))
             yield Fault((*path, "name"), f'"{benchmark.name}" is already the name of {taken}: choose another name')
         yield from check_benchmark(benchmark, path)
-    yield from _check_names_of_suites(config)
+    # beside a suite "suite", whose own x would have the same name, there is no benchmark "suite/x"
+    suites = [b.name for b in config.benchmark if b.measured.suite]
+    for index, benchmark in enumerate(config.benchmark):
+        owner = next((name for name in suites if benchmark.name.startswith(f"{name}/")), None)
+        if owner is not None:
+            why = f'"{benchmark.name}" could be one that the suite "{owner}" names: choose another name'
+            yield Fault(("benchmark", index, "name"), why)
+
+
+def _tables_of(config: Config) -> list[tuple[Path, Gate | Override | MetricRules]]:
+    """List the tables that hold rules of metrics, with their places."""
+    return [
+        (("gate",), config.gate),
+        *((("override", i), each) for i, each in enumerate(config.override)),
+        *(
+            (("benchmark", i, "metric", name), rules)
+            for i, b in enumerate(config.benchmark)
+            for name, rules in b.metric.items()
+        ),
+    ]
 
 
 def _check_detectable(config: Config) -> Iterator[Fault]:
-    gate = config.gate
-    of_metrics = [rules.threshold for b in config.benchmark for rules in b.metric.values()]
+    tables = _tables_of(config)
     # an override without a threshold may be meant for cases whose threshold another one, or their metric, sets
-    every = [gate.threshold, *(each.threshold for each in config.override), *of_metrics]
-    lowest = min(float(each) for each in every if each is not None)
-    found: list[tuple[Path, Share | None, float]] = [
-        (("gate",), gate.detectable, float(gate.threshold)),
-        *(
-            (("override", i), each.detectable, lowest if each.threshold is None else float(each.threshold))
-            for i, each in enumerate(config.override)
-        ),
-    ]
-    for path, size, threshold in found:
-        if size is not None and size <= threshold:
+    lowest = min(float(each.threshold) for _, each in tables if each.threshold is not None)
+    for path, each in tables:
+        size = None if isinstance(each, MetricRules) else each.detectable
+        if size is not None and size <= (lowest if each.threshold is None else float(each.threshold)):
             why = f"{size} is not above the threshold, so a change of this size could never show: write a larger one"
             yield Fault((*path, "detectable"), why)
-    tables: list[tuple[Path, Gate | Override | MetricRules]] = [(("gate",), gate)]
-    tables += [(("override", i), each) for i, each in enumerate(config.override)]
-    tables += [(path, rules) for path, rules in _metric_tables(config)]
     for path, each in tables:
         if each.warn is not None and each.threshold is not None and each.warn >= each.threshold:
             why = f"{each.warn} is not below the threshold of {each.threshold}, which fails: write a smaller one"
             yield Fault((*path, "warn"), why)
-
-
-def _metric_tables(config: Config) -> list[tuple[Path, MetricRules]]:
-    return [
-        (("benchmark", i, "metric", name), rules)
-        for i, b in enumerate(config.benchmark)
-        for name, rules in b.metric.items()
-    ]
 
 
 def _check_build(build: BuildTable) -> Iterator[Fault]:
@@ -362,11 +340,9 @@ def _check_build(build: BuildTable) -> Iterator[Fault]:
 
 def _check_units(config: Config) -> Iterator[Fault]:
     # a floor in a unit that no metric has would apply to nothing, without a word
-    rules = _metric_tables(config)
-    declared = {to_base(r.unit)[0] for _, r in rules if r.unit is not None}
-    places: list[tuple[Path, Gate | Override | MetricRules]] = [(("gate",), config.gate), *rules]
-    places += [(("override", i), o) for i, o in enumerate(config.override)]
-    for path, table in places:
+    tables = _tables_of(config)
+    declared = {to_base(r.unit)[0] for _, r in tables if isinstance(r, MetricRules) and r.unit is not None}
+    for path, table in tables:
         for key, amount in (("floor", table.floor), ("limit", table.limit)):
             if amount is not None and amount.unit not in ("", *DIMENSIONS, *declared):
                 why = f'"{amount.unit}" is not the unit of a metric: write a time, a size, a number or that of one'
@@ -459,7 +435,8 @@ def _check_table(table: SettingTable, path: Path) -> Iterator[Fault]:
 
 
 def _check_binding(table: SettingTable, path: Path) -> Iterator[Fault]:
-    if table.runner is not None and not _is_runner(table.runner):
+    labels = [table.runner] if isinstance(table.runner, str) else table.runner
+    if labels is not None and not (labels and all(label.strip() and "," not in label for label in labels)):
         yield Fault((*path, "runner"), 'names no runner: write "label", or ["label", "label"] that one runner has')
     bound = sessions_of(table)
     if table.session is not None and not bound:
@@ -468,11 +445,6 @@ def _check_binding(table: SettingTable, path: Path) -> Iterator[Fault]:
         yield Fault((*path, "session"), "names a session twice")
     if table.runner is not None and bound:
         yield Fault(path, "is bound to a runner and to a session: use one factor for runners and another for sessions")
-
-
-def _is_runner(runner: Runner) -> bool:
-    labels = [runner] if isinstance(runner, str) else runner
-    return bool(labels) and all(label.strip() and "," not in label for label in labels)
 
 
 def _check_bindings(table: dict[str, SettingTable], path: Path) -> Iterator[Fault]:

@@ -97,10 +97,14 @@ def resolve(
     _refuse_other_instruments(sources, validated)
     origin = rules if isinstance(rules, Source) else sources[rules]
     _refuse_without_study(origin, options)
-    decisive = parse(over(origin, options))
-    sides: dict[Side, Config] = {
-        side: msgspec.structs.replace(parse(_over_side(sources[side], options)), study=decisive.study) for side in SIDES
-    }
+    decisive = validated[rules] if isinstance(rules, str) and not options.tables else parse(over(origin, options))
+    # [study] counts as the rules have it, and this side's file may have none
+    laid = from_tables({name: table for name, table in options.tables.items() if name != "study"}, options.name)
+    if laid.tables:
+        base_too = validated["base"] is validated["head"]
+        head_laid = parse(over(sources["head"], laid))
+        validated = {"base": head_laid if base_too else parse(over(sources["base"], laid)), "head": head_laid}
+    sides = {side: msgspec.structs.replace(own, study=decisive.study) for side, own in validated.items()}
     sides, renamed = paired(sides, decisive)
     own, sides = sides, _measured_by_rules(sides, decisive)
     changed = _changed_rules(own)
@@ -185,12 +189,6 @@ def over(source: Source, options: Source) -> Source:
         own = {} if tables.get(table) is None else tables[table]
         tables[table] = {**own, **values} if isinstance(own, dict) else own
     return replace(source, tables=tables)
-
-
-def _over_side(source: Source, options: Source) -> Source:
-    # [study] counts as the rules have it, and this side's file may have none
-    tables = {name: table for name, table in options.tables.items() if name != "study"}
-    return over(source, from_tables(tables, options.name))
 
 
 def _refuse_without_study(rules: Source, options: Source) -> None:

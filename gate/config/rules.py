@@ -14,7 +14,7 @@ from gate.config.types import Accept, Benchmark, Builds, Config, MetricRules, Ov
 from gate.directions import told_or_known
 from gate.model import Better, Metric, Whose
 from gate.model.case import MEAN, TYPICAL
-from gate.model.names import ACTIVE, SUCCESS
+from gate.model.names import ACTIVE, BUILD_TIME, SIZE, SUCCESS
 from gate.units import DIMENSIONS, Duration, Quantity, to_base
 
 DETECTABLE = 0.1
@@ -92,6 +92,12 @@ def no_duet(benchmark: Benchmark) -> str:
     return "" if benchmark.instrument in DUETS else f'its instrument is "{benchmark.instrument}"'
 
 
+def named_metrics(config: Config) -> list[str] | None:
+    """Return what plan.metrics names of benchmarks; None: nothing, as where it names metrics of builds alone."""
+    named = config.plan.metrics
+    return None if named and {*named} <= {SIZE, BUILD_TIME} else named
+
+
 def is_decided(config: Config, benchmark: str, metric: str, view_of: str | None = None, *, sharp: bool = False) -> bool:
     """Return whether a metric is decided.
 
@@ -101,8 +107,9 @@ def is_decided(config: Config, benchmark: str, metric: str, view_of: str | None 
         view_of: the metric that it is a view of; where all metrics of an instrument are decided, views are not.
         sharp: it is the view that is disturbed least, of what base and head measured by turns.
     """
-    if config.plan.metrics is not None:
-        return any(matches(glob, metric) for glob in config.plan.metrics)
+    named = named_metrics(config)
+    if named is not None:
+        return any(matches(glob, metric) for glob in named)
     rules = benchmark_rules(config, benchmark)
     if rules is None or metric in rules.metric:
         return True

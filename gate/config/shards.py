@@ -91,11 +91,8 @@ def part_warnings(plan: Plan) -> list[AnyWarning]:
     from gate.config.types import Builds
     from gate.model.warnings.setup import NoEarlyStop
 
-    told: list[AnyWarning] = []
     most = most_builds(plan, early=False)
-    if isinstance(plan.builds, Builds) and plan.builds.min < most:
-        told.append(NoEarlyStop(most))
-    return told
+    return [NoEarlyStop(most)] if isinstance(plan.builds, Builds) and plan.builds.min < most else []
 
 
 def refuse_other_part(past: Run, now: Run, folder: object) -> None:

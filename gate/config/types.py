@@ -300,7 +300,8 @@ class Plan(Table, frozen=True, kw_only=True):
         Meta(
             examples=[["time"]],
             description='Metrics that the gate decides on; the rest is recorded. Builds have "size" (of each of '
-            '`artifacts`) and "build-time". Default: "time" and "active" of commands, all metrics of values.',
+            '`artifacts`) and "build-time"; a list of these alone leaves benchmarks their default: "time" and "active" '
+            "of commands, all metrics of values.",
         ),
     ] = None
     shards: Annotated[

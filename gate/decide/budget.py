@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from gate.config.rules import most_builds, repeats_of
 from gate.config.types import Config, Gate
@@ -12,7 +12,6 @@ from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated, needed_builds
 from gate.decide.looks import Judged
 from gate.decide.steps import not_by_builds
 from gate.model import SIDES, Evidence, Finding, Run, Unfinished, outcomes
-from gate.units import Duration
 
 
 def budget_ended(spent: Unfinished, run: Run | None, config: Config) -> outcomes.BudgetEnded:
@@ -93,8 +92,7 @@ def _seconds(needed: int, round_: float | None, evidence: Evidence, stopped: Lit
     run, done = evidence.run, evidence.rounds.done
     if round_ is None:
         return None
-    configured = _plan_of(evidence).get("budget")
-    budget = float(Duration.parse(configured)) if isinstance(configured, str) else 0.0
+    budget = evidence.budget or 0.0
     # the round that no longer fitted would have ended half of it later, on average
     least = budget + round_ / 2 if stopped else 0.0
     if evidence.pace is None or evidence.seconds is None:
@@ -106,11 +104,4 @@ def _seconds(needed: int, round_: float | None, evidence: Evidence, stopped: Lit
 
 def planned_rounds(evidence: Evidence) -> int:
     """Count the rounds of the plan, those of all sessions; 0: not known. Looks within a budget may be fewer."""
-    builds = _plan_of(evidence).get("builds")
-    most = (builds.get("max") or (evidence.run and evidence.run.looks)) if isinstance(builds, Mapping) else None
-    return max(evidence.rounds.planned or 0, most if isinstance(most, int) else 0)
-
-
-def _plan_of(evidence: Evidence) -> Mapping[str, Any]:
-    plan = (evidence.run.config or {}).get("plan") if evidence.run else None
-    return plan if isinstance(plan, Mapping) else {}
+    return max(evidence.rounds.planned or 0, evidence.most or 0)

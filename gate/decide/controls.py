@@ -48,14 +48,6 @@ def _control(found: Estimated) -> Control | None:
     )
 
 
-def controlled(findings: Sequence[Finding], subjects: Sequence[Subject], design: Design) -> list[Finding]:
-    """Put beside each finding the control of its subject."""
-    return [
-        msgspec.structs.replace(finding, control=own)
-        for finding, own in zip(findings, controls_of(subjects, design), strict=True)
-    ]
-
-
 def counted(findings: Sequence[Finding]) -> Controls | None:
     """Count the controls of a run; None: it has none."""
     known = [each.control for each in findings if each.control is not None]

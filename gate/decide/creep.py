@@ -13,7 +13,7 @@ from gate.config.rules import Policy, accepts_of
 from gate.config.types import Accept
 from gate.model import Accepted, DecidedAt, Finding, RatioInterval, Run, Verdict, reasons
 from gate.model.case import CaseId, case_id
-from gate.model.creep import CaseSuspects, CreepCase, CreepFacts, CreepRun, CreepVerdict, Night, Suspect
+from gate.model.creep import CreepCase, CreepFacts, CreepRun, CreepVerdict, Night
 from gate.model.report import View
 from gate.stats.creep import QUIET, Array, Creeping, Spread, creeping, more_nights, spread_of
 from gate.stats.special import stdtrit
@@ -23,7 +23,7 @@ METHOD = "nights"
 _EXACT = "exact"
 
 
-class Crept(msgspec.Struct, frozen=True, eq=False):
+class Crept(NamedTuple):
     """The findings as all nights have them, and what the report says of the nights."""
 
     findings: list[Finding]
@@ -42,17 +42,15 @@ def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> Cr
     judge = _Judge(run, run.creep, policy, max(len(measured), 1))
     judged = [judge.judged(judge.followed(finding)) for finding in findings]
     cases = [each.case for each in judged]
-    return Crept(
-        [each.finding for each in judged],
-        CreepFacts(
-            pin=run.creep.pin,
-            nights=max((case.nights for case in cases), default=0),
-            error=judge.alpha,
-            unused=run.creep.unused,
-            history=run.creep.suspects is not None,
-            cases=cases,
-        ),
+    facts = CreepFacts(
+        pin=run.creep.pin,
+        nights=max((case.nights for case in cases), default=0),
+        error=judge.alpha,
+        unused=run.creep.unused,
+        history=run.creep.suspects is not None,
+        cases=cases,
     )
+    return Crept([each.finding for each in judged], facts)
 
 
 def night_of(finding: Finding, run: Run) -> Night | None:
@@ -104,7 +102,7 @@ class _Judge:
         self.cases = cases
         self.alpha = 1 - policy.config.gate.confidence
         self.known = {case_id(each, each.statistic): each.nights for each in creep.cases}
-        self.suspects = {case_id(each, each.statistic): each for each in creep.suspects or ()}
+        self.suspects = {case_id(each, each.statistic): each.suspects for each in creep.suspects or ()}
 
     def followed(self, finding: Finding) -> Finding:
         """Return the view of the benchmark that has the most nights against this pin; of equals the one that decides.
@@ -225,7 +223,7 @@ class _Judge:
             p=float(found.p[-1]) if window and found is not None else None,
             more=more,
             quiet=_quiet(found) if found is not None else 0 if verdict == "crept" else QUIET,
-            suspects=_of(self.suspects.get(key)) if verdict == "crept" else [],
+            suspects=self.suspects.get(key, []) if verdict == "crept" else [],
         )
 
 
@@ -248,10 +246,6 @@ def _quiet(found: Creeping) -> int:
     """Count the latest nights without an alarm, at most those that end one."""
     latest = found.alarm[-QUIET:][::-1]
     return next((at for at, alarm in enumerate(latest) if alarm), QUIET)
-
-
-def _of(found: CaseSuspects | None) -> list[Suspect]:
-    return found.suspects if found is not None else []
 
 
 def _entry(accept: Accept) -> Accepted:

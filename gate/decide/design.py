@@ -11,8 +11,6 @@ import msgspec
 from gate.config.rules import Policy, detectable_of, floor_of, limit_of, show_of, threshold_of, warn_of
 from gate.config.types import Gate, Show
 from gate.decide.views import Role, questions_of, roles_of
-from gate.evidence.factors import bound_factors
-from gate.evidence.layouts import layouts_of
 from gate.model import Better, Case, Evidence, FindingMemory, Layouts, Memory
 from gate.model.case import CaseId, Center, case_id, center_of
 from gate.stats.estimate import Method
@@ -174,10 +172,14 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
         # nothing has been spent yet: what there is is judged once
         looks = reached = (max(evidence.rounds.done, 1),)
     size = max(len(by_question(subjects)), 1)
-    every = _sessions(evidence)
+    # those that measured anything, and those that were to
+    every = {session for case in evidence.cases for side in (case.base, case.head) for session, _ in side.builds}
+    if run is not None and (run.sessions or 1) > 1:
+        every |= set(range(run.sessions or 1))
     sessions = len(every)
-    planned = evidence.looks[-1] if looks else evidence.rounds.planned or _most_builds(subjects)
-    layouts = layouts_of(run, evidence.builds)
+    most = max((len(side.builds) for s in subjects for side in (s.case.base, s.case.head)), default=1)
+    planned = evidence.looks[-1] if looks else evidence.rounds.planned or most
+    layouts = evidence.layouts
     remembered = remembered_correlation(memory.findings, layouts) if memory and layouts else None
     chosen = choose(gate, planned, size, layouts, sessions=sessions, remembered=remembered)
     return Design(
@@ -195,23 +197,11 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
         size=size,
         sessions=sessions,
         machines=tuple(sorted(every)) if gate.sessions == "fixed" and sessions > 1 else (),
-        bound=bound_factors(run),
+        bound=evidence.bound,
         seed=(run.seed if run else None) or 0,
         memory=memory,
         now=_when(run.created if run else None),
     )
-
-
-def _sessions(evidence: Evidence) -> set[int]:
-    """Return the sessions that measured anything, and those that were to."""
-    sides = (side for case in evidence.cases for side in (case.base, case.head))
-    measured = {session for side in sides for session, _ in side.builds}
-    planned = (evidence.run.sessions if evidence.run else None) or 1
-    return measured | set(range(planned)) if planned > 1 else measured
-
-
-def _most_builds(subjects: list[Subject]) -> int:
-    return max((len(side.builds) for s in subjects for side in (s.case.base, s.case.head)), default=1)
 
 
 CORRELATIONS: dict[Layouts | None, float] = {"common": KEYED, "independent": INDEPENDENT, None: UNKNOWN}

@@ -166,13 +166,24 @@ def estimates(
 
 def with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated] = ()) -> list[Estimated]:
     """Give cases whose rounds are paired the variance that they share with the others of the same statistic."""
-    every = [each for each in (*found, *settled) if _shares(each)]
+    every = [
+        each
+        for each in (*found, *settled)
+        if not _hides_variance(each) and each.rounds is not None and each.rounds.df > 0 and each.rounds.contrast > 0
+    ]
     shared: dict[int, SharedVariance] = {}
     for kind in dict.fromkeys(map(_kind, every)):
         of_one = [each for each in every if _kind(each) == kind]
         variances = share_variance([each.rounds for each in of_one if each.rounds is not None])
         shared |= {id(each): v for each, v in zip(of_one, variances or (), strict=False)}
-    return [_with_variance(each, shared.get(id(each))) for each in found]
+    made = []
+    for each in found:
+        own = shared.get(id(each))
+        if own is not None and own.used and each.rounds is not None and each.method == "paired":
+            ratio = rounded(each.rounds.pair(own.variance, own.df), *each.reduced.rounding)
+            each = msgspec.structs.replace(each, ratio=ratio, method=SHARED)
+        made.append(each)
+    return made
 
 
 def _over_sharing_machines(found: Sequence[Estimated], settled: Sequence[Estimated]) -> list[Estimated]:
@@ -195,22 +206,10 @@ def _kind(found: Estimated) -> tuple[Center, str]:
     return subject.center, subject.case.metric if subject.case.turns else ""
 
 
-def _shares(found: Estimated) -> bool:
-    rounds = found.rounds
-    return not _hides_variance(found) and rounds is not None and rounds.df > 0 and rounds.contrast > 0
-
-
 def _hides_variance(found: Estimated) -> bool:
     """Return whether a variance is none that was estimated: of counts, without an interval, of values rounded alike."""
     reduced = found.reduced
     return bool(found.exact or reduced.trouble or any(reduced.rounding))
-
-
-def _with_variance(found: Estimated, shared: SharedVariance | None) -> Estimated:
-    if shared is None or not shared.used or found.rounds is None or found.method != "paired":
-        return found
-    ratio = rounded(found.rounds.pair(shared.variance, shared.df), *found.reduced.rounding)
-    return msgspec.structs.replace(found, ratio=ratio, method=SHARED)
 
 
 def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
@@ -266,13 +265,9 @@ def _too_few_complete(reduced: Reduced) -> bool:
 def _first_rounds(subject: Subject, rounds: int | None) -> tuple[Sample, Sample]:
     """Return base and head in the first rounds of each session (None: in all there are), shares as differences."""
     base, head = (of_rounds(side, rounds) for side in (subject.case.base, subject.case.head))
-    if not subject.shift:
-        return base, head
-    return _shifted(base, subject.shift), _shifted(head, subject.shift)
-
-
-def _shifted(sample: Sample, by: float) -> Sample:
-    return msgspec.structs.replace(sample, values=sample.values + by)
+    if subject.shift:
+        base, head = (msgspec.structs.replace(side, values=side.values + subject.shift) for side in (base, head))
+    return base, head
 
 
 def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Estimated:
@@ -424,21 +419,18 @@ def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estim
     # the variance within the sides has twice the degrees of the contrast, and so sees a noisy case better
     p_sides = None if within is None else surprise(within.variance, within.df, within.prior, factors.sides)
     # of a build's mean, which is what decides where rounds are not complete
-    builds, factor = (prior, factors.rounds) if not paired_units(base, head) else (_prior_of(within), factors.sides)
+    by_round, builds, factor = paired_units(base, head), None if within is None else within.prior, factors.sides
+    if not by_round:
+        builds, factor = prior, factors.rounds
     p_unlike = unlike_sides(base, head, builds, factor)
     result = moderate(present.variance, present.df, prior, factors.rounds, p_sides=p_sides, p_unlike=p_unlike)
     moderation = Moderation(prior, result, present.variance, found.ratio)
     if not result.used:
         return msgspec.structs.replace(found, moderation=moderation)
-    moderated = moderated_pair if paired_units(base, head) else moderated_sides
-    pair = moderated(base, head, result.variance, result.df)
+    pair = (moderated_pair if by_round else moderated_sides)(base, head, result.variance, result.df)
     return msgspec.structs.replace(
         found, ratio=_scaled(pair, found.reduced), method=MODERATED, paired=False, moderation=moderation
     )
-
-
-def _prior_of(compared: _Compared | None) -> Prior | None:
-    return None if compared is None else compared.prior
 
 
 def _scaled(pair: MeanPair, reduced: Reduced) -> Ratio:

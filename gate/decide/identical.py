@@ -10,6 +10,7 @@ from gate.config.rules import (
     floor_of,
     is_decided,
     metric_rules,
+    named_metrics,
     threshold_of,
 )
 from gate.config.types import Config
@@ -44,7 +45,7 @@ def _metrics(config: Config, benchmark: str) -> list[str]:
     # a value of a benchmark that declares no metric is a time
     own = command_metrics(rules.instrument) or ([] if rules.metric else [default])
     found = [metric for metric in dict.fromkeys([*own, *rules.metric]) if is_decided(config, benchmark, metric)]
-    if config.plan.metrics is None and "active" not in rules.metric and "time" in found:
+    if named_metrics(config) is None and "active" not in rules.metric and "time" in found:
         # another view of the same question, which has one answer
         found = [metric for metric in found if metric != "active"]
     return found or [default]

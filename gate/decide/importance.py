@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gate.decide.design import Subject
-from gate.model import VERDICTS, Case, Finding, QuantileCurve, Report, Verdict
+from gate.model import VERDICTS, Finding, QuantileCurve, Report, Verdict
 from gate.stats.quantile import quantile_curve
 
 MOST = 20
@@ -79,15 +79,12 @@ def curves_of(subjects: Sequence[Subject], findings: Sequence[Finding]) -> list[
         for subject, finding in zip(subjects, findings, strict=True)
         if isinstance(subject.center, float) or id(finding) in most
     }
-    curves = [_curve(case) for case in cases.values() if _has_curve(case)]
+    curves = [
+        QuantileCurve(
+            benchmark=c.benchmark, metric=c.metric, factors=c.factors, effects=[*quantile_curve(c.base, c.head)]
+        )
+        for c in cases.values()
+        # an exact metric has no distribution
+        if not c.exact and min(c.base.values.min(), c.head.values.min()) > 0
+    ]
     return [curve for curve in curves if curve.effects]
-
-
-def _has_curve(case: Case) -> bool:
-    # an exact metric has no distribution
-    return not case.exact and bool(min(case.base.values.min(), case.head.values.min()) > 0)
-
-
-def _curve(case: Case) -> QuantileCurve:
-    effects = list(quantile_curve(case.base, case.head))
-    return QuantileCurve(benchmark=case.benchmark, metric=case.metric, factors=case.factors, effects=effects)

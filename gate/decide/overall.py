@@ -80,8 +80,13 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
     dropped = [_name(j.subject.case) for j, whole in zip(members, complete, strict=True) if not whole]
     dropped += [name for name in failed if group == ALL or name.startswith(f"{group}/")]
     base, head = (_logs([j.estimated.by_build(side) for j in counted]) for side in SIDES)
-    method = _method(base, head, design, typical=all(j.subject.center == TYPICAL for j in members))
-    pair = _pair(base, head, method) if base.n and head.n else None
+    method = METHOD if design.machines else "paired"
+    if not design.machines and any(j.subject.center != TYPICAL for j in members):
+        method = design.method if design.method in PAIRED and base.units == head.units else "fieller"
+    pair: LogPair | None = None
+    if base.n and head.n:
+        joint = paired if method in PAIRED else unpaired
+        pair = by_machine(base, head) if method == METHOD else LogPair(joint(base, head))
     limits = pair.limits(design.alpha) if pair else None
     return Overall(
         group=group,
@@ -100,20 +105,6 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
         level="build" if all(isinstance(unit, tuple) for unit in base.units) else "session",
         dropped=dropped,
     )
-
-
-def _method(base: Tops, head: Tops, design: Design, *, typical: bool) -> str:
-    if design.machines:
-        return METHOD
-    if typical:
-        return "paired"
-    return design.method if design.method in PAIRED and base.units == head.units else "fieller"
-
-
-def _pair(base: Tops, head: Tops, method: str) -> LogPair | None:
-    if method == METHOD:
-        return by_machine(base, head)
-    return LogPair(paired(base, head) if method in PAIRED else unpaired(base, head))
 
 
 def _units(judged: Judged) -> frozenset[Unit]:

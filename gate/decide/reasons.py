@@ -223,12 +223,6 @@ def _beyond(facts: Facts, limits: Limits, *, worse: bool) -> bool:
     return low > 1 + d if worse == (facts.found.subject.lower) else high < 1 / (1 + d)
 
 
-def _size(finding: Finding) -> float:
-    # how far from no change, whichever direction is better; from 0 it is without limit
-    ratio = finding.ratio.estimate
-    return abs(log(ratio)) if ratio else inf
-
-
 def _places(regressed: Sequence[Finding], findings: Sequence[Finding]) -> list[outcomes.Place]:
     """Name what regressed, the largest first: each benchmark, metric and statistic once; findings: all there are."""
     several = Counter(f.benchmark for f in findings)
@@ -236,7 +230,10 @@ def _places(regressed: Sequence[Finding], findings: Sequence[Finding]) -> list[o
     for finding in findings:
         every.setdefault(_everywhere(finding), []).append(finding)
     groups: dict[CaseId, list[Finding]] = {}
-    for finding in sorted(regressed, key=_size, reverse=True):
+    # by how far it is from no change, whichever direction is better; from 0 it is without limit
+    for finding in sorted(
+        regressed, key=lambda f: abs(log(f.ratio.estimate)) if f.ratio.estimate else inf, reverse=True
+    ):
         groups.setdefault(_everywhere(finding), []).append(finding)
     return [
         outcomes.Place(
@@ -245,19 +242,16 @@ def _places(regressed: Sequence[Finding], findings: Sequence[Finding]) -> list[o
             statistic=own[0].statistic,
             most=own[0].factors,
             findings=len(own),
-            of=len(every[name]),
-            varied=_varied(own[0], every[name]),
+            of=len(every[case]),
+            # of its factors, those that have several settings
+            varied=sum(len({repr(f.factors.get(name)) for f in every[case]}) > 1 for name in own[0].factors),
         )
-        for name, own in groups.items()
+        for case, own in groups.items()
     ]
 
 
 def _everywhere(finding: Finding) -> CaseId:
     return CaseId(finding.benchmark, finding.metric, statistic=finding.statistic)
-
-
-def _varied(finding: Finding, every: Sequence[Finding]) -> int:
-    return sum(len({repr(f.factors.get(name)) for f in every}) > 1 for name in finding.factors)
 
 
 _NAMED = 3

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+import msgspec
+
 from gate.codes import Exit
 from gate.config.rules import Policy, default_floor, implausible_of, missing_fails, no_duet
 from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.decide import reasons
 from gate.decide.budget import budget_ended, not_enough, planned_rounds
-from gate.decide.controls import controlled, counted
+from gate.decide.controls import controls_of, counted
 from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, by_question, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
@@ -61,6 +63,10 @@ _EXITS: dict[ReportVerdict, Exit] = {
 }
 _NOISY_HOST = 1.5
 _SETTINGS = ("plan", "build", "env")
+_OF_RUN = (
+    "id", "created", "perfgate", "seed", "base", "head", "chosen", "choice", "host", "commands", "sandbox",
+)  # fmt: skip
+"""Facts that stand in the run line."""
 
 
 def decide(evidence: Evidence, policy: Policy) -> Report:
@@ -79,7 +85,8 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     crept = crept_of(itself, run, policy)
     if crept is not None:
         itself = crept.findings
-    itself = controlled(itself, [each.subject for each in judged], design)
+    controls = controls_of([each.subject for each in judged], design)
+    itself = [msgspec.structs.replace(each, control=own) for each, own in zip(itself, controls, strict=True)]
     why = nothing_to_compare(evidence)
     # of head against itself, which show its noise and judge nothing
     findings = itself if why is None else []
@@ -124,9 +131,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             *implausible(findings, policy.config),
             *_missing_allowed(evidence.failures, policy),
             *evidence.warnings,
-            *_expired(policy),
-            *_zero_threshold(subjects, policy),
-            *_memory_warnings(design, walked),
+            *_of_rules(subjects, policy, design, walked),
         ],
         explanations=explanations,
         unprofiled=unprofiled_of(evidence, explanations),
@@ -188,47 +193,25 @@ def _stopped(evidence: Evidence, judged: Sequence[Judged]) -> Literal["budget"] 
     return "budget" if 0 < done < wanted and not evidence.failures and not settled else None
 
 
-def _may_be_duet(measured: Config | None) -> bool:
-    """Return whether what took turns could be measured on both sides at once."""
-    if measured is None or not measured.benchmark or measured.plan.pairing == "duet":
-        return False
-    return not any(map(no_duet, measured.benchmark))
-
-
 def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
-    run = evidence.run
+    run, measured = evidence.run, design.policy.measured
+    used = sum(rounds <= evidence.rounds.done for rounds in evidence.looks)
+    turned = measured.benchmark if measured is not None and measured.plan.pairing != "duet" else []
     return RunFacts(
-        id=run.id if run else None,
-        created=run.created if run else None,
-        perfgate=run.perfgate if run else None,
-        seed=run.seed if run else None,
-        base=run.base if run else None,
-        head=run.head if run else None,
-        chosen=run.chosen if run else None,
-        choice=run.choice if run else None,
-        host=run.host if run else None,
+        **{name: getattr(run, name, None) for name in _OF_RUN},
         rounds=evidence.rounds,
-        looks=_look_facts(evidence, design),
+        looks=LookFacts(rounds=list(evidence.looks), used=used) if design.looks else None,
         memory=_memory_facts(design, walked),
         seconds=evidence.seconds,
-        commands=run.commands if run else None,
         settings={key: run.config[key] for key in _SETTINGS if key in run.config} if run and run.config else None,
         builds=evidence.builds,
         states=evidence.states,
         cost=evidence.cost,
         pace=evidence.pace,
-        sandbox=run.sandbox if run else None,
         turns=evidence.turns,
         imported=run.tools if run else [],
-        duet=_may_be_duet(design.policy.measured),
+        duet=bool(turned) and not any(map(no_duet, turned)),
     )
-
-
-def _look_facts(evidence: Evidence, design: Design) -> LookFacts | None:
-    if not design.looks:
-        return None
-    used = sum(rounds <= evidence.rounds.done for rounds in evidence.looks)
-    return LookFacts(rounds=list(evidence.looks), used=used)
 
 
 def _memory_facts(design: Design, walked: Walk) -> MemoryFacts | None:
@@ -253,21 +236,20 @@ def _memory_facts(design: Design, walked: Walk) -> MemoryFacts | None:
     )
 
 
-def _zero_threshold(subjects: Sequence[Subject], policy: Policy) -> list[ZeroThreshold]:
+def _of_rules(subjects: Sequence[Subject], policy: Policy, design: Design, walked: Walk) -> Iterator[AnyWarning]:
+    """Warn of what the rules ask for in vain, and of what is remembered and not used."""
+    for a in policy.config.accept:
+        if a.until < policy.today:
+            yield ExpiredAccept(a.benchmark, a.until.isoformat(), a.reason)
     # without a family this is no gate, but a comparison
-    any_change = any(subject.threshold == 0 and not subject.case.exact for subject in subjects)
-    return [ZeroThreshold()] if any_change and policy.config.gate.family != "none" else []
-
-
-def _memory_warnings(design: Design, walked: Walk) -> list[AnyWarning]:
-    told: list[AnyWarning] = []
-    if design.policy.config.gate.interval == "fieller-moderated" and design.memory is None:
-        told.append(NothingRemembered(design.method))
+    if policy.config.gate.family != "none" and any(s.threshold == 0 and not s.case.exact for s in subjects):
+        yield ZeroThreshold()
+    if policy.config.gate.interval == "fieller-moderated" and design.memory is None:
+        yield NothingRemembered(design.method)
     if design.memory is not None and design.moderate:
-        told += typed(design.memory.unused)
+        yield from typed(design.memory.unused)
     if walked.factor > _NOISY_HOST:
-        told.append(NoisyHost(walked.factor))
-    return told
+        yield NoisyHost(walked.factor)
 
 
 def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
@@ -315,14 +297,6 @@ def _without_values(evidence: Evidence, design: Design) -> Iterator[Recorded]:
 def _of_amount(amount: Amount) -> SideSummary:
     counts = Counts(session=1, build=amount.builds, execution=amount.executions, iteration=amount.count)
     return SideSummary(value=amount.value, low=amount.low, high=amount.high, counts=counts)
-
-
-def _expired(policy: Policy) -> list[ExpiredAccept]:
-    return [
-        ExpiredAccept(a.benchmark, a.until.isoformat(), a.reason)
-        for a in policy.config.accept
-        if a.until < policy.today
-    ]
 
 
 def _rules(policy: Policy) -> dict[str, Any]:
@@ -377,16 +351,16 @@ def implausible(findings: Sequence[Finding], config: Config) -> list[Implausible
     The size is that of the estimate, as it is read; the interval must show an improvement of any size, whether or not
     the rules let it be called one.
     """
-    found = [(size, f) for f in findings if (size := _shown(f)) > (_limit(f, config) or 1.0)]
+    found = [
+        (size, f)
+        for f in findings
+        if (size := _shown(f)) > (implausible_of(config, f.benchmark, f.metric, f.statistic) or 1.0)
+    ]
     several = sorted(found, key=lambda each: -each[0])
     improvements = tuple(
         Improvement(f.benchmark, f.metric, f.statistic, f.unit, f.better, f.ratio.estimate or 0.0) for _, f in several
     )
     return [Implausible(improvements)] if improvements else []
-
-
-def _limit(finding: Finding, config: Config) -> float | None:
-    return implausible_of(config, finding.benchmark, finding.metric, finding.statistic)
 
 
 def _shown(finding: Finding) -> float:

@@ -16,7 +16,7 @@ from gate.config.rules import FIRST_STARTS as FIRST
 from gate.config.rules import MOST_STARTS as MOST
 from gate.config.rules import ROOM, Policy, is_counted, most_builds
 from gate.config.types import Builds, Config
-from gate.decide.design import Subject, subjects_of
+from gate.decide.design import subjects_of
 from gate.decide.policy import policy_at
 from gate.evidence.cost import one_by_one
 from gate.evidence.gather import gather
@@ -150,16 +150,9 @@ def _noise(first: Iterable[Record], run: Run, policy: Policy) -> dict[str, float
         return {}
     found: dict[str, float] = {}
     for subject in subjects:
-        noise = _of_subject(subject) if subject.sharp else None
+        case = subject.case
+        noise = first_round_noise(case.base, case.head, subject.center) if subject.sharp and not case.exact else None
         if noise is not None:
-            name = subject.case.benchmark
-            found[name] = max(found.get(name, 0.0), noise)
+            share = noise / math.log1p(subject.threshold) if subject.threshold > 0 else math.inf
+            found[case.benchmark] = max(found.get(case.benchmark, 0.0), share)
     return found
-
-
-def _of_subject(subject: Subject) -> float | None:
-    case = subject.case
-    noise = None if case.exact else first_round_noise(case.base, case.head, subject.center)
-    if noise is None:
-        return None
-    return noise / math.log1p(subject.threshold) if subject.threshold > 0 else math.inf

@@ -120,8 +120,11 @@ def _fix_regression(report: Report) -> steps.FixRegression:
     zero = next((f for f in found if isinstance(f.reason, reasons.ZeroBaseExceeds)), None)
     if zero is not None:
         # no size of an [[accept]] entry covers what has no ratio
-        most = zero.head.high or zero.head.value
-        allowed = most if zero.ratio.method == "exact" else _two_digits(_SLACK * most)
+        allowed = zero.head.high or zero.head.value
+        if zero.ratio.method != "exact":
+            # rounded up to two digits
+            step = 10.0 ** (math.floor(math.log10(_SLACK * allowed)) - 1)
+            allowed = math.ceil(_SLACK * allowed / step) * step
         return steps.FixRegression(
             from_zero=True, metric=zero.metric, floor=allowed, unit=zero.unit, imported=bool(run.imported)
         )
@@ -137,22 +140,32 @@ def _fix_regression(report: Report) -> steps.FixRegression:
     )
 
 
+_OF_ONE_KIND: dict[str, steps.Step] = {
+    "output": steps.FixOutput(),
+    "tree": steps.KeepTrees(),
+    "outside": steps.BuildInside(),
+    "unproved": steps.MeasureAll(),
+}
+"""What a reader does after failures that are all of one kind."""
+
+
 def _after_failures(report: Report) -> steps.Step:
+    kinds = {failure.kind for failure in report.failures}
+    hyperfine = all(tool.startswith("hyperfine") for tool in report.run.imported)
     if isinstance(report.summary, steps.NothingInCommon):
-        return steps.NameAlike(hyperfine=_is_of_hyperfine(report))
+        return steps.NameAlike(hyperfine=hyperfine)
     if report.run.imported:
-        return _import_others(report)
-    if all(failure.kind == "output" for failure in report.failures):
-        return steps.FixOutput()
-    if all(failure.kind == "tree" for failure in report.failures):
-        return steps.KeepTrees()
-    if all(failure.kind == "outside" for failure in report.failures):
-        return steps.BuildInside()
-    if all(failure.kind == "unproved" for failure in report.failures):
-        return steps.MeasureAll()
+        if kinds == {"missing"} and report.new and hyperfine:
+            # a command with a path or a version is another benchmark on each side
+            return steps.NameAlike(hyperfine=True)
+        if kinds in ({"repeated"}, {"missing"}):
+            return steps.ImportOthers(why="repeated" if "repeated" in kinds else "missing")
+        return steps.ImportOthers(why="failed")
+    if len(kinds) == 1 and (of_kind := _OF_ONE_KIND.get(report.failures[0].kind)) is not None:
+        return of_kind
     if all(failure.kind == "lock" and failure.seconds is not None for failure in report.failures):
         return steps.RunLater()
-    if any(failure.kind != "missing" for failure in report.failures):
+    if kinds != {"missing"}:
         return steps.FixFailure()
     # a part of several has no benchmark
     gone = [failure.benchmark for failure in report.failures if failure.benchmark is not None]
@@ -163,20 +176,6 @@ def _after_failures(report: Report) -> steps.Step:
     return steps.RestoreBenchmark(
         benchmark=gone[0], others=len({*gone}) - 1, merged=merged, label=label if merged and label else None
     )
-
-
-def _import_others(report: Report) -> steps.Step:
-    kinds = {failure.kind for failure in report.failures}
-    if kinds == {"missing"} and report.new and _is_of_hyperfine(report):
-        # a command with a path or a version is another benchmark on each side
-        return steps.NameAlike(hyperfine=True)
-    if kinds in ({"repeated"}, {"missing"}):
-        return steps.ImportOthers(why="repeated" if "repeated" in kinds else "missing")
-    return steps.ImportOthers(why="failed")
-
-
-def _is_of_hyperfine(report: Report) -> bool:
-    return all(tool.startswith("hyperfine") for tool in report.run.imported)
 
 
 def _plan(report: Report) -> dict[str, Any]:
@@ -330,12 +329,6 @@ def _spreads(finding: Finding) -> bool:
     return any(level.s2 for level in finding.variance.head)
 
 
-def _two_digits(value: float) -> float:
-    """Round up to two digits."""
-    step = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return math.ceil(value / step) * step
-
-
 def _floor_stands_in_the_way(finding: Finding) -> bool:
     """Return whether the change is beyond the threshold, and more builds would not show it to be above the floor."""
     ratio, floor, edge = finding.ratio.estimate, finding.floor, 1 + finding.threshold
@@ -471,10 +464,7 @@ def _is_too_much(report: Report, more: steps.MoreBuilds) -> bool:
     if more.seconds is None:
         planned = report.run.rounds.planned
         return planned is not None and more.builds > _TIMES * planned
-    plan: dict[str, Any] = (report.run.settings or {}).get("plan", {})
-    budget = plan.get("budget")
-    wanted = float(Duration.parse(budget)) if isinstance(budget, str) else more.seconds
-    return more.seconds > min(_LONGEST, _TIMES * wanted)
+    return more.seconds > min(_LONGEST, _TIMES * (_configured(_plan(report)) or more.seconds))
 
 
 def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
@@ -487,9 +477,10 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         found = [r for r in report.recorded if r.metric == name and r.statistic == "mean" and r.better is not None]
         if not every <= {r.benchmark for r in found}:
             continue
-        own = {_case(r): r.ratio for r in found}
-        gains = [_gain(f.ratio, own[_case(f)]) if _case(f) in own else 0.0 for f in still_open]
-        beyond = [_case(f) in own and (own[_case(f)].low or 0.0) > 1 + f.threshold for f in still_open]
+        recorded = {_case(r): r.ratio for r in found}
+        own = [(f, recorded.get(_case(f))) for f in still_open]
+        gains = [0.0 if by is None else _gain(f.ratio, by) for f, by in own]
+        beyond = [by is not None and (by.low or 0.0) > 1 + f.threshold for f, by in own]
         won = [g for g, sure in zip(gains, beyond, strict=True) if g >= _NARROWER or (sure and g > 1)]
         if won and 2 * len(won) >= len(still_open):
             return _Quieter(name, min(won), len(won), any(beyond))
@@ -509,7 +500,5 @@ def _gain(of: RatioInterval, by: RatioInterval) -> float:
 
 
 def _width(ratio: RatioInterval) -> float | None:
-    low, high = ratio.low, ratio.high
-    if ratio.kind != "bounded" or low is None or high is None or low <= 0:
-        return None
-    return math.log(high / low)
+    bounded = ratio.kind == "bounded" and ratio.low and ratio.high and ratio.low > 0
+    return math.log(ratio.high / ratio.low) if bounded and ratio.high and ratio.low else None

@@ -140,13 +140,10 @@ def aggregates(lines: Sequence[Unsampled], config: Config) -> list[Aggregate]:
 def _amount(lines: Sequence[Unsampled]) -> Amount | None:
     if not lines:
         return None
-    scaled = [to_base(line.unit)[1] for line in lines]
-    values = [line.value * scale for line, scale in zip(lines, scaled, strict=True)]
-    low, high = (
-        None if len(lines) > 1 or limit is None else limit * scaled[0] for limit in (lines[0].low, lines[0].high)
-    )
+    scale = to_base(lines[0].unit)[1]
+    low, high = (None if len(lines) > 1 or limit is None else limit * scale for limit in (lines[0].low, lines[0].high))
     return Amount(
-        value=math.fsum(values) / len(values),
+        value=math.fsum(line.value * to_base(line.unit)[1] for line in lines) / len(lines),
         low=low,
         high=high,
         builds=len({(line.session, line.build) for line in lines}),

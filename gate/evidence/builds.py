@@ -57,7 +57,8 @@ def _one(build: Build, benchmark: str, metric: str, value: Metric) -> Execution:
 
 def decided_by_name(config: Config) -> Config:
     """Return rules by which a metric of builds is decided only where plan.metrics names it."""
-    plan = msgspec.structs.replace(config.plan, metrics=config.plan.metrics or [])
+    # with a name that no metric has, a list is never of builds alone, which would leave the rest to the default
+    plan = msgspec.structs.replace(config.plan, metrics=[*(config.plan.metrics or ()), ""])
     return msgspec.structs.replace(config, plan=plan)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from gate.config.rules import FIXED_BUILDS, benchmark_rules, goes_by_starts, is_counted, is_single, matches, repeats_of
-from gate.config.types import Config
+from gate.config.types import Builds, Config
 from gate.evidence.cost import one_by_one
 from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
 from gate.evidence.records import Located
@@ -135,14 +135,14 @@ def _expected(
 _Place = tuple[str, int, int, int]
 
 
-def partial_suites(executions: Sequence[Execution], run: Run | None) -> list[Failure]:
+def partial_suites(executions: Sequence[Execution], measured: Config | None) -> list[Failure]:
     """Return a failure for each benchmark of a suite that one of its side's executions left out.
 
     A benchmark that is there today and not tomorrow would be judged by what happened to be measured.
     """
     by_suite: dict[tuple[str, Side], dict[_Place, dict[tuple[str, str], dict[str, Any]]]] = {}
     treatments: dict[str, dict[str, Any]] = {}
-    treated = study_factors(run)
+    treated = study_factors(measured)
     for e in executions:
         if e.suite is not None:
             # a suite's own parameters differ from line to line of one execution
@@ -167,11 +167,14 @@ def partial_suites(executions: Sequence[Execution], run: Run | None) -> list[Fai
     return failures
 
 
-def rounds_of(records: Sequence[Record], parts: Sequence[Part], run: Run | None, looks: Sequence[int]) -> Round:
+def rounds_of(
+    records: Sequence[Record], parts: Sequence[Part], run: Run | None, measured: Config | None, looks: Sequence[int]
+) -> Round:
     """Count the rounds that both sides have, and those that the plan wanted; of several sessions those of all.
 
     Args:
         parts: that the run lines among the records promise.
+        measured: what the run was measured by; None: not known.
         looks: rounds of the looks planned; where there are looks a round is complete when it was looked at. Where there
             are shards a round is complete when it is so in each that has anything to compare.
     """
@@ -180,16 +183,16 @@ def rounds_of(records: Sequence[Record], parts: Sequence[Part], run: Run | None,
         # what needs no measuring has no rounds
         return Round(done=0, planned=None)
     if looks:
-        measured = max((e.build + 1 for e in executions), default=0)
+        begun = max((e.build + 1 for e in executions), default=0)
         taken = max((r.look for r in records if isinstance(r, Look)), default=0)
-        return Round(done=min(taken, measured), planned=looks[-1])
+        return Round(done=min(taken, begun), planned=looks[-1])
     by_shard: dict[int, list[Execution]] = {}
     for part in parts:
         if part.files and part.compares:
             by_shard.setdefault(part.shard, []).extend(part.executions)
     done = [_complete(own) for own in by_shard.values()] or [_complete(executions)]
     # an experiment has rounds of its own
-    builds = None if is_study(run, executions) else _planned_builds(run)
+    builds = None if is_study(measured, executions) else _planned_builds(run, measured)
     planned = builds * (run.sessions or 1) if run and builds is not None else None
     return Round(done=len(set.intersection(*done)), planned=planned)
 
@@ -212,20 +215,14 @@ def settled_of(records: Sequence[Record]) -> dict[str, int]:
     return settled
 
 
-def _planned(run: Run | None, key: str) -> Any:
-    return run.config.get("plan", {}).get(key) if run and run.config else None
-
-
-def _planned_builds(run: Run | None) -> int | None:
+def _planned_builds(run: Run | None, measured: Config | None) -> int | None:
     """Count the rounds of the plan; None: not known, or as many as the budget holds."""
-    builds = _planned(run, "builds")
-    if not isinstance(builds, dict):
-        return builds if isinstance(builds, int) else None
-    most, least = builds.get("max"), builds.get("min")
-    if most is None and isinstance(least, int) and run is not None and run.looks is None:
-        # nothing ends it early
-        return max(least, FIXED_BUILDS)
-    return most if isinstance(most, int) else None
+    builds = measured.plan.builds if measured is not None else None
+    if not isinstance(builds, Builds):
+        return builds
+    # without looks nothing ends it early
+    fixed = builds.max is None and run is not None and run.looks is None
+    return max(builds.min, FIXED_BUILDS) if fixed else builds.max
 
 
 def round_warnings(
@@ -233,6 +230,7 @@ def round_warnings(
     executions: Sequence[Execution],
     failures: Sequence[Failure],
     run: Run | None,
+    measured: Config | None,
     config: Config,
     settled: Mapping[str, int],
     looks: Sequence[int],
@@ -255,10 +253,11 @@ def round_warnings(
     if rounds.planned is not None and rounds.done < rounds.planned and not (stopped_early or only_new):
         warnings.append(RoundsShort(rounds.done, rounds.planned))
     # an experiment has its replicates, and what is bound to sessions has theirs
-    per_build = None if is_study(run, executions) or bound_factors(run) else _planned(run, "executions")
+    alike = measured is not None and not (is_study(measured, executions) or bound_factors(measured))
+    per_build = measured.plan.executions if measured is not None and alike else 0
     for (name, at), count in counts.items():
         wanted_rounds = settled.get(name, rounds.done)
-        each = 1 if is_single(config, name) else per_build if isinstance(per_build, int) else 0
+        each = 1 if is_single(config, name) else per_build
         if run is not None and run.turns and goes_by_starts(config, name):
             each = _starts(executions, name) if is_counted(config, name) else repeats_of(config, name).executions
         own = benchmark_rules(config, name)
@@ -277,10 +276,10 @@ def _starts(executions: Sequence[Execution], name: str) -> int:
 
 
 def part_warnings(
-    records: Sequence[Record], parts: Sequence[Part], run: Run | None, config: Config
+    records: Sequence[Record], parts: Sequence[Part], run: Run | None, measured: Config | None, config: Config
 ) -> list[AnyWarning]:
     """Say which parts of several fall short of the plan, and what two sessions cannot show."""
-    planned = _planned_builds(run)
+    planned = _planned_builds(run, measured)
     short: list[PartShort] = []
     for part in parts:
         done = len(_complete(part.executions))
@@ -294,10 +293,10 @@ def part_warnings(
     return warnings
 
 
-def look_warnings(looks: Sequence[int], run: Run | None, config: Config) -> list[AnyWarning]:
+def look_warnings(looks: Sequence[int], run: Run | None, measured: Config | None, config: Config) -> list[AnyWarning]:
     """Say where the looks are not those of the plan, and where an interval takes no account of them."""
     warnings: list[AnyWarning] = []
-    planned = _planned_builds(run)
+    planned = _planned_builds(run, measured)
     if looks and planned is not None and looks[-1] < planned:
         warnings.append(BudgetRounds(looks[-1], planned))
     if looks and config.gate.interval.startswith("bootstrap"):
@@ -305,9 +304,9 @@ def look_warnings(looks: Sequence[int], run: Run | None, config: Config) -> list
     return warnings
 
 
-def build_warnings(builds: Sequence[Build], run: Run | None) -> list[AnyWarning]:
+def build_warnings(builds: Sequence[Build], measured: Config | None) -> list[AnyWarning]:
     """Say where builds are byte-identical, where there is no build command, and where builds need a .git."""
-    if builds and run and run.config and any(each.get("against") for each in run.config.get("benchmark") or ()):
+    if builds and measured is not None and any(each.against for each in measured.benchmark):
         return [TwoPrograms()]
     warnings: list[AnyWarning] = []
     treated: dict[str, list[Build]] = {}
@@ -318,13 +317,12 @@ def build_warnings(builds: Sequence[Build], run: Run | None) -> list[AnyWarning]
         warnings.append(IdenticalBuilds(same))
     if treated and all(_one_file(own) for own in treated.values()):
         warnings.append(IdenticalSides())
-    build = run.config.get("build", {}) if builds and run and run.config else {"command": "unknown"}
-    if not build.get("command") and build.get("setup"):
+    build = measured.build if builds and measured is not None else None
+    if build is not None and not build.command and build.setup:
         warnings.append(OneTree())
-    elif not build.get("command"):
-        perturbed = build.get("perturb", ["path", "environment"])
+    elif build is not None and not build.command:
         differing: tuple[Perturbation, ...] = ("path", "environment")
-        warnings.append(NoBuildCommand(tuple(each for each in differing if each in perturbed)))
+        warnings.append(NoBuildCommand(tuple(each for each in differing if each in build.perturb)))
     needing = tuple(side for side in SIDES if any(b.needs_git for b in builds if b.side == side))
     if needing:
         warnings.append(BuildNeedsGit(needing))

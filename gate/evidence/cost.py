@@ -28,7 +28,8 @@ def cost_of(records: Sequence[Record]) -> Cost:
     cuts = [end.cut for end in ends if end.cut is not None]
     full = [b for b in builds if not b.relinked]
     again = [b for b in builds if b.relinked]
-    setup = _sum((*(b.setup for b in builds), *map(_setting_up, cuts)))
+    ended = [cut.setup + (cut.seconds if cut.phase in ("checkout", "setup") else 0.0) or None for cut in cuts]
+    setup = _sum((*(b.setup for b in builds), *ended))
     compiling = _sum((*(b.seconds for b in full), *_failed(failures, "build"), *_cut(cuts, "build")))
     link = _sum((*(b.seconds for b in again), *(b.checked for b in builds)))
     measure = _sum((*(e.seconds for e in executions), *_failed(failures, "execution"), *_cut(cuts, "execution")))
@@ -37,10 +38,10 @@ def cost_of(records: Sequence[Record]) -> Cost:
     aside = {what: _sum(end.aside.get(what) for end in ends) for what in get_args(Aside)}
     aside["probe"] = _sum(end.probe for end in ends)
     known = [each for each in (setup, compiling, link, measure, decide, profile, *aside.values()) if each]
-    total = _total(records, ends)
-    if total is not None:
-        # a run has ended when it is profiled
-        total += profile or 0.0
+    begun = sum(isinstance(r, HostState) and r.when == "begin" for r in records)
+    seconds = [end.seconds for end in ends if end.seconds is not None]
+    # a run has ended when it is profiled
+    total = sum(seconds) + (profile or 0.0) if seconds and len(seconds) == len(ends) == begun else None
     return Cost(
         setup=setup,
         compile=compiling,
@@ -95,48 +96,26 @@ def one_by_one(records: Iterable[Record]) -> list[Build]:
     together: dict[tuple[int, int, str], list[float]] = defaultdict(list)
     for build in builds:
         if build.at_once:
-            together[_place(build)].append(_taken(build))
+            taken = (build.seconds or 0.0) + (build.setup or 0.0) + (build.checked or 0.0)
+            together[build.session, build.build, canonical(build.factors)].append(taken)
     found = []
     for build in builds:
-        both = together.get(_place(build), []) if build.at_once else []
+        both = together[build.session, build.build, canonical(build.factors)] if build.at_once else []
         share = max(both) / sum(both) if sum(both) > 0 else 1.0
-        scaled = {name: _scaled(getattr(build, name), share) for name in ("seconds", "setup", "checked")}
+        taken_of = {name: getattr(build, name) for name in ("seconds", "setup", "checked")}
+        scaled = {name: None if seconds is None else seconds * share for name, seconds in taken_of.items()}
         found.append(msgspec.structs.replace(build, **scaled))
     return found
 
 
-def _place(build: Build) -> tuple[int, int, str]:
-    return build.session, build.build, canonical(build.factors)
-
-
-def _taken(build: Build) -> float:
-    return (build.seconds or 0.0) + (build.setup or 0.0) + (build.checked or 0.0)
-
-
-def _scaled(seconds: float | None, share: float) -> float | None:
-    return None if seconds is None else seconds * share
-
-
 def spent(cost: Cost) -> float | None:
     """Return the seconds of a run: the total, or where it is not known the sum of what is."""
-    if cost.total is not None:
-        return cost.total
-    return _sum(getattr(cost, part) for part in PARTS if part != "other")
-
-
-def _total(records: Sequence[Record], ends: Sequence[HostState]) -> float | None:
-    begun = sum(isinstance(r, HostState) and r.when == "begin" for r in records)
-    seconds = [end.seconds for end in ends if end.seconds is not None]
-    return sum(seconds) if seconds and len(seconds) == len(ends) == begun else None
+    return cost.total if cost.total is not None else _sum(getattr(cost, part) for part in PARTS if part != "other")
 
 
 def _sum(seconds: Iterable[float | None]) -> float | None:
     known = [each for each in seconds if each is not None]
     return sum(known) if known else None
-
-
-def _setting_up(cut: Cut) -> float | None:
-    return cut.setup + (cut.seconds if cut.phase in ("checkout", "setup") else 0.0) or None
 
 
 def _failed(failures: Sequence[Failure], kind: str) -> list[float | None]:

@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from gate.model import Execution, Failure, Run
+from gate.config.study import FactorTable
+from gate.config.types import Config
+from gate.model import Execution, Failure
 from gate.model.case import CaseId
 
 
@@ -37,31 +39,20 @@ def failed_at(failures: Iterable[Failure]) -> Callable[..., bool]:
     return failed
 
 
-def study_factors(run: Run | None) -> frozenset[str]:
-    """Return the names of a study's factors; lines may carry others, that a suite gives its benchmarks."""
-    return frozenset(_tables(run))
+def study_factors(measured: Config | None) -> Mapping[str, FactorTable]:
+    """Return the factors of the study that a run is of; lines may carry others, that a suite gives its benchmarks."""
+    return measured.study.factor if measured is not None and measured.study is not None else {}
 
 
-def bound_factors(run: Run | None) -> frozenset[str]:
+def bound_factors(measured: Config | None) -> frozenset[str]:
     """Return the factors of a study of which a setting belongs to some sessions or runners, so that others lack it."""
     return frozenset(
         name
-        for name, given in _tables(run).items()
-        if isinstance(given, Mapping)
-        and any(isinstance(of, Mapping) and {"session", "runner"} & of.keys() for of in given.values())
+        for name, table in study_factors(measured).items()
+        if isinstance(table, dict) and any(of.session is not None or of.runner is not None for of in table.values())
     )
 
 
-def is_study(run: Run | None, executions: Iterable[Execution]) -> bool:
+def is_study(measured: Config | None, executions: Iterable[Execution]) -> bool:
     """Return whether values are of a designed experiment, whose replicates take the place of [plan]'s counts."""
-    return bool(_study(run)) and any(e.factors for e in executions)
-
-
-def _study(run: Run | None) -> Mapping[str, Any]:
-    study = run.config.get("study") if run and run.config else None
-    return study if isinstance(study, Mapping) else {}
-
-
-def _tables(run: Run | None) -> Mapping[str, Any]:
-    factors = _study(run).get("factor")
-    return factors if isinstance(factors, Mapping) else {}
+    return bool(study_factors(measured)) and any(e.factors for e in executions)

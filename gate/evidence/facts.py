@@ -81,8 +81,20 @@ def differing(records: Sequence[Located], away: Collection[str] = ()) -> tuple[F
             found[_NAMES[key] if key in _OF_GO else key] = sides
     known = {name: sides for name, sides in found.items() if all(sides.values()) and not _alike(name, sides)}
     named = {*away, *(_NAMES.get(key, key) for key in away)}
-    told = [_of_sides(name, known[name]) for name in sorted(known, key=_place) if name not in named]
-    return (*told, *_far_apart(dates["created"]))
+    order = list(dict.fromkeys(_NAMES.values()))
+    places = {name: (order.index(name) if name in order else len(order), name) for name in known}
+    told = [
+        FactOfSides(visible(name), *(tuple(sorted(map(visible, known[name][side]))) for side in SIDES))
+        for name in sorted(known, key=places.__getitem__)
+        if name not in named
+    ]
+    # the days on which they were measured, where months lie between them and not days
+    base, head = (
+        sorted(date for text in dates["created"][side] if (date := _date(text)) is not None) for side in SIDES
+    )
+    if base and head and max(head[0] - base[-1], base[0] - head[-1]) >= _FAR:
+        told.append(FactOfSides("date", *((side[0].date().isoformat(),) for side in (base, head))))
+    return tuple(told)
 
 
 def _nothing() -> _Values:
@@ -127,11 +139,6 @@ def _text(value: Any) -> str:
     return (" ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
 
 
-def _place(name: str) -> tuple[int, str]:
-    order = list(dict.fromkeys(_NAMES.values()))
-    return (order.index(name) if name in order else len(order)), name
-
-
 def _alike(name: str, sides: Mapping[Side, Mapping[str, None]]) -> bool:
     base, head = (list(sides[side]) for side in SIDES)
     if name in _ROUGH:
@@ -147,22 +154,9 @@ def _number(text: str) -> float | None:
     return float(match[0]) if match and match[0].count(".") < 2 else None
 
 
-def _far_apart(created: Mapping[Side, Collection[str]]) -> Sequence[FactOfSides]:
-    """Name the days on which base and head were measured, where months lie between them and not days."""
-    base, head = (sorted(date for text in created[side] if (date := _date(text)) is not None) for side in SIDES)
-    if not base or not head or max(head[0] - base[-1], base[0] - head[-1]) < _FAR:
-        return ()
-    return [FactOfSides("date", *((side[0].date().isoformat(),) for side in (base, head)))]
-
-
 def _date(text: str) -> datetime.datetime | None:
     try:
         found = datetime.datetime.fromisoformat(text)
     except ValueError:
         return None
     return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)
-
-
-def _of_sides(name: str, sides: Mapping[Side, Collection[str]]) -> FactOfSides:
-    base, head = (tuple(sorted(map(visible, sides[side]))) for side in SIDES)
-    return FactOfSides(visible(name), base, head)

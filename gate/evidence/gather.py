@@ -8,8 +8,8 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from gate.config.rules import better_of, decides, is_decided, is_exact, matches
-from gate.config.types import Config
+from gate.config.rules import better_of, decides, is_decided, is_exact, matches, named_metrics
+from gate.config.types import Builds, Config
 from gate.directions import told_or_known
 from gate.evidence.aggregates import aggregates, figure_warnings, figures_of, with_figures
 from gate.evidence.apart import apart
@@ -32,10 +32,11 @@ from gate.evidence.cost import cost_of, pace_of, spent
 from gate.evidence.factors import at, bound_factors, failed_at, settings
 from gate.evidence.facts import differing
 from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
+from gate.evidence.layouts import layouts_of
 from gate.evidence.looks import looks_of, with_end
 from gate.evidence.records import Located
 from gate.evidence.repeated import alike, one_measurement, repeated
-from gate.evidence.runs import EvidenceError, Part, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
+from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits, without_profiles
 from gate.model import (
@@ -99,7 +100,7 @@ def gather(
     Args:
         config: the rules in force, for units, exactness and which metrics are decided.
         select: globs of benchmarks; the others are left out.
-        measured: the config of the run line, where it is parsed already.
+        measured: what the run was measured by, where it is parsed already; None: its run line says.
         one: base and head are one measurement, which is compared with itself.
         separate: they are said to be two, as result files of other tools always are; the same values are a failure.
         studied: settings on one side alone are an experiment without another side.
@@ -109,11 +110,30 @@ def gather(
         EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
     """
     figures = figures_of([[r for r in records if getattr(r.record, "side", None) == side] for side in SIDES])
-    records = with_figures(records, figures)
-    evidence = _gathered(records, config, select, measured, sampled or _sample, one=one, separate=separate)
-    told = [each for each in figure_warnings(figures) if evidence.cases]
-    evidence = msgspec.structs.replace(evidence, warnings=[*told, *evidence.warnings]) if told else evidence
-    if evidence.run is not None and evidence.run.apart:
+    records = in_order(with_figures(records, figures))
+    run = run_of(records)
+    measured = measured or config_of(run)
+    budget = float(measured.plan.budget) if measured else None
+    ranged = measured.plan.builds if measured and isinstance(measured.plan.builds, Builds) else None
+    cut, cost = unfinished(records, budget), cost_of([r.record for r in records])
+    evidence = _gathered(
+        records, run, config, select, measured, sampled or _sample, one=one, separate=separate, begun=cut is None
+    )
+    explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
+    evidence = msgspec.structs.replace(
+        evidence,
+        most=(ranged.max or (run.looks if run else None)) if ranged else None,
+        budget=budget,
+        seconds=spent(cost),
+        cost=cost,
+        unfinished=cut,
+        states=_of(explaining, HostState),
+        profiles=_of(explaining, Profile),
+        unprofiled=_of(explaining, Unprofiled),
+        aggregates=aggregates(_of(explaining, Unsampled), config),
+        warnings=[*(each for each in figure_warnings(figures) if evidence.cases), *evidence.warnings],
+    )
+    if run is not None and run.apart:
         return apart(evidence)
     if studied:
         _refuse_one_side(records)
@@ -122,6 +142,7 @@ def gather(
 
 def _gathered(
     records: Sequence[Located],
+    run: Run | None,
     config: Config,
     select: Sequence[str],
     measured: Config | None,
@@ -129,17 +150,13 @@ def _gathered(
     *,
     one: bool,
     separate: bool,
+    begun: bool,
 ) -> Evidence:
-    records, run = in_order(records), run_of(records)
-    measured = measured or config_of(run)
     separate = separate or (run is not None and run.apart)
-    cut = unfinished(records, float(measured.plan.budget) if measured else None)
-    cost = cost_of([r.record for r in records])
-    explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
     records = trusted(complete_rounds(without_past_waits(without_profiles(records))))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
-    rounds = rounds_of(whole, parts, run, planned := looks_of(run, whole, measured))
+    rounds = rounds_of(whole, parts, run, measured, planned := looks_of(run, whole, measured))
     looks = with_end(planned, rounds.done, whole)
     records = [r for r in records if not select or _is_selected(r.record, select)]
     refuse_duplicates(records)
@@ -147,48 +164,51 @@ def _gathered(
     executions, builds, turns = _of(everything, Execution), _of(everything, Build), _of(everything, Turn)
     same = _same(records, config) if separate and not one else None
     known, absent = without_absent(_of(everything, Failure), executions)
-    failures = _failures(known, executions, config, run, one=one or same == "same")
+    failures = _failures(known, executions, config, measured, one=one or same == "same")
     proofs = [] if one else identical(records, run)
-    found = presence(executions, failures, run, select, begun=cut is None, identical=proofs, absent=absent)
-    failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
+    found = presence(executions, failures, run, select, begun=begun, identical=proofs, absent=absent)
+    # result files of one side alone have nothing that the other lacks
+    alone = run is not None and run.apart and (run.base is None or run.head is None)
+    gaps = [failure for failure in session_gaps(parts) if _wanted(failure.benchmark, select)]
+    failures += [*missing_parts(parts), *gaps, *([] if alone else found.missing)]
     failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
-    pairs = _pairs(judged, config, run, turns, sampled)
+    bound = bound_factors(measured)
+    pairs = _pairs(judged, config, run, turns, sampled, bound)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
     made = of_builds(builds, config, measured or config) if judged or proofs else []
-    built = _built([each for each in made if _wanted(each.benchmark, select)], builds, config, run, sampled)
+    # beside what benchmarks say: alone they are no measuring
+    of_made = [each for each in made if _wanted(each.benchmark, select)]
+    by_build = _pairs(of_made, decided_by_name(config), run, (), sampled, bound)
+    built, hosts = [known_of_builds(case, builds) for case in by_build.cases], host_names(records)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
-        cases=[*_with_hosts(cases, records), *built.cases],
-        failures=[*failures, *pairs.failures, *built.failures, *([one_measurement()] if same == "same" else ())],
-        new=[*found.new, *pairs.new, *built.new, *_new_figures(run, everything, found.new)],
+        cases=[*(msgspec.structs.replace(c, hosts=hosts.get(c.benchmark, {})) for c in cases), *built],
+        failures=[*failures, *pairs.failures, *by_build.failures, *([one_measurement()] if same == "same" else ())],
+        new=[*found.new, *pairs.new, *by_build.new, *_new_figures(run, everything, found.new)],
         rounds=rounds,
         looks=looks,
-        seconds=spent(cost),
-        cost=cost,
+        layouts=layouts_of(measured, builds),
+        bound=bound,
         slowest_round=slowest_round(records),
         pace=pace_of([located.record for located in records]) if len({each.path for each in records}) == 1 else None,
         builds=builds,
-        states=_of(everything, HostState),
         identical=[same for same in proofs if same.benchmark not in named],
         turns=turns,
-        unfinished=cut,
         warnings=[
             *with_machines(typed(run.warnings if run else ()), records),
             *_only_new(run, absent["base"], found.new, compared=bool(cases or proofs or failures)),
-            *look_warnings(looks, run, config),
-            *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks, turns),
-            *part_warnings(whole, parts, run, config),
+            *look_warnings(looks, run, measured, config),
+            *round_warnings(rounds, executions, failures, run, measured, config, settled_of(everything), looks, turns),
+            *part_warnings(whole, parts, run, measured, config),
             *sameness_warnings(records, run),
-            *(build_warnings(builds, run) if timed else ()),
-            *_of_cases(cases, built.cases, config),
+            *(build_warnings(builds, measured) if timed else ()),
+            *absent_of_builds([*cases, *built], config),
+            *_of_cases(cases, config),
             *pairs.warnings,
             *_of_machines(records, same, separate=separate and bool(cases), timed=timed),
         ],
-        aggregates=aggregates(_of(everything, Unsampled), config),
-        profiles=_of(explaining, Profile),
-        unprofiled=_of(explaining, Unprofiled),
     )
 
 
@@ -215,11 +235,6 @@ def _only_new(
         yield NothingToCompare(base=base, itself=False, failed="missing", benchmark=min(absent), empty=True)
 
 
-def _is_alone(run: Run | None) -> bool:
-    """Return whether there are result files of one side alone, which have nothing that the other lacks."""
-    return run is not None and run.apart and (run.base is None or run.head is None)
-
-
 _Same = Literal["same", "perhaps"] | None
 
 
@@ -241,7 +256,12 @@ def _of_machines(records: Sequence[Located], same: _Same, *, separate: bool, tim
         yield from run_states(records)
 
 
-def _failed_requests(cases: Sequence[Case]) -> Iterator[RequestsFailed]:
+def _of_cases(cases: Sequence[Case], config: Config) -> Iterator[AnyWarning]:
+    yield from _undecided_warnings(cases, config)
+    # what would be decided if its direction were known
+    found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric, c.view_of)]
+    if found:
+        yield UnknownDirection(*(tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark")))
     for case in cases:
         if case.metric == ERROR_RATE:
             base, head = float(case.base.values.mean()), float(case.head.values.mean())
@@ -249,23 +269,14 @@ def _failed_requests(cases: Sequence[Case]) -> Iterator[RequestsFailed]:
                 yield RequestsFailed(f"{case.benchmark}{at(case_id(case))}", base, head)
 
 
-def _gaps(parts: Sequence[Part], select: Sequence[str]) -> list[Failure]:
-    return [failure for failure in session_gaps(parts) if _wanted(failure.benchmark, select)]
-
-
-def _with_hosts(cases: Sequence[Case], records: Sequence[Located]) -> list[Case]:
-    hosts = host_names(records)
-    return [msgspec.structs.replace(case, hosts=hosts.get(case.benchmark, {})) for case in cases]
-
-
 def _failures(
-    known: Sequence[Failure], executions: Sequence[Execution], config: Config, run: Run | None, *, one: bool
+    known: Sequence[Failure], executions: Sequence[Execution], config: Config, measured: Config | None, *, one: bool
 ) -> list[Failure]:
     """Add the failures that only the values show: none, those of an earlier execution, or a part of a suite's."""
     found = [failure for e in executions if not e.metrics or _empty(e) for failure in _without_values(e, config)]
     found += repeated(executions, config, by_side=one)
     failed = failed_at([*known, *found])
-    return [*known, *found, *(f for f in partial_suites(executions, run) if not failed(f.benchmark, f.factors))]
+    return [*known, *found, *(f for f in partial_suites(executions, measured) if not failed(f.benchmark, f.factors))]
 
 
 def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[UndecidedBenchmarks]:
@@ -285,15 +296,8 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
     by_metrics: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name, own in metrics.items():
         by_metrics[tuple(dict.fromkeys(own))].append(name)
-    named = config.plan.metrics is not None
+    named = named_metrics(config) is not None
     return [UndecidedBenchmarks(tuple(names), measured, named) for measured, names in by_metrics.items()]
-
-
-def _unknown_directions(cases: Sequence[Case], config: Config) -> list[UnknownDirection]:
-    """Name the metrics that would be decided if their direction were known."""
-    found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric, c.view_of)]
-    metrics, benchmarks = (tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark"))
-    return [UnknownDirection(metrics, benchmarks)] if found else []
 
 
 def _wanted(name: str | None, select: Sequence[str]) -> bool:
@@ -382,15 +386,19 @@ class _Pairs(msgspec.Struct, frozen=True):
 
 
 def _pairs(
-    executions: Sequence[Execution], config: Config, run: Run | None, short: Sequence[Turn], sampled: Sampler
+    executions: Sequence[Execution],
+    config: Config,
+    run: Run | None,
+    short: Sequence[Turn],
+    sampled: Sampler,
+    bound: frozenset[str],
 ) -> _Pairs:
-    """Make the samples of both sides.
+    """Make the samples of both sides; bound: factors of which a session has some settings by design.
 
     A decided metric (or factor setting) that head lacks, or a session, or whose unit changes, is a failure; one that
     base lacks is new.
     """
-    # factors of which a session has some settings by design
-    bound, turns = bound_factors(run), run is not None and run.turns
+    turns = run is not None and run.turns
     sides: dict[CaseId, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:
         factors = canonical(e.factors)
@@ -425,21 +433,6 @@ def _pairs(
             of, status = by_side["base"][0].factors, f"metric {metric}{unlike}"
             found.failures.append(Failure(kind="execution", benchmark=benchmark, factors=of, status=status))
     return found
-
-
-def _of_cases(cases: Sequence[Case], built: Sequence[Case], config: Config) -> Iterator[AnyWarning]:
-    yield from absent_of_builds([*cases, *built], config)
-    yield from _undecided_warnings(cases, config)
-    yield from _unknown_directions(cases, config)
-    yield from _failed_requests(cases)
-
-
-def _built(
-    made: Sequence[Execution], builds: Sequence[Build], config: Config, run: Run | None, sampled: Sampler
-) -> _Pairs:
-    """Make the samples of what builds are measured by, beside what benchmarks say: alone they are no measuring."""
-    pairs = _pairs(made, decided_by_name(config), run, (), sampled)
-    return msgspec.structs.replace(pairs, cases=[known_of_builds(case, builds) for case in pairs.cases])
 
 
 def _unlike(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config) -> str:

@@ -6,7 +6,7 @@ import datetime
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -63,93 +63,81 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[Even
     Args:
         begin, end: as harness.host.state gives them; what is not in both is not spoken of.
     """
-    system = _system_changes(begin, end)
-    if _rebooted(begin, end):
+    between = _Between(begin, end)
+    if between.rebooted:
         # counters and loads began anew
-        return system
-    wanted = _grown(begin, end, "cpu_total") - _grown(begin, end, "cpu_idle")
-    share = _grown(begin, end, "cpu_steal") / wanted if wanted > 0 else 0.0
-    times = _grown(begin, end, "throttled")
-    read, written = _grown(begin, end, "swap_in"), _grown(begin, end, "swap_out")
-    kills = _grown(begin, end, "oom_kills")
-    events = [
-        (Steal(share) if share >= STEAL else None),
-        (Throttled(times, _grown(begin, end, "throttled_seconds")) if times >= 1 else None),
-        _load(begin, end),
-        *(_pressure(begin, end, what) for what in PRESSURES),
-        (Swapped(written, read) if read + written >= SWAPPED else None),
-        _heat(begin, end),
-        (OutOfMemory(kills) if kills else None),
-        _setting(begin, end, "governor"),
-        _setting(begin, end, "turbo"),
+        return between.system()
+    grown = between.grown
+    wanted = grown("cpu_total") - grown("cpu_idle")
+    steal = grown("cpu_steal") / wanted if wanted > 0 else 0.0
+    read, written, seconds = grown("swap_in"), grown("swap_out"), between.elapsed
+    waited = {what: grown(f"pressure_{what}") / 1e6 / seconds if seconds else 0.0 for what in PRESSURES}
+    events: list[Event | None] = [
+        Steal(steal) if steal >= STEAL else None,
+        Throttled(grown("throttled"), grown("throttled_seconds")) if grown("throttled") >= 1 else None,
+        between.load(),
+        *(Pressure(what, min(share, 1.0)) for what, share in waited.items() if share >= PRESSURES[what]),
+        Swapped(written, read) if read + written >= SWAPPED else None,
+        ThermalThrottling(grown("thermal_throttles")) if grown("thermal_throttles") else None,
+        OutOfMemory(grown("oom_kills")) if grown("oom_kills") else None,
+        between.setting("governor"),
+        between.setting("turbo"),
     ]
-    return [*system, *(event for event in events if event is not None)]
+    return [*between.system(), *(event for event in events if event is not None)]
 
 
-def _grown(begin: Mapping[str, Any], end: Mapping[str, Any], key: str) -> float:
-    """Return by how much a counter grew; 0 where that is not known."""
-    before, after = number(begin.get(key)), number(end.get(key))
-    return max(0.0, after - before) if before is not None and after is not None else 0.0
+class _Between(NamedTuple):
+    """Two states of a machine, one after the other."""
 
+    begin: Mapping[str, Any]
+    end: Mapping[str, Any]
 
-def _differs(begin: Mapping[str, Any], end: Mapping[str, Any], key: str) -> bool:
-    return key in begin and key in end and begin[key] != end[key]
+    def grown(self, key: str) -> float:
+        """Return by how much a counter grew; 0 where that is not known."""
+        before, after = number(self.begin.get(key)), number(self.end.get(key))
+        return max(0.0, after - before) if before is not None and after is not None else 0.0
 
+    def differs(self, key: str) -> bool:
+        return key in self.begin and key in self.end and bool(self.begin[key] != self.end[key])
 
-def _rebooted(begin: Mapping[str, Any], end: Mapping[str, Any]) -> bool:
-    # an older perfgate wrote the id itself, a newer one its hash: between them nothing can be said
-    alike = len({"-" in str(state.get("boot_id")) for state in (begin, end)}) == 1
-    return alike and _differs(begin, end, "boot_id")
+    @property
+    def rebooted(self) -> bool:
+        # an older perfgate wrote the id itself, a newer one its hash: between them nothing can be said
+        alike = len({"-" in str(state.get("boot_id")) for state in self}) == 1
+        return alike and self.differs("boot_id")
 
+    @property
+    def elapsed(self) -> float:
+        if up := self.grown("uptime"):
+            return up
+        try:
+            times = [datetime.datetime.fromisoformat(str(state["time"])) for state in self]
+            return max(0.0, (times[1] - times[0]).total_seconds())
+        except (KeyError, ValueError, TypeError):
+            return 0.0
 
-def _system_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[Event]:
-    events: list[Event] = [Rebooted()] if _rebooted(begin, end) else []
-    if _differs(begin, end, "kernel"):
-        events.append(KernelChanged(str(begin["kernel"]), str(end["kernel"])))
-    return events
+    def system(self) -> list[Event]:
+        events: list[Event] = [Rebooted()] if self.rebooted else []
+        if self.differs("kernel"):
+            events.append(KernelChanged(str(self.begin["kernel"]), str(self.end["kernel"])))
+        return events
 
+    def load(self) -> Load | None:
+        before, after = number(self.begin.get("load")), number(self.end.get("load"))
+        if before is None or after is None:
+            return None
+        processors = number(self.end.get("processors"))
+        if processors is None:
+            matters = after - before >= LOAD_RISE
+        else:
+            matters = before >= LOAD_BEFORE * processors or after >= LOAD_AFTER * processors
+        return Load(before, after, processors) if matters else None
 
-def _load(begin: Mapping[str, Any], end: Mapping[str, Any]) -> Load | None:
-    before, after = number(begin.get("load")), number(end.get("load"))
-    if before is None or after is None:
-        return None
-    processors = number(end.get("processors"))
-    if processors is None:
-        matters = after - before >= LOAD_RISE
-    else:
-        matters = before >= LOAD_BEFORE * processors or after >= LOAD_AFTER * processors
-    return Load(before, after, processors) if matters else None
-
-
-def _pressure(begin: Mapping[str, Any], end: Mapping[str, Any], what: Resource) -> Pressure | None:
-    seconds = _elapsed(begin, end)
-    share = _grown(begin, end, f"pressure_{what}") / 1e6 / seconds if seconds else 0.0
-    return Pressure(what, min(share, 1.0)) if share >= PRESSURES[what] else None
-
-
-def _elapsed(begin: Mapping[str, Any], end: Mapping[str, Any]) -> float:
-    up = _grown(begin, end, "uptime")
-    if up:
-        return up
-    try:
-        times = [datetime.datetime.fromisoformat(str(state["time"])) for state in (begin, end)]
-        return max(0.0, (times[1] - times[0]).total_seconds())
-    except (KeyError, ValueError, TypeError):
-        return 0.0
-
-
-def _heat(begin: Mapping[str, Any], end: Mapping[str, Any]) -> ThermalThrottling | None:
-    times = _grown(begin, end, "thermal_throttles")
-    return ThermalThrottling(times) if times else None
-
-
-def _setting(
-    begin: Mapping[str, Any], end: Mapping[str, Any], key: Literal["governor", "turbo"]
-) -> FrequencySetting | None:
-    if not _differs(begin, end, key):
-        return None
-    was, now = (value if isinstance(value, bool) else str(value) for value in (begin[key], end[key]))
-    return FrequencySetting(key, was, now)
+    def setting(self, key: Literal["governor", "turbo"]) -> FrequencySetting | None:
+        if not self.differs(key):
+            return None
+        was, now = (state[key] if isinstance(state[key], bool) else str(state[key]) for state in self)
+        return FrequencySetting(key, was, now)
 
 
 def run_states(records: Sequence[Located]) -> list[Event]:
@@ -173,7 +161,8 @@ def run_states(records: Sequence[Located]) -> list[Event]:
             found: list[Event] = []
             for first, second in pairwise(states):
                 measured = (first.when, second.when) == ("begin", "end")
-                found += (state_changes if measured else _system_changes)(first.state, second.state)
+                states_of = _Between(first.state, second.state)
+                found += state_changes(*states_of) if measured else states_of.system()
             events += [msgspec.structs.replace(event, session=where, host=names.get(session)) for event in _once(found)]
     warned = [warning for each in records if isinstance(each.record, Run) for warning in typed(each.record.warnings)]
     waits = any(isinstance(warning, DuetOnOneProcessor) for warning in warned)
@@ -184,18 +173,15 @@ def run_states(records: Sequence[Located]) -> list[Event]:
 
 def _once(events: Iterable[Event]) -> Iterable[Event]:
     """Give each kind of event once: of those of a run that was resumed, the worst part's."""
-    found: dict[object, Event] = {}
+    found: dict[object, tuple[list[float], Event]] = {}
     for event in events:
         # texts tell what it happened to, numbers how bad it was
         fields = msgspec.structs.astuple(event)
         kind = (type(event), *(field for field in fields if isinstance(field, (str, bool))))
-        found[kind] = max(found.get(kind, event), event, key=_badness)
-    return found.values()
-
-
-def _badness(event: Event) -> list[float]:
-    fields = msgspec.structs.astuple(event)
-    return [float(field) for field in fields if isinstance(field, (int, float)) and not isinstance(field, bool)]
+        bad = [float(field) for field in fields if isinstance(field, (int, float)) and not isinstance(field, bool)]
+        if kind not in found or bad > found[kind][0]:
+            found[kind] = bad, event
+    return [event for _, event in found.values()]
 
 
 def _session_hosts(records: Iterable[Located]) -> dict[int, str]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
+from gate.config.types import Config
 from gate.evidence.sameness import is_one_commit
 from gate.model import SIDES, Build, Layouts, Record, Run, Side
 from gate.model.case import canonical
 
 
-def layouts_of(run: Run | None, builds: Sequence[Build]) -> Layouts | None:
+def layouts_of(measured: Config | None, builds: Sequence[Build]) -> Layouts | None:
     """Return whether both sides of a round were laid out alike; None: the measurements do not say."""
-    build = (run.config or {}).get("build") if run else None
-    if not isinstance(build, Mapping):
+    if measured is None:
         return None
-    return "independent" if build.get("layouts") == "independent" or shuffled(builds) == "independent" else "common"
+    return "independent" if "independent" in (measured.build.layouts, shuffled(builds)) else "common"
 
 
 def shuffled(builds: Sequence[Build]) -> Layouts | None:

@@ -45,7 +45,8 @@ def alike(lines: Sequence[Record], config: Config) -> Literal["same", "perhaps"]
         base, head = (sorted(chain(*both[side])) for side in SIDES)
         if len(base) != len(head) or not all(map(_close, base, head)):
             return None
-        if _is_count(both["base"]) or is_exact(config, case.benchmark, case.metric):
+        exact = all(part.exact for part in both["base"])
+        if (exact and base[0] == base[-1]) or is_exact(config, case.benchmark, case.metric):
             continue
         common, several = common + 1, len(set(base))
         if several > _TICKS or several == len(base):
@@ -94,11 +95,6 @@ def _by_side(lines: Sequence[Record]) -> dict[CaseId, dict[Side, list[_Part]]]:
                 part = _Part(metric.values, to_base(metric.unit)[1], metric.exact)
                 found[CaseId(line.benchmark, name, factors)][line.side].append(part)
     return found
-
-
-def _is_count(parts: Sequence[_Part]) -> bool:
-    exact = all(part.exact for part in parts)
-    return exact and min(min(part.values) for part in parts) == max(max(part.values) for part in parts)
 
 
 def _close(one: float, other: float) -> bool:
@@ -158,13 +154,10 @@ def _grown(own: Sequence[Execution], metric: str, *, by_side: bool) -> Iterator[
     for e, longer in pairwise(ordered):
         values, beginning = e.metrics[metric].values, longer.metrics[metric].values[: len(e.metrics[metric].values)]
         grown = len(longer.metrics[metric].values) > len(values) and beginning == values
-        fine = grown and len(set(values)) >= FEWEST and min(_steps(values)) < COARSE * max(map(abs, values))
+        steps = [second - first for first, second in pairwise(sorted(set(values)))]
+        fine = grown and len(set(values)) >= FEWEST and min(steps) < COARSE * max(map(abs, values))
         if fine and not (by_side and e.side != longer.side):
             yield longer, e
-
-
-def _steps(values: Sequence[float]) -> Iterator[float]:
-    return (second - first for first, second in pairwise(sorted(set(values))))
 
 
 def _suspects(executions: Sequence[Execution], config: Config) -> dict[tuple[str, str], list[Execution]]:
@@ -198,7 +191,8 @@ def _by_chance(again: int, benchmark: str, metric: str, executions: Sequence[Exe
     a larger one (a trend, inputs of different cost), and so two series with the product of these over the places. So
     many of them, among all pairs of executions, are at most a Poisson tail. Doubles of a fine timer have no q.
     """
-    series = [own for own in _series_of(benchmark, metric, executions) if len(own) >= FEWEST]
+    measured = [e.metrics[metric].values for e in executions if e.benchmark == benchmark and metric in e.metrics]
+    series: list[_Series] = [tuple(values) for values in measured if len(values) >= FEWEST]
     different = set(series)
     counts = Counter(value for own in different for value in own)
     total = sum(counts.values())
@@ -214,12 +208,6 @@ def _by_chance(again: int, benchmark: str, metric: str, executions: Sequence[Exe
         # a pair more that is alike: of few different series, one place alone does not tell
         expected += math.log(max(pooled, (alike + 2) / (places + 2)))
     return again * expected - math.lgamma(again + 1) > _CHANCE
-
-
-def _series_of(benchmark: str, metric: str, executions: Sequence[Execution]) -> Iterator[_Series]:
-    for e in executions:
-        if e.benchmark == benchmark and metric in e.metrics:
-            yield tuple(e.metrics[metric].values)
 
 
 def _failure(e: Execution, earlier: Execution, metric: str) -> Failure:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gate.model.names import Better
+from gate.model.names import Better, Layouts
 from gate.model.profile import Profile, Unprofiled
 from gate.model.records import Build, Cut, Failure, HostState, Run, Same, Turn
 from gate.model.warnings import AnyWarning
@@ -130,12 +130,20 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     new: list[str]
     rounds: Round
     looks: list[int]
-    seconds: float | None
+    layouts: Layouts | None = None
+    """Whether both sides of a round are laid out alike; None: the measurements do not say."""
+    bound: frozenset[str] = frozenset()
+    """Factors of a study of which a setting belongs to some sessions or runners."""
+    most: int | None = None
+    """The rounds that a plan of looks has at most; None: it has none, or names no most."""
+    budget: float | None = None
+    """Seconds that the plan allows; None: not known."""
+    seconds: float | None = None
     """Of the run: all of it where that is known, otherwise its steps."""
     slowest_round: float | None
     """Seconds, but for the first one; None: not known."""
     builds: list[Build]
-    states: list[HostState]
+    states: list[HostState] = []
     warnings: list[AnyWarning]
     identical: list[Same] = []
     """The proofs of benchmarks that are the same on both sides and were measured nowhere."""

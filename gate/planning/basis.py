@@ -6,6 +6,7 @@ import datetime
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -25,10 +26,9 @@ from gate.decide.design import Subject, subjects_of
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
 from gate.evidence.inputs import Inputs, read_inputs
-from gate.evidence.layouts import are_two_programs, layouts_of
+from gate.evidence.layouts import are_two_programs
 from gate.evidence.runs import run_of
 from gate.model import (
-    Case,
     FindingMemory,
     Layouts,
     Memory,
@@ -104,14 +104,13 @@ class _Finding:
     @property
     def squares(self) -> list[tuple[PlannedLevel, Square]]:
         """The variance of each level, as far as it is known."""
-        return squares_of([*map(_of_rounds, self.sessions)] if self.center == TYPICAL else self.sessions)
-
-
-def _of_rounds(session: Remembered) -> Remembered:
-    """Give each side half of the variance of rounds, which is all that there is of a typical value."""
-    rounds = session.contrast
-    half = None if rounds is None else msgspec.structs.replace(rounds, value=rounds.value / 2)
-    return msgspec.structs.replace(session, build=half)
+        if self.center != TYPICAL:
+            return squares_of(self.sessions)
+        # half of the variance of rounds is each side's: it is all that there is of a typical value
+        rounds = [session.contrast for session in self.sessions]
+        halves = [each and msgspec.structs.replace(each, value=each.value / 2) for each in rounds]
+        both = zip(self.sessions, halves, strict=True)
+        return squares_of([msgspec.structs.replace(session, build=half) for session, half in both])
 
 
 # --- from runs --------------------------------------------------------------------------------------------------------
@@ -150,14 +149,15 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         notes += [f"{listed(proved)}: unaffected, so not measured"] if proved else []
         # one program against itself shares all that its layouts do, and two programs share less
         two = are_two_programs(evidence.run, evidence.builds) if evidence.run else False
-        layouts = (layouts_of(evidence.run, evidence.builds) if two else None) or "independent"
+        layouts = (evidence.layouts if two else None) or "independent"
         for subject in subjects_of(evidence, policy):
             if not subject.first:
                 # the sharp view settles its question: a plan for the others would measure in vain
                 continue
-            case = case_id(subject.case, subject.statistic)
-            finding = findings.setdefault(case, _begun(subject))
-            if subject.case.exact and not _has_spread(subject.case):
+            own, case = subject.case, case_id(subject.case, subject.statistic)
+            begun = _Finding(own.benchmark, own.metric, own.factors, subject.statistic, own.view_of)
+            finding = findings.setdefault(case, begun)
+            if own.exact and all(side.values.min() == side.values.max() for side in (own.base, own.head)):
                 exact[case] = finding.name
             _add_run(finding, subject, evidence.run, layouts)
     records = [located.record for inputs in readings for located in inputs.records]
@@ -175,15 +175,6 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
     if exact:
         notes.append(f"{listed([*exact.values()])}: exact, compared as numbers whatever the plan")
     return _gathered(kept, costs, policy.config, notes, origin)
-
-
-def _begun(subject: Subject) -> _Finding:
-    case = subject.case
-    return _Finding(case.benchmark, case.metric, case.factors, subject.statistic, case.view_of)
-
-
-def _has_spread(case: Case) -> bool:
-    return any(side.values.min() < side.values.max() for side in (case.base, case.head))
 
 
 def _add_run(finding: _Finding, subject: Subject, run: Run | None, layouts: Layouts) -> None:
@@ -218,10 +209,13 @@ def from_memory(
         UserError: nothing is remembered of any.
     """
     findings = [
-        _remembered(found, memory, config.build.layouts)
-        for found in _asked(memory.findings, config)
-        if _owner(config, found.benchmark) in benchmarks
-    ]
+        _Finding(
+            f.benchmark, f.metric, f.factors, f.statistic, _view_of(f), list(f.sessions),
+            degrees=_degrees(f, memory, config.build.layouts),
+        )
+        for f in _asked(memory.findings, config)
+        if _owner(config, f.benchmark) in benchmarks
+    ]  # fmt: skip
     known = {_owner(config, each.benchmark) for each in findings}
     unknown = [name for name in benchmarks if name not in known]
     unused = typed(memory.unused)
@@ -268,27 +262,12 @@ def _owner(config: Config, benchmark: str) -> str:
     return rules.name if rules else benchmark
 
 
-def _remembered(found: FindingMemory, memory: Memory, layouts: Layouts) -> _Finding:
-    finding = _Finding(
-        found.benchmark, found.metric, found.factors, found.statistic, _view_of(found), list(found.sessions)
-    )
-    finding.degrees = _degrees(found, memory, layouts)
-    return finding
-
-
 def _degrees(found: FindingMemory, memory: Memory, layouts: Layouts) -> Callable[[float, float], float]:
     now = datetime.datetime.now(tz=datetime.UTC)
+    of = partial(prior_of, found, kind="contrast", nu=memory.contrast_nu, now=now, layouts=layouts)
 
     def degrees(executions: float, iterations: float) -> float:
-        prior = prior_of(
-            found,
-            kind="contrast",
-            executions=executions,
-            iterations=iterations,
-            nu=memory.contrast_nu,
-            now=now,
-            layouts=layouts,
-        )
+        prior = of(executions=executions, iterations=iterations)
         return prior.df if prior else 0.0
 
     return degrees
@@ -361,13 +340,13 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
         tau = quantile_of(finding.statistic)
         values = max(0 if tau is None else needed_values(tau), round(newest.executions * newest.iterations))
     names = (config, finding.benchmark, finding.metric, finding.statistic, finding.view_of)
-    size = detectable_of(*names)
+    size, threshold = detectable_of(*names), threshold_of(*names)
     return Known(
         benchmark=finding.benchmark,
         metric=finding.metric,
         factors=finding.factors,
         statistic=finding.statistic,
-        threshold=threshold_of(config, finding.benchmark, finding.metric, finding.statistic, finding.view_of),
+        threshold=threshold,
         estimated=estimated,
         levels=tuple(level for level, _ in squares),
         builds_df=squares[-1][1].df,
@@ -376,5 +355,5 @@ def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Kno
         degrees=finding.degrees,
         repeated=Repetitions(newest.executions, newest.iterations),
         values=values,
-        detectable=(size if show_of(*names) == "no-sign" and size > threshold_of(*names) else None),
+        detectable=size if show_of(*names) == "no-sign" and size > threshold else None,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
@@ -65,13 +65,10 @@ def advised(gathered: Gathered) -> Planned:
         UserError: as planned.
     """
     wanted = Wanted(None, None, None)
-    hardest = {id(known) for known in sorted(gathered.known, key=_difficulty, reverse=True)[:_HARDEST]}
-    aims = [(_aim(known, wanted),) if id(known) in hardest else () for known in gathered.known]
+    hard = [build_variance(k.estimated.components, 1, 1) / max(k.threshold, 1e-9) ** 2 for k in gathered.known]
+    hardest = sorted(range(len(hard)), key=hard.__getitem__, reverse=True)[:_HARDEST]
+    aims = [(_aim(known, wanted),) if i in hardest else () for i, known in enumerate(gathered.known)]
     return _planned(gathered, wanted, _search(gathered, aims, wanted, early=False), ())
-
-
-def _difficulty(known: Known) -> float:
-    return build_variance(known.estimated.components, 1, 1) / max(known.threshold, 1e-9) ** 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +110,13 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
             f"{format_duration(budget)} leaves: raise it with `--budget {budget_of(least)}`"
         )
     instead = None if plan.reached else cheapest(cases, terms, Limits(budget=None, early=early))
-    found = _Found(cases, plan, instead if instead is not None and instead.reached else None, budget)
-    return _with(gathered.once, found)
-
-
-def _with(once: float, found: _Found) -> _Found:
-    """Add what a run takes whatever its counts."""
 
     def longer(plan: Plan) -> Plan:
-        return msgspec.structs.replace(plan, most=plan.most + once, expected=plan.expected + once)
+        # with what a run takes whatever its counts
+        return msgspec.structs.replace(plan, most=plan.most + gathered.once, expected=plan.expected + gathered.once)
 
-    return replace(found, plan=longer(found.plan), instead=None if found.instead is None else longer(found.instead))
+    found = longer(instead) if instead is not None and instead.reached else None
+    return _Found(cases, longer(plan), found, budget)
 
 
 def _aim_in_words(wanted: Wanted, gathered: Gathered) -> str:

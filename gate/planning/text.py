@@ -84,17 +84,25 @@ def section(plan: Plan, budget: float, metrics: Sequence[str] | None) -> str:
 
 def render(planned: Planned, width: int) -> str:
     """Write everything for a terminal, ending with the section to copy if a plan reaches its aim."""
-    gathered = planned.gathered
-    lines = _top(planned, width)
-    known = gathered.known
+    gathered, gate, known = planned.gathered, planned.gathered.config.gate, planned.gathered.known
+    of = f"{plural(gathered.size, 'finding')}, confidence {format_percent(gate.confidence)}, family {gate.family}"
+    lines = wrap(f"from {visible(gathered.origin)}: {of}; wanted: {planned.aim}", width, rest="  ")
     head = [Column("benchmark"), *(Column(level, right=True) for level in _LEVELS), Column("optimum", right=True)]
     rows = []
     for name, k in zip(names(known), known, strict=True):
-        rows.append([name, *(_level(k, level) for level in _LEVELS), _optimum(k)])
+        found = optimum(k.estimated.components, k.costs)
+        counts = ("many" if count is None else str(count) for count in (found.executions, found.iterations))
+        rows.append([name, *(_level(k, level) for level in _LEVELS), " x ".join(counts)])
     title = "noise of each level alone (relative standard deviation), and the optimum: executions x iterations a build"
     lines += ["", *_table(title, head, rows, width), "", *_costs(gathered.known, width)]
     lines += ["", *_plan(planned, width), "", *_precision(planned, width)]
-    notes = [*gathered.notes, *_known_within(gathered.known)]
+    notes, df = [*gathered.notes], min(k.builds_df for k in known)
+    if df < _ENOUGH:
+        # a sample variance over the true one is a chi-square over its degrees: its 95% interval
+        low, high = (math.sqrt(df / float(chdtri(df, p))) for p in (0.025, 0.975))
+        words = f"The noise of builds has {plural(round(df), 'degree')} of freedom: the true noise may be {low:.2f} to "
+        words += f"{high:.2f} times what is shown, and the plan changes with it. Measure and plan again."
+        notes.append(words)
     lines += [line for note in notes for line in ["", *wrap(visible(note), width)]]
     # what no plan reaches is no reason to measure the longest one again and again
     copied = "" if planned.hopeless else "\n" + section(planned.plan, planned.budget, gathered.config.plan.metrics)
@@ -108,15 +116,6 @@ def advice(planned: Planned) -> list[str]:
     more = ["a plan that may stop early takes less time if the answer is clear: run `perfgate plan` on this run"]
     aim = f"it aims for {planned.aim}; `perfgate plan` shows which changes it finds, for each benchmark"
     return [*_plan(planned, width), aim, *(more if early else []), *planned.gathered.notes]
-
-
-def _top(planned: Planned, width: int) -> list[str]:
-    gathered = planned.gathered
-    gate = gathered.config.gate
-    size = plural(gathered.size, "finding")
-    level = format_percent(gate.confidence)
-    text = f"from {visible(gathered.origin)}: {size}, confidence {level}, family {gate.family}; wanted: {planned.aim}"
-    return wrap(text, width, rest="  ")
 
 
 def names(known: Sequence[Known]) -> list[str]:
@@ -134,17 +133,6 @@ def names(known: Sequence[Known]) -> list[str]:
     return found
 
 
-def _known_within(known: Sequence[Known]) -> list[str]:
-    df = min(k.builds_df for k in known)
-    if df >= _ENOUGH:
-        return []
-    # a sample variance over the true one is a chi-square over its degrees: its 95% interval
-    low, high = (math.sqrt(df / float(chdtri(df, p))) for p in (0.025, 0.975))
-    words = f"The noise of builds has {plural(round(df), 'degree')} of freedom: the true noise may be {low:.2f} to "
-    words += f"{high:.2f} times "
-    return [words + "what is shown, and the plan changes with it. Measure and plan again."]
-
-
 def _table(title: str, head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
     return [*wrap(title, width), *(f"  {line}" for line in table(head, rows, width - 2))]
 
@@ -158,11 +146,6 @@ def _level(known: Known, level: PlannedLevel) -> str:
     if level in known.estimated.dropped:
         return "adds nothing"
     return format_share(math.sqrt(getattr(known.estimated.components, level)))
-
-
-def _optimum(known: Known) -> str:
-    found = optimum(known.estimated.components, known.costs)
-    return " x ".join("many" if count is None else str(count) for count in (found.executions, found.iterations))
 
 
 def _costs(known: Sequence[Known], width: int) -> list[str]:
@@ -205,7 +188,7 @@ def _precision(planned: Planned, width: int) -> list[str]:
         Column("benchmark"),
         *(Column(name, right=True) for name in ("threshold", "half-width", "finds", "not worse", "memory")),
     ]
-    known = [row.known for row in planned.rows]
+    known, size = [row.known for row in planned.rows], planned.gathered.size
     rows = [
         [
             name,
@@ -217,16 +200,11 @@ def _precision(planned: Planned, width: int) -> list[str]:
         ]
         for name, row in zip(names(known), planned.rows, strict=True)
     ]
-    title = f"expected half-width of the interval; the change found in {POWER:.0%} of the runs{_one_of(planned)}; how "
+    alone = size == 1 or planned.gathered.config.gate.family == "none"
+    one_of = "" if alone else f", as one of {size} findings"
+    title = f"expected half-width of the interval; the change found in {POWER:.0%} of the runs{one_of}; how "
     title += "often a finding that has not changed is shown to be not worse"
     return _table(title, head, rows, width)
-
-
-def _one_of(planned: Planned) -> str:
-    size = planned.gathered.size
-    if size == 1 or planned.gathered.config.gate.family == "none":
-        return ""
-    return f", as one of {size} findings"
 
 
 def as_json(planned: Planned) -> str:

@@ -19,7 +19,7 @@ import msgspec
 from gate.config.resolve import Settings
 from gate.decide.views import asked_of
 from gate.evidence.gather import gather
-from gate.evidence.layouts import are_two_programs, layouts_of
+from gate.evidence.layouts import are_two_programs
 from gate.evidence.records import Located
 from gate.github.event import may_write_history, read_event
 from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError
@@ -239,7 +239,7 @@ def _learned(
     project: Project, run: Run, records: Sequence[Record], host: Mapping[str, object], created: str
 ) -> list[Learned]:
     config = project.settings.rules
-    evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
+    evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config, measured=config)
     first = evidence.looks[0] if evidence.looks else None
     cases = [
         msgspec.structs.replace(case, base=of_rounds(case.base, first), head=of_rounds(case.head, first))
@@ -247,7 +247,7 @@ def _learned(
     ]
     # what base measured is base's own setup, whatever head's is
     setups, of_head = (setups_of(project.settings.sides[side], config, host) for side in SIDES)
-    layouts = layouts_of(run, evidence.builds) or config.build.layouts
+    layouts = evidence.layouts or config.build.layouts
     # one program against itself holds no layout where they are common
     programs = layouts == "common" and setups == of_head and are_two_programs(run, records)
     return learn(

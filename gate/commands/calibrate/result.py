@@ -91,7 +91,8 @@ def session_of(records: Sequence[Record], run: Run, config: Config, setups: Mapp
         config: the rules and the plan of a check.
         setups: how each benchmark is measured.
     """
-    evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
+    located = [Located(record, "this run", n) for n, record in enumerate(records, 1)]
+    evidence = gather(located, config, measured=config)
     name, created = run.id or "", run.created or ""
     asked = asked_of(evidence.cases, config)
     learned = learn(asked, config, setups, records, session=name, created=created, both=True)

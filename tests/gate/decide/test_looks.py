@@ -27,7 +27,7 @@ from tests.support import simulate
 from tests.support.lines import located
 
 TODAY = datetime.date(2026, 11, 20)
-PLAN = {"builds": {"min": 4, "max": 12}}
+PLAN = {"builds": {"min": 4, "max": 12}, "executions": 1}
 Means = dict[str, tuple[list[float], list[float]]]
 
 

@@ -143,6 +143,10 @@ def lines(**run: Any) -> list[Located]:
 def test_the_lines_of_a_run_say_which_metrics_are_decided() -> None:
     assert asked(gather(lines(turns=True), policy().config).cases) == ACTIVE_AND_TIME
     assert asked(gather(lines(), policy().config).cases) == [[("time", "mean")]]
+    # who names a time means that one; a list of what builds have leaves benchmarks as they are
+    for metrics, wanted in (('"time", "size"', [[("time", "mean")]]), ('"size", "build-time"', ACTIVE_AND_TIME)):
+        named = policy(f"[plan]\nmetrics = [{metrics}]")
+        assert asked([case for case in gather(lines(turns=True), named.config).cases if case.decided], named) == wanted
 
 
 def test_a_plan_goes_by_one_view_of_each_question() -> None:
