@@ -120,5 +120,3 @@ def _check_ready(service: Service, path: Path) -> Iterator[Fault]:
         yield Fault(place, f'"{ready}" has nothing after the colon')
     elif ready.startswith("tcp:") and port != "{port}" and not (port.isdigit() and 0 < int(port) < 65536):
         yield Fault(place, f'"{ready}": write tcp:{{port}}, tcp:8080 or tcp:HOST:8080')
-
-

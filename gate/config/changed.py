@@ -77,7 +77,8 @@ def _text(value: object) -> str | None:
 
 
 _RUN = (
-    "command", "instrument", "service", "load", "format", "column", "unit_column", "metric_column", "include", "exclude",
+    "command", "instrument", "service", "load", "format", "column", "unit_column", "metric_column", "include",
+    "exclude",
 )  # fmt: skip
 """Keys that say what runs and how its values are read; all else may change with the name, and is said."""
 _VALUES = ("unit", "better", "exact")

@@ -280,6 +280,10 @@ def check(config: Config) -> Iterator[Fault]:
         yield from wrong
         # what {factor} leaves of a command must be one too
         config = config if wrong else baseline(config)
+    yield from _check_benchmarks(config)
+
+
+def _check_benchmarks(config: Config) -> Iterator[Fault]:
     seen: dict[str, int] = {}
     for index, benchmark in enumerate(config.benchmark):
         path: Path = ("benchmark", index)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gate.config.commands import extended, filled, mentions, replaced
+from gate.config.commands import extended as with_words
+from gate.config.commands import filled, mentions, replaced
 from gate.config.fractions import Fraction, fraction_of
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.tables import Load, Service
@@ -197,7 +198,7 @@ def applied(benchmark: Benchmark, study: Study, planned: Planned) -> Benchmark:
     at = _with_values(msgspec.structs.replace(benchmark, **own), values)
     prefix = [replaced(word, values) for table in tables for word in table.prefix]
     args = [replaced(word, values) for table in tables for word in table.args]
-    command = extended(at.command, prefix, args, suite=benchmark.measured.suite)
+    command = with_words(at.command, prefix, args, suite=benchmark.measured.suite)
     return msgspec.structs.replace(at, command=command)
 
 
@@ -335,3 +336,37 @@ def jobs(study: Study, planned: Sequence[Planned], sessions: int) -> list[Job]:
             if count := len(measured_by(study, planned, session, name)):
                 found.append(Job(session, last, runner, count))
     return found
+
+
+def spread(replicates: int, rounds: int) -> tuple[int, ...]:
+    """Return the replicates of each round, as even as possible, the first rounds having one more."""
+    rounds = min(rounds, replicates)
+    return tuple(replicates // rounds + (number < replicates % rounds) for number in range(rounds))
+
+
+def shares_of(study: Study) -> tuple[int, ...]:
+    """Return the replicates of each round of a study that has not begun."""
+    return spread(study.replicates, builds_of(study))
+
+
+def extended(shares: Sequence[int], begun: Sequence[int], replicates: int, builds: int) -> tuple[int, ...]:
+    """Return the replicates of each round for a study that has begun and shall have more replicates or builds.
+
+    Rounds that have begun stay, so that what was measured keeps its place, seed and order. What is added comes in new
+    rounds: to build an old one again costs as much as a new build, which tells more. No added round has more replicates
+    than a new study of that size would have; so there may be more rounds than `builds`. A round that has begun ends
+    early where the rest of it exceeds that. Extending again by the same numbers, after any further round, changes
+    nothing.
+
+    Args:
+        shares: the replicates of each round as planned so far.
+        begun: for each round that has begun, how many of its replicates have; 0: only its builds.
+        replicates: of the whole study, at least those planned so far.
+        builds: rounds, at least those asked for so far.
+    """
+    most = -(-replicates // builds)
+    kept = tuple(min(share, max(done, most)) for share, done in zip(shares, begun, strict=False))
+    rest = replicates - sum(kept)
+    if not rest:
+        return kept
+    return (*kept, *spread(rest, max(builds - len(kept), -(-rest // most))))

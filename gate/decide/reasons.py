@@ -9,15 +9,17 @@ from typing import Literal
 
 import msgspec
 
+from gate.decide.design import Subject
 from gate.decide.estimates import BOOTSTRAP_BUILDS, ONLY_REPORTS, Estimated
 from gate.decide.futility import edge
 from gate.decide.looks import Position
-from gate.decide.troubles import trouble_of
 from gate.evidence.aggregates import CENTRAL
-from gate.model import Accepted, Case, Evidence, Finding, Identical, ReportVerdict, Verdict, outcomes, reasons
+from gate.model import SIDES, Accepted, Case, Evidence, Finding, Identical, ReportVerdict, Verdict, outcomes, reasons
 from gate.model.case import CaseId
 from gate.model.report import Limit
 from gate.model.warnings.measured import UnknownDirection
+from gate.stats.estimate import Reduced
+from gate.stats.fixed_sessions import FEWEST_ROUNDS, Machine
 from gate.stats.ratio import Limits, Rounded
 
 
@@ -322,3 +324,47 @@ def found_size(finding: Finding) -> float:
     """Return the size of the change that could be found, as a share of base; of a rate what is lost of it."""
     size = finding.detectable or 0.0
     return size if finding.better == "lower" else size / (1 + size)
+
+
+_TROUBLES: dict[str, reasons.Trouble] = {
+    "negative": reasons.NegativeValues(),
+    "apart": reasons.DifferentSessions(),
+    "zero-quantile": reasons.ZeroQuantile(),
+    "no-rounds": reasons.FewRounds(),
+    "no-spread": reasons.NoSpread(),
+}
+
+
+def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] = ()) -> reasons.Trouble:
+    """Say what stands in the way of a ratio of two sides that are in trouble.
+
+    machines: each judged by itself; the first of them that has no interval is named.
+    """
+    if reduced.trouble == "machine":
+        found = next(each for each in machines if each.trouble)
+        return reasons.OnMachine(
+            session=found.session, host=subject.case.hosts.get(found.session), why=_on_machine(found, subject)
+        )
+    if reduced.trouble in _TROUBLES:
+        return _TROUBLES[reduced.trouble]
+    few = [side for side, tops in zip(SIDES, (reduced.base, reduced.head), strict=True) if tops.n < 2]
+    # of two sides that are 0, too, it is the lack of builds that leaves them open
+    if reduced.trouble == "one-unit" or (reduced.trouble == "zero-base" and reduced.y == 0 and few):
+        return reasons.OneUnit(unit="build" if isinstance(reduced.base.units[0], tuple) else "session", sides=few)
+    if reduced.trouble == "few-values" and reduced.shortage is not None:
+        return reasons.FewValues(statistic=subject.statistic, needs=reduced.shortage.needs, has=reduced.shortage.has)
+    return reasons.BothZero() if reduced.y == 0 else reasons.ZeroBase(floor=subject.floor, unit=subject.case.unit)
+
+
+def _on_machine(
+    found: Machine, subject: Subject
+) -> reasons.NegativeValues | reasons.ZeroValue | reasons.NoSpread | reasons.FewValues | reasons.FewRoundsThere:
+    if found.trouble == "few-values" and found.shortage is not None:
+        return reasons.FewValues(statistic=subject.statistic, needs=found.shortage.needs, has=found.shortage.has)
+    if found.trouble == "negative":
+        return reasons.NegativeValues()
+    if found.trouble == "zero-value":
+        return reasons.ZeroValue()
+    if found.trouble == "no-spread":
+        return reasons.NoSpread()
+    return reasons.FewRoundsThere(needs=FEWEST_ROUNDS, has=found.rounds)

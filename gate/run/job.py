@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import os
 import secrets
@@ -16,12 +17,16 @@ import msgspec
 
 from gate import __version__
 from gate.cli.groups import MeasureOptions
+from gate.config.resolve import Settings
 from gate.config.rules import FIRST_STARTS, goes_by_starts, is_counted, is_divisible, is_single, most_builds, repeats_of
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
+from gate.config.study import Study
+from gate.config.treatments import Planned, baseline
 from gate.config.types import Builds, Config
 from gate.model import SIDES, Record, Run, Side, Turn, UserError
 from gate.model.sandbox import Sandboxed
+from gate.model.study import Setting
 from gate.model.warnings import AnyWarning
 from gate.run import folder
 from gate.run.duet import refuse_duet
@@ -30,14 +35,41 @@ from gate.run.first_comparison import as_begun
 from gate.run.memory import Recalled, costs_here, recall_memory
 from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
-from gate.run.treatments import NONE, JobTreatments
 from gate.run.trust import is_foreign
 from gate.store.memory import Costs
+from gate.words.effects import settings_text
 from harness.host.facts import facts
 from harness.instruments.declaration import Instruments, choose
 from harness.instruments.spawn import Spawn
 from harness.loop.schedule import Round, schedule
 from harness.sandbox.sandbox import examined
+
+
+@dataclass(frozen=True, slots=True)
+class JobTreatments:
+    """The treatments that a job measures, and the study that says what they are; none: every factor stays as it is."""
+
+    study: Study | None
+    planned: tuple[Planned, ...]
+
+    def with_baseline(self, settings: Settings) -> Settings:
+        """Give every factor that is not varied its first setting, so that what its commands say can be run."""
+        sides = {side: self._at_baseline(config) for side, config in settings.sides.items()}
+        return dataclasses.replace(settings, sides=sides, rules=self._at_baseline(settings.rules))
+
+    def _at_baseline(self, config: Config) -> Config:
+        if config.study is None:
+            return config
+        varied = self.study.factor if self.study else {}
+        rest = {name: settings for name, settings in config.study.factor.items() if name not in varied}
+        if not rest:
+            return config
+        others = msgspec.structs.replace(config.study, factor=rest)
+        fixed = baseline(msgspec.structs.replace(config, study=others))
+        return msgspec.structs.replace(fixed, study=config.study)
+
+
+NONE = JobTreatments(None, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,3 +299,8 @@ def _expected(project: Project) -> dict[Side, list[str]]:
 def now() -> str:
     """Return the time as a record has it."""
     return datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def treatment_name(benchmark: str, factors: Mapping[str, Setting]) -> str:
+    """Name a benchmark at a treatment: "latency (load=busy, clients=8)"."""
+    return f"{benchmark} ({settings_text(factors)})" if factors else benchmark

@@ -34,8 +34,7 @@ from gate.run.programs import open_programs, two_programs
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project, overlaid_sources
 from gate.run.regressed import regressed
-from gate.run.shims import shim_warnings
-from gate.run.strict import refuse_unfit_for, strictly
+from gate.run.strict import refuse_unfit_for, shim_warnings, strictly
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.words.failures import sentence
 from gate.words.reports import commit

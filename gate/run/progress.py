@@ -13,8 +13,8 @@ from gate.config.study import Setting
 from gate.model import Execution, Record
 from gate.model.reasons import SameProgram
 from gate.model.warnings.setup import BudgetHoldsFew
+from gate.run.job import treatment_name
 from gate.run.live import Live, bar_line
-from gate.run.treatments import treatment_name
 from gate.units import agree, format_duration, plural
 from gate.words.failures import title
 from gate.words.reports import turns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from statistics import median
@@ -10,8 +11,12 @@ from gate.codes import Exit
 from gate.config.rules import is_decided
 from gate.model import Execution, Record, UserError
 from gate.model.names import ACTIVE, ONE_TASK
+from gate.model.warnings.setup import StartedByShim
 from gate.run.job import Job, by_starts
 from harness.host.fitness import problems
+from harness.host.shims import Shim, Shims
+from harness.instruments.declaration import declared
+from harness.process.execute import clean_environment
 
 Append = Callable[..., None]
 
@@ -70,3 +75,24 @@ def _append_strictly(append: Append, unknown: set[str], *records: Record) -> Non
 def _by_active(job: Job) -> Collection[str]:
     rules = job.project.settings.rules
     return [name for name in by_starts(job) if is_decided(rules, name, ACTIVE, "time", sharp=True)]
+
+
+def shim_warnings(job: Job) -> list[StartedByShim]:
+    """Name the shims among the commands whose start is measured; a suite's values do not hold its own start."""
+    head = job.project.settings.sides["head"]
+    environment = clean_environment(os.environ, head.env.pass_, head.env.set)
+    directory = job.project.repository.project
+    shims = Shims(environment, directory)
+    commands: dict[str, list[str]] = {}
+    found: dict[str, Shim] = {}
+    for benchmark in job.project.settings.rules.benchmark:
+        if not declared(benchmark.instrument).any_command:
+            continue
+        shim = shims.find(benchmark.command)
+        if shim is not None:
+            found.setdefault(shim.path, shim)
+            commands.setdefault(shim.path, []).append(benchmark.name)
+    return [
+        StartedByShim(tuple(commands[path]), shim.manager, path, shim.program, shim.seconds)
+        for path, shim in found.items()
+    ]

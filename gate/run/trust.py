@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 
 from gate.github.event import Event, may_write_history, read_event
-from gate.model import UserError
+from gate.model import SIDES, Side, UserError
 from gate.model.choice import AnyHow, FirstParent, Given
+from harness.build.cache import BuildCache, directory_of
 
 
 def is_proposed(environment: Mapping[str, str] | None = None) -> bool:
@@ -57,3 +59,16 @@ def _event(environment: Mapping[str, str]) -> Event | None:
         return read_event(environment) if environment.get("GITHUB_ACTIONS") == "true" else None
     except UserError:
         return None
+
+
+def build_cache(*, sandboxed: bool) -> BuildCache | None:
+    """Return where first builds are kept; in CI of base alone, unless head is what the default branch is.
+
+    What a pull request's code does in one job must not be found by the next one: outside a sandbox it could write
+    anywhere, and none are kept in CI.
+    """
+    if sys.platform != "linux" or (os.environ.get("CI") and not sandboxed):
+        return None
+    directory = directory_of(os.environ)
+    kept: tuple[Side, ...] = ("base",) if is_proposed() else SIDES
+    return BuildCache(directory, keeps=kept) if directory is not None else None

@@ -19,8 +19,8 @@ from gate.decide.design import design_of, subject_of
 from gate.decide.findings import findings_of, ratio_interval
 from gate.decide.looks import walk
 from gate.decide.overall import overall_of, without_case
+from gate.decide.reasons import trouble_of
 from gate.decide.sides import side_summary
-from gate.decide.troubles import trouble_of
 from gate.decide.views import questions_of, statistics_of
 from gate.model import (
     Case,

@@ -17,7 +17,6 @@ from gate.cli.values import MOST_JOBS
 from gate.commands.study.options import StudyOptions
 from gate.config.command_checks import unused
 from gate.config.instruments import command_metrics
-from gate.config.replicates import shares_of
 from gate.config.resolve import tables_of as tables_of_options
 from gate.config.rules import is_single, matches
 from gate.config.source import ConfigError
@@ -32,6 +31,7 @@ from gate.config.treatments import (
     measured_by,
     model_factors,
     sessions_of,
+    shares_of,
     treatments,
     variable,
 )

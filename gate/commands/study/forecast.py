@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gate.commands.study.design import Design, bound_sessions
 from gate.commands.study.report.words import ERRORS
 from gate.config.fractions import LETTERS, Fraction, Word, model_order, roman
-from gate.config.replicates import shares_of
-from gate.config.treatments import SIDE, Planned, builds_of, jobs, runner_of
+from gate.config.treatments import SIDE, Planned, builds_of, jobs, runner_of, shares_of
 from gate.model.case import quantile_of
 from gate.model.study import Factor
 from gate.model.warnings import AnyWarning

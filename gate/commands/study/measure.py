@@ -27,12 +27,11 @@ from gate.commands.study.design import (
 from gate.commands.study.forecast import design_warnings
 from gate.commands.study.options import AnalyseOptions, StudyOptions
 from gate.commands.study.plan import introduction, warnings_of, write_plan
-from gate.config.replicates import extended, shares_of
 from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
 from gate.config.source import Path as Key
 from gate.config.study import Study
-from gate.config.treatments import Planned, builds_of, measured_by
+from gate.config.treatments import Planned, builds_of, extended, measured_by, shares_of
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Record, Run, UserError
@@ -41,12 +40,11 @@ from gate.model.warnings import typed
 from gate.report.outputs import require_writable
 from gate.run import folder as runs
 from gate.run.duration import budget_warnings
-from gate.run.job import Earlier, Job, instruments_of, run_line, seed_of
+from gate.run.job import Earlier, Job, JobTreatments, instruments_of, run_line, seed_of
 from gate.run.live import say_line
 from gate.run.measuring import Done, Measuring, opened
 from gate.run.preview import expected_seconds
 from gate.run.refusal import refuse_unsafe
-from gate.run.treatments import JobTreatments
 from gate.units import Duration, agree, format_duration, plural
 from gate.words.failures import sentence
 from harness.host.facts import facts

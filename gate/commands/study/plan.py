@@ -19,9 +19,8 @@ from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variab
 from gate.model.study import Setting
 from gate.model.warnings import typed
 from gate.report.outputs import write
-from gate.run.job import Job
+from gate.run.job import Job, treatment_name
 from gate.run.preview import command_lines, expected, expected_seconds
-from gate.run.treatments import treatment_name
 from gate.units import agree, plural
 from gate.words.effects import settings_text
 from gate.words.reports import commit

@@ -33,8 +33,7 @@ from gate.run.measuring import Measuring, opened
 from gate.run.plan_warnings import quantile_warnings
 from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
-from gate.run.shims import shim_warnings
-from gate.run.strict import refuse_unfit_for
+from gate.run.strict import refuse_unfit_for, shim_warnings
 from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
 from gate.store.learning import costs_of

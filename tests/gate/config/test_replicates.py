@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from gate.config.replicates import extended, shares_of, spread
 from gate.config.study import Study
+from gate.config.treatments import extended, shares_of, spread
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate.run.build_cache import build_cache
-from gate.run.trust import is_foreign, is_proposed
+from gate.run.trust import build_cache, is_foreign, is_proposed
 
 BRANCH = {"ref": "refs/heads/main", "repository": {"full_name": "acme/widget", "default_branch": "main"}}
 SHA = "a" * 40

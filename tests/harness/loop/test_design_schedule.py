@@ -11,9 +11,8 @@ from collections.abc import Sequence
 import pytest
 from scipy import stats
 
-from gate.config.replicates import spread
 from gate.config.study import FactorTable, SettingTable, Study
-from gate.config.treatments import Planned, treatments
+from gate.config.treatments import Planned, spread, treatments
 from gate.config.types import BuildTable
 from gate.model import SIDES, Side
 from gate.model.case import canonical

@@ -10,9 +10,8 @@ import msgspec
 import pytest
 
 from gate.commands.study.design import begun_in
-from gate.config.replicates import extended, spread
 from gate.config.study import Setting, SettingTable, Study
-from gate.config.treatments import Planned, treatments
+from gate.config.treatments import Planned, extended, spread, treatments
 from gate.config.types import Benchmark, BuildTable
 from gate.model import SIDES, Build, Execution, Failure, HostState, Metric, Record, Run, Side
 from gate.model.case import canonical
