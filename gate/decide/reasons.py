@@ -326,7 +326,7 @@ def found_size(finding: Finding) -> float:
     return size if finding.better == "lower" else size / (1 + size)
 
 
-_TROUBLES: dict[str, reasons.Trouble] = {
+_TROUBLES: dict[str, reasons.Reason] = {
     "negative": reasons.NegativeValues(),
     "apart": reasons.DifferentSessions(),
     "zero-quantile": reasons.ZeroQuantile(),
@@ -335,7 +335,7 @@ _TROUBLES: dict[str, reasons.Trouble] = {
 }
 
 
-def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] = ()) -> reasons.Trouble:
+def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] = ()) -> reasons.Reason:
     """Say what stands in the way of a ratio of two sides that are in trouble.
 
     machines: each judged by itself; the first of them that has no interval is named.

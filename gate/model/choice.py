@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from gate.units import plural
-from gate.writing.sentences import Sentence
+from gate.writing.sentences import Sentence, kinds_of
 
 
 class How(Sentence, frozen=True):
@@ -173,28 +173,10 @@ class DefaultTip(How, frozen=True):
     branch: str
 
 
-AnyHow = (
-    Given
-    | LastCommit
-    | WorkingTree
-    | MergeBase
-    | HeadCommit
-    | CommitBefore
-    | Unpushed
-    | FirstParent
-    | WorkingAncestor
-    | AsHead
-    | QueueBase
-    | PullBase
-    | BeforePush
-    | AsMeasured
-    | CheckedOut
-    | OfPull
-    | OfForeignRun
-    | PinnedCommit
-    | LatestTag
-    | DefaultTip
-)
+if TYPE_CHECKING:
+    AnyHow = How
+else:
+    AnyHow = kinds_of(How)
 
 
 class Choice(msgspec.Struct, frozen=True):

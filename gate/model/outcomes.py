@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -25,6 +25,7 @@ from gate.writing.sentences import (
     Sentence,
     Way,
     give_direction,
+    kinds_of,
     overridden,
     say_direction,
     with_floor,
@@ -72,7 +73,11 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         return f"at {self.findings:,} of {self.of:,} {what} (most at {most})"
 
 
-class Regressed(Sentence, frozen=True, kw_only=True):
+class Outcome(Sentence, frozen=True):
+    """What a report comes to."""
+
+
+class Regressed(Outcome, frozen=True, kw_only=True):
     """Some findings regressed."""
 
     count: int
@@ -86,11 +91,11 @@ class Regressed(Sentence, frozen=True, kw_only=True):
         return f"{_of(self.count, self.findings)} regressed: {names}"
 
 
-class NothingMeasured(Sentence, frozen=True):
+class NothingMeasured(Outcome, frozen=True):
     says = "nothing was measured"
 
 
-class OnlyAggregates(Sentence, frozen=True, kw_only=True):
+class OnlyAggregates(Outcome, frozen=True, kw_only=True):
     """All values are aggregates that other tools gave, of too few builds to decide over them."""
 
     count: int
@@ -103,12 +108,12 @@ class OnlyAggregates(Sentence, frozen=True, kw_only=True):
         return f"nothing was decided: the files hold {plural(self.count, 'aggregate')} {behind}{one}"
 
 
-class OneSideMeasured(Sentence, frozen=True, kw_only=True):
+class OneSideMeasured(Outcome, frozen=True, kw_only=True):
     says = "nothing to compare: all values are of {side}"
     side: Side
 
 
-class NothingInCommon(Sentence, frozen=True, kw_only=True):
+class NothingInCommon(Outcome, frozen=True, kw_only=True):
     """Result files of base and head have no benchmark of one name."""
 
     base: list[str]
@@ -121,7 +126,7 @@ class NothingInCommon(Sentence, frozen=True, kw_only=True):
         return "nothing was compared: base and head have no benchmark of one name"
 
 
-class BudgetEnded(Sentence, frozen=True, kw_only=True):
+class BudgetEnded(Outcome, frozen=True, kw_only=True):
     """The budget ended before one round was complete; all times in seconds."""
 
     spent: Unfinished
@@ -144,13 +149,13 @@ class BudgetEnded(Sentence, frozen=True, kw_only=True):
         return f"{budget} ended before one round was complete: {cut}{after}"
 
 
-class MachineNotFree(Sentence, frozen=True, kw_only=True):
+class MachineNotFree(Outcome, frozen=True, kw_only=True):
     says = "nothing was measured: {status}"
     status: str
     """For how long it was waited for, and for whom, in words."""
 
 
-class NothingDecided(Sentence, frozen=True, kw_only=True):
+class NothingDecided(Outcome, frozen=True, kw_only=True):
     """Nothing that was measured is to be decided."""
 
     metrics: list[str]
@@ -162,7 +167,7 @@ class NothingDecided(Sentence, frozen=True, kw_only=True):
         return f"nothing was decided: plan.metrics names none of {', '.join(self.metrics)}"
 
 
-class Failed(Sentence, frozen=True, kw_only=True):
+class Failed(Outcome, frozen=True, kw_only=True):
     """Something failed."""
 
     failures: int
@@ -180,7 +185,7 @@ class Failed(Sentence, frozen=True, kw_only=True):
         return f"{plural(self.failures, 'failure')}, {self.measured}"
 
 
-class SomeInconclusive(Sentence, frozen=True, kw_only=True):
+class SomeInconclusive(Outcome, frozen=True, kw_only=True):
     """Some findings are inconclusive, and none regressed."""
 
     count: int
@@ -196,7 +201,7 @@ class SomeInconclusive(Sentence, frozen=True, kw_only=True):
         return f"{_of(self.count, self.findings)} undecided{apart}, none regressed{hidden}"
 
 
-class NotEnoughMeasured(Sentence, frozen=True, kw_only=True):
+class NotEnoughMeasured(Outcome, frozen=True, kw_only=True):
     """Measuring ended before there were the builds that a verdict needs."""
 
     builds: int
@@ -213,7 +218,7 @@ class NotEnoughMeasured(Sentence, frozen=True, kw_only=True):
         return f"not enough measured: {self.builds} of {plural(self.needed, 'build')}{cost}"
 
 
-class SomeAccepted(Sentence, frozen=True, kw_only=True):
+class SomeAccepted(Outcome, frozen=True, kw_only=True):
     """Some regressions are accepted, and there are no others."""
 
     count: int
@@ -225,7 +230,7 @@ class SomeAccepted(Sentence, frozen=True, kw_only=True):
         return f"{_of(self.count, self.findings)} accepted{by}, nothing else regressed"
 
 
-class AllIdentical(Sentence, frozen=True, kw_only=True):
+class AllIdentical(Outcome, frozen=True, kw_only=True):
     """Every benchmark is proved to be the same on both sides, so that nothing was measured."""
 
     benchmarks: int
@@ -250,7 +255,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.benchmark} {metric_name(self.metric)}" if metric else self.benchmark
 
 
-class NothingToCompare(Sentence, frozen=True, kw_only=True):
+class NothingToCompare(Outcome, frozen=True, kw_only=True):
     """Base has no configuration or is broken, and runs none of head's benchmarks; all of them were measured."""
 
     benchmarks: int
@@ -275,7 +280,7 @@ class NothingToCompare(Sentence, frozen=True, kw_only=True):
         return f"{said}; head's noise: {noise}"
 
 
-class NothingRegressed(Sentence, frozen=True, kw_only=True):
+class NothingRegressed(Outcome, frozen=True, kw_only=True):
     """All is well."""
 
     findings: int
@@ -292,23 +297,10 @@ class NothingRegressed(Sentence, frozen=True, kw_only=True):
         return f"{said}; {hides if self.no_sign == self.findings else f'{self.no_sign:,} noisy, where {hides}'}"
 
 
-Summary = (
-    Regressed
-    | NothingMeasured
-    | OnlyAggregates
-    | OneSideMeasured
-    | NothingInCommon
-    | BudgetEnded
-    | MachineNotFree
-    | NothingDecided
-    | Failed
-    | SomeInconclusive
-    | NotEnoughMeasured
-    | SomeAccepted
-    | AllIdentical
-    | NothingToCompare
-    | NothingRegressed
-)
+if TYPE_CHECKING:
+    Summary = Outcome
+else:
+    Summary = kinds_of(Outcome)
 
 
 # --- what a reader does now -------------------------------------------------------------------------------------------
@@ -867,38 +859,7 @@ class AllowMoreBuilds(Doing, frozen=True, kw_only=True):
         return f"Run the same check again with {self.way}: {cost}"
 
 
-Step = (
-    RestoreBenchmark
-    | RaiseBudget
-    | AllowMoreBuilds
-    | RunLater
-    | KeepTrees
-    | BuildInside
-    | MeasureAll
-    | FixOutput
-    | RepeatJob
-    | FixFailure
-    | MeasureFirst
-    | NameSides
-    | GiveDirection
-    | DecideOn
-    | FixRegression
-    | FindCreep
-    | WaitForNights
-    | NothingToDo
-    | LowerFloor
-    | DeclareZero
-    | DeclareExact
-    | MoreValues
-    | OtherStatistic
-    | MeasureTogether
-    | CheckValues
-    | AskOfAllMachines
-    | MeasureMore
-    | ReduceNoise
-    | ImportMore
-    | ImportOthers
-    | NameAlike
-    | MoreMachines
-    | MoreBuilds
-)
+if TYPE_CHECKING:
+    Step = Doing
+else:
+    Step = kinds_of(Doing)

@@ -6,7 +6,7 @@ and names of its sentence.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
 
@@ -16,7 +16,7 @@ from gate.writing import amounts
 from gate.writing.amounts import Measured, as_configured, format_percent
 from gate.writing.phrases import machine
 from gate.writing.plain import clip, visible
-from gate.writing.sentences import Sentence, filled
+from gate.writing.sentences import Sentence, filled, kinds_of
 
 Unit = Literal["build", "session"]
 """What intervals rest on."""
@@ -135,11 +135,11 @@ class ZeroBase(_WithFloor, frozen=True, kw_only=True):
         return f"base is 0, and head is not shown to be above the floor of {self.amount}"
 
 
-class ZeroValue(Why, frozen=True):
+class ZeroValue(Sentence, frozen=True):
     says = "there is a value of 0, which has no logarithm"
 
 
-class FewRoundsThere(Why, frozen=True, kw_only=True):
+class FewRoundsThere(Sentence, frozen=True, kw_only=True):
     """One of several machines has too few rounds of both sides."""
 
     needs: int
@@ -160,20 +160,6 @@ class OnMachine(Why, frozen=True, kw_only=True):
 
     def _said(self) -> str:
         return f"{machine(self.session, self.host)}: {self.why.sentence()}"
-
-
-Trouble = (
-    NegativeValues
-    | DifferentSessions
-    | ZeroQuantile
-    | FewRounds
-    | NoSpread
-    | OneUnit
-    | FewValues
-    | BothZero
-    | ZeroBase
-    | OnMachine
-)
 
 
 # --- regression, improvement, accepted --------------------------------------------------------------------------------
@@ -541,32 +527,7 @@ class TooNoisy(Why, frozen=True, kw_only=True):
 
 Noise = TooNoisy | TooWide | Uncorrected | NotWorse | BetterUncorrected | Unbounded
 """What more builds or less noise would settle, if anything."""
-Reason = (
-    Trouble
-    | ZeroBaseExceeds
-    | Exceeds
-    | ExactExceeds
-    | BeyondLimit
-    | Crept
-    | AcceptedByEntry
-    | AcceptedByLabel
-    | Within
-    | RealWithin
-    | BelowFloor
-    | SameCount
-    | ExactWithin
-    | NoSign
-    | SameProgram
-    | Unbounded
-    | FewBuilds
-    | FewForBootstrap
-    | MemoryAlone
-    | Uncorrected
-    | BetterUncorrected
-    | NotWorse
-    | Unconfirmed
-    | FloorOpen
-    | Rounded
-    | TooWide
-    | TooNoisy
-)
+if TYPE_CHECKING:
+    Reason = Why
+else:
+    Reason = kinds_of(Why)

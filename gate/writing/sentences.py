@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Union
 
 import msgspec
 
@@ -35,6 +35,14 @@ class Sentence(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
 
     def _said(self) -> str:
         return filled(self.says, self)
+
+
+def kinds_of(base: type[Sentence]) -> Any:
+    """Return the union of all types that are made of one, which tells them apart in a file; call it below the last."""
+    found = [*base.__subclasses__()]
+    for each in found:
+        found += each.__subclasses__()
+    return Union[tuple(each for each in found if not each.__subclasses__())]  # noqa: UP007  # of how many is not known
 
 
 def filled(template: str, of: object) -> str:

@@ -117,7 +117,7 @@ def estimates(cases: Sequence[Case], policy: Policy, statistics: Sequence[str]) 
 
 def _estimate(case: Case, statistic: str, alpha: float) -> Estimate:
     base, head = (_cell(side, statistic) for side in (case.base, case.head))
-    reason: reasons.Trouble = reasons.OneUnit(unit="build", sides=["base", "head"])
+    reason: reasons.Reason = reasons.OneUnit(unit="build", sides=["base", "head"])
     x, y = (_mean(side) for side in (case.base, case.head))
     if min(min(case.base.values), min(case.head.values)) < 0:
         reason = reasons.NegativeValues()

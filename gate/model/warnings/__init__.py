@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from gate.model.names import Side
-from gate.model.warnings import checkout, estimates, hosts, measured, setup, study
+from gate.model.warnings import checkout, estimates, hosts, measured, setup, study  # noqa: F401  # each has kinds
 from gate.model.warnings.base import Base, Said
+from gate.writing.sentences import kinds_of
 
 
 class OfRun(Base, frozen=True):
@@ -20,128 +22,10 @@ class OfRun(Base, frozen=True):
         return f"{self.run}'s run: {self.warning.sentence()}"
 
 
-AnyWarning = (
-    OfRun
-    | Said
-    | estimates.NotExact
-    | estimates.BuildsCut
-    | estimates.BuildsUnlike
-    | estimates.FewExecutions
-    | estimates.OneSidedSessions
-    | estimates.RoundsLeftOut
-    | estimates.OneUnit
-    | estimates.NoSpread
-    | estimates.FlatResampling
-    | estimates.NoiseCountedTwice
-    | estimates.FewUnits
-    | estimates.UndefinedResamples
-    | estimates.ImpreciseLimits
-    | estimates.Trend
-    | estimates.Drift
-    | estimates.OrderEffect
-    | estimates.SessionsDiffer
-    | estimates.RatioBySession
-    | estimates.DependsOnMachine
-    | estimates.Autocorrelation
-    | estimates.NormalTail
-    | estimates.Implausible
-    | estimates.BeyondWarn
-    | estimates.EarlyStop
-    | estimates.UnlikeSpreads
-    | estimates.CarryOver
-    | estimates.NoisierThanRemembered
-    | estimates.NoisyHost
-    | hosts.UnfitHost
-    | hosts.Event
-    | hosts.SeveralMachines
-    | hosts.SidesApart
-    | hosts.SidesMixed
-    | measured.TornLine
-    | measured.SelectedOnly
-    | measured.RequestsFailed
-    | measured.ForeignValues
-    | measured.SidesByOrder
-    | measured.ColumnsOfFile
-    | measured.LinesLeftOut
-    | measured.WithoutValues
-    | measured.FiguresOfTool
-    | measured.SameValues
-    | measured.MeasuredSeparately
-    | measured.RoundsShort
-    | measured.BudgetRounds
-    | measured.AfterLastLook
-    | measured.ExecutionsShort
-    | measured.PartsShort
-    | measured.TwoSessions
-    | measured.LooksIgnored
-    | measured.UndecidedBenchmarks
-    | measured.UnknownDirection
-    | measured.MetricMissing
-    | measured.UnknownUnit
-    | measured.LinkedBuilds
-    | measured.NoneOfBuilds
-    | measured.NotSteady
-    | measured.Outlived
-    | measured.ValuesShort
-    | measured.IdenticalBuilds
-    | measured.IdenticalSides
-    | measured.SameCommit
-    | measured.ProvedInPart
-    | measured.OneTree
-    | measured.NoBuildCommand
-    | measured.TwoPrograms
-    | measured.MissingAllowed
-    | measured.BuildNeedsGit
-    | measured.SetUpDifferently
-    | measured.NotComparable
-    | setup.BaseAhead
-    | setup.DirtySubmodule
-    | setup.EmbeddedRepository
-    | setup.LeftBehind
-    | setup.LfsPointers
-    | setup.BaseWithoutConfig
-    | setup.BaseBroken
-    | setup.Renamed
-    | setup.NothingToCompare
-    | setup.HeadWithoutConfig
-    | setup.RulesChanged
-    | setup.MeasuringChanged
-    | setup.BuildChanged
-    | setup.ExpiredAccept
-    | setup.FewBuilds
-    | setup.FewBuildsPerMachine
-    | setup.FewBuildsForBootstrap
-    | setup.NoLooksByBootstrap
-    | setup.FewIterationsForSteady
-    | setup.NoEarlyStop
-    | setup.DuetOnOneProcessor
-    | setup.ZeroThreshold
-    | setup.SpawnInstead
-    | setup.InstrumentLimits
-    | setup.StartedByShim
-    | setup.BudgetHoldsFew
-    | setup.NothingRemembered
-    | setup.HistoryUnusable
-    | setup.MemoryOfOneSession
-    | setup.MemoryOfOneFile
-    | setup.MemoryOfOtherMachine
-    | setup.MemoryOfOtherSetup
-    | checkout.NoCommonCommit
-    | checkout.SubmoduleAbsent
-    | checkout.SubmoduleLacksCommit
-    | checkout.PointersCheckedOut
-    | checkout.LfsNotFetched
-    | checkout.TokenLeft
-    | checkout.CheckoutChanged
-    | checkout.MoreWarnings
-    | study.OnOneSide
-    | study.ResponseUndeclared
-    | study.FactorUnused
-    | study.OneReplicate
-    | study.ReplicatesAdded
-    | study.BuiltOnce
-    | study.OneSessionEach
-)
+if TYPE_CHECKING:
+    AnyWarning = Base
+else:
+    AnyWarning = kinds_of(Base)
 """Every kind there is."""
 
 

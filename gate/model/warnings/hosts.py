@@ -108,7 +108,7 @@ class UnfitHost(Base, frozen=True):
 # --- what happened ----------------------------------------------------------------------------------------------------
 
 
-class HostEvent(HostWarning, frozen=True, kw_only=True):
+class Event(HostWarning, frozen=True, kw_only=True):
     """Something that happened to a machine during a run; `says` is told behind where it was."""
 
     run: Side | None = None
@@ -127,23 +127,23 @@ class HostEvent(HostWarning, frozen=True, kw_only=True):
         return filled(self.says, self)
 
 
-class Rebooted(HostEvent, frozen=True):
+class Rebooted(Event, frozen=True):
     says = "the machine was rebooted during the run"
 
 
-class KernelChanged(HostEvent, frozen=True):
+class KernelChanged(Event, frozen=True):
     says = "the kernel changed from {was} to {now}"
     was: str
     now: str
 
 
-class Steal(HostEvent, frozen=True):
+class Steal(Event, frozen=True):
     says = "the hypervisor took {share:share} of the CPU time that programs wanted (steal)"
     share: float
     """Share of the time that programs wanted."""
 
 
-class Throttled(HostEvent, frozen=True):
+class Throttled(Event, frozen=True):
     """The control group's quota stopped the processors."""
 
     times: float
@@ -155,7 +155,7 @@ class Throttled(HostEvent, frozen=True):
         return f"the control group's quota throttled the processors {often} ({format_duration(self.seconds)})"
 
 
-class Load(HostEvent, frozen=True):
+class Load(Event, frozen=True):
     """Other programs were at work."""
 
     start: float
@@ -170,7 +170,7 @@ class Load(HostEvent, frozen=True):
         return f"the load was {self.start:.1f} at the start, {self.end:.1f} at the end{where}"
 
 
-class Pressure(HostEvent, frozen=True):
+class Pressure(Event, frozen=True):
     """Programs waited for something."""
 
     resource: Resource
@@ -182,7 +182,7 @@ class Pressure(HostEvent, frozen=True):
         return f"{self.resource} pressure: some program {waited} {format_share(self.share)} of the time"
 
 
-class Swapped(HostEvent, frozen=True):
+class Swapped(Event, frozen=True):
     """Memory was swapped; in pages."""
 
     written: float
@@ -194,7 +194,7 @@ class Swapped(HostEvent, frozen=True):
         return f"memory was swapped: {plural(round(self.written), 'page')} to disk, {self.read:.0f} back"
 
 
-class ThermalThrottling(HostEvent, frozen=True):
+class ThermalThrottling(Event, frozen=True):
     """Processors were slowed down for their heat."""
 
     times: float
@@ -203,7 +203,7 @@ class ThermalThrottling(HostEvent, frozen=True):
         return f"thermal throttling: heat slowed the processors down {plural(round(self.times), 'time')}"
 
 
-class OutOfMemory(HostEvent, frozen=True):
+class OutOfMemory(Event, frozen=True):
     """The kernel ended processes because memory ran out."""
 
     processes: float
@@ -213,7 +213,7 @@ class OutOfMemory(HostEvent, frozen=True):
         return f"the kernel killed {killed} because memory ran out"
 
 
-class FrequencySetting(HostEvent, frozen=True):
+class FrequencySetting(Event, frozen=True):
     """A setting of the processors' frequency changed."""
 
     setting: Literal["governor", "turbo"]
@@ -223,20 +223,6 @@ class FrequencySetting(HostEvent, frozen=True):
     def _happened(self) -> str:
         was, now = (("on" if value else "off") if isinstance(value, bool) else value for value in (self.was, self.now))
         return f"{self.setting} changed from {was} to {now}"
-
-
-Event = (
-    Rebooted
-    | KernelChanged
-    | Steal
-    | Throttled
-    | Load
-    | Pressure
-    | Swapped
-    | ThermalThrottling
-    | OutOfMemory
-    | FrequencySetting
-)
 
 
 # --- machines ---------------------------------------------------------------------------------------------------------
