@@ -15,25 +15,10 @@ from gate.model import Sample, Side
 from gate.model.case import TYPICAL, Center
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import OneSidedSessions
+from gate.stats import prior as priors
 from gate.stats.estimate import PAIRED, Reduced, ratio_of, reduce
 from gate.stats.fixed_sessions import Machine, shared_over_machines, together
 from gate.stats.levels import Tops
-from gate.stats.prior import (
-    FEWEST_MODERATED,
-    Kind,
-    Moderated,
-    Prior,
-    contrast_variance,
-    host_factor,
-    moderate,
-    moderated_pair,
-    moderated_sides,
-    prior_of,
-    prior_pair,
-    sides_variance,
-    surprise,
-    unlike_sides,
-)
 from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units, rounded
 from gate.stats.round_ratio import LEAST_COMPLETE, Rounds, rounds_of
 from gate.stats.shared_variance import FEWEST_BUILDS, share_variance
@@ -56,8 +41,8 @@ ONLY_REPORTS = ("memory", "bootstrap")
 class Moderation(msgspec.Struct, frozen=True, eq=False):
     """What memory did to one estimate. without: the interval's pair as it would be without it."""
 
-    prior: Prior
-    result: Moderated | None
+    prior: priors.Prior
+    result: priors.Moderated | None
     present: float | None
     without: Ratio
 
@@ -332,7 +317,7 @@ def needed_builds(found: Estimated, gate: Gate) -> int:
     moderation = found.moderation
     used = moderation is not None and (moderation.result is None or moderation.result.used)
     if used and moderation is not None and moderation.prior.df >= FEWEST_DEGREES:
-        return min(FEWEST_MODERATED, gate.min_builds)
+        return min(priors.FEWEST_MODERATED, gate.min_builds)
     return gate.min_builds
 
 
@@ -342,7 +327,7 @@ def needed_builds(found: Estimated, gate: Gate) -> int:
 class _Compared(msgspec.Struct, frozen=True):
     """What is remembered of a variance, and the present one of the same thing on df degrees."""
 
-    prior: Prior
+    prior: priors.Prior
     variance: float
     df: float
 
@@ -354,7 +339,7 @@ class _Recalled(msgspec.Struct, frozen=True):
     within: of a build's mean, beside a contrast.
     """
 
-    prior: Prior
+    prior: priors.Prior
     decisive: _Compared | None
     within: _Compared | None
 
@@ -371,23 +356,23 @@ def _recalled(found: Estimated, design: Design) -> _Recalled | None:
         return _Recalled(prior, None, None)
     degrees = base.n + head.n - 2
     if not by_round:
-        return _Recalled(prior, _Compared(prior, sides_variance(base, head), degrees), None)
+        return _Recalled(prior, _Compared(prior, priors.sides_variance(base, head), degrees), None)
     within = _prior(found, design, "build")
     return _Recalled(
         prior,
-        _Compared(prior, contrast_variance(base, head), base.n - 1),
-        None if within is None else _Compared(within, sides_variance(base, head), degrees),
+        _Compared(prior, priors.contrast_variance(base, head), base.n - 1),
+        None if within is None else _Compared(within, priors.sides_variance(base, head), degrees),
     )
 
 
-def _prior(found: Estimated, design: Design, kind: Kind) -> Prior | None:
+def _prior(found: Estimated, design: Design, kind: priors.Kind) -> priors.Prior | None:
     memory, subject = design.memory, found.subject
     if memory is None or subject.memory is None:
         return None
     sides = (found.base, found.head)
     builds = sum(len(side.builds) for side in sides)
     executions = sum(len(side.counts[0]) for side in sides)
-    return prior_of(
+    return priors.prior_of(
         subject.memory,
         kind=kind,
         executions=executions / builds,
@@ -401,7 +386,7 @@ def _prior(found: Estimated, design: Design, kind: Kind) -> Prior | None:
 def _factors(recalled: Sequence[_Recalled], least: Factors) -> Factors:
     decisive = [each.decisive for each in recalled if each.decisive is not None]
     within = [each.within for each in recalled if each.within is not None]
-    rounds, sides = (host_factor([(c.variance, c.df, c.prior) for c in each]) for each in (decisive, within))
+    rounds, sides = (priors.host_factor([(c.variance, c.df, c.prior) for c in each]) for each in (decisive, within))
     return Factors(max(rounds, least.rounds), max(sides, least.sides))
 
 
@@ -410,24 +395,24 @@ def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estim
     prior, present, within = recalled.prior, recalled.decisive, recalled.within
     if present is None:
         # one build a side: from memory alone, to be shown and never to decide
-        pair = prior_pair(base, head, factors.rounds * prior.variance, prior.df)
+        pair = priors.prior_pair(base, head, factors.rounds * prior.variance, prior.df)
         moderation = Moderation(prior, None, None, found.ratio)
         reduced = msgspec.structs.replace(found.reduced, trouble="")
         return msgspec.structs.replace(
             found, reduced=reduced, ratio=_scaled(pair, reduced), method=MODERATED, moderation=moderation
         )
     # the variance within the sides has twice the degrees of the contrast, and so sees a noisy case better
-    p_sides = None if within is None else surprise(within.variance, within.df, within.prior, factors.sides)
+    p_sides = None if within is None else priors.surprise(within.variance, within.df, within.prior, factors.sides)
     # of a build's mean, which is what decides where rounds are not complete
     by_round, builds, factor = paired_units(base, head), None if within is None else within.prior, factors.sides
     if not by_round:
         builds, factor = prior, factors.rounds
-    p_unlike = unlike_sides(base, head, builds, factor)
-    result = moderate(present.variance, present.df, prior, factors.rounds, p_sides=p_sides, p_unlike=p_unlike)
+    p_unlike = priors.unlike_sides(base, head, builds, factor)
+    result = priors.moderate(present.variance, present.df, prior, factors.rounds, p_sides=p_sides, p_unlike=p_unlike)
     moderation = Moderation(prior, result, present.variance, found.ratio)
     if not result.used:
         return msgspec.structs.replace(found, moderation=moderation)
-    pair = (moderated_pair if by_round else moderated_sides)(base, head, result.variance, result.df)
+    pair = (priors.moderated_pair if by_round else priors.moderated_sides)(base, head, result.variance, result.df)
     return msgspec.structs.replace(
         found, ratio=_scaled(pair, found.reduced), method=MODERATED, paired=False, moderation=moderation
     )

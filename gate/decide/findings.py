@@ -30,15 +30,7 @@ from gate.model import (
 )
 from gate.model.report import Limit, View
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.estimates import (
-    BeyondWarn,
-    EarlyStop,
-    NoisierThanRemembered,
-    NormalTail,
-    RatioBySession,
-    SessionsDiffer,
-    UnlikeSpreads,
-)
+from gate.model.warnings import estimates as warn
 from gate.stats import diagnostics
 from gate.stats.diagnostics.carry_over import carry_over
 from gate.stats.diagnostics.screen import suspects
@@ -50,7 +42,7 @@ from gate.stats.round_ratio import UNKNOWN
 from gate.stats.spreads import wider
 
 _WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
-_OF_SAMPLED_SESSIONS = (SessionsDiffer, RatioBySession)
+_OF_SAMPLED_SESSIONS = (warn.SessionsDiffer, warn.RatioBySession)
 
 
 def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
@@ -362,12 +354,12 @@ def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design
         tested, p = (judged.regression, judged.p) if is_regression else (judged.improvement, judged.p_improvement)
         told += _normality(found, tested, p)
         if judged.look + 1 < len(design.looks):
-            told.append(EarlyStop(design.looks[judged.look], design.looks[-1]))
+            told.append(warn.EarlyStop(design.looks[judged.look], design.looks[-1]))
     spread = None if found.reduced.trouble else wider(found.reduced.base, found.reduced.head)
     if spread is not None:
-        told.append(UnlikeSpreads(spread.side, spread.times, found.unit))
+        told.append(warn.UnlikeSpreads(spread.side, spread.times, found.unit))
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
-        told.append(NoisierThanRemembered())
+        told.append(warn.NoisierThanRemembered())
     if judged.subject.role is not None and judged.subject.sharp:
         carried = carry_over(found.base, found.head)
         told += [carried] if carried is not None else []
@@ -378,7 +370,7 @@ def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design
     return told
 
 
-def _beyond_warn(judged: Judged) -> BeyondWarn | None:
+def _beyond_warn(judged: Judged) -> warn.BeyondWarn | None:
     """Mark a change for the worse whose interval lies beyond `warn`, at the level of its look; the floor holds too."""
     found, subject, nominal = judged.estimated, judged.subject, judged.nominal
     if subject.warn is None or nominal.low is None or nominal.high is None or found.hold:
@@ -387,15 +379,15 @@ def _beyond_warn(judged: Judged) -> BeyondWarn | None:
     near = nominal.low if subject.lower else 1 / nominal.high if nominal.high > 0 else 0.0
     if near <= edge * (1 + 1e-12) or (subject.floor is not None and change <= subject.floor):
         return None
-    return BeyondWarn(subject.warn, 1 - judged.nominal_alpha)
+    return warn.BeyondWarn(subject.warn, 1 - judged.nominal_alpha)
 
 
-def _normality(found: Estimated, tested: Tested, p: float | None) -> list[NormalTail]:
+def _normality(found: Estimated, tested: Tested, p: float | None) -> list[warn.NormalTail]:
     """Warn when a p is smaller than any rearrangement of the builds could give: it rests on normal build effects."""
     base, head = len(found.base.builds), len(found.head.builds)
     if p is None or not tested.rejected or p >= 1 / comb(base + head, base):
         return []
-    return [NormalTail(base, head)]
+    return [warn.NormalTail(base, head)]
 
 
 # --- what a floor alone decides ---------------------------------------------------------------------------------------

@@ -18,24 +18,7 @@ from gate.evidence.runs import Part
 from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Same, Side, Turn
 from gate.model.case import canonical
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.measured import (
-    AfterLastLook,
-    BudgetRounds,
-    BuildNeedsGit,
-    ExecutionsShort,
-    IdenticalBuilds,
-    IdenticalSides,
-    LooksIgnored,
-    NoBuildCommand,
-    OneTree,
-    PartShort,
-    PartsShort,
-    Perturbation,
-    RoundsShort,
-    SameBuilds,
-    TwoPrograms,
-    TwoSessions,
-)
+from gate.model.warnings import measured as warn
 from gate.model.warnings.setup import NothingToCompare
 from gate.units import plural
 
@@ -248,10 +231,10 @@ def round_warnings(
     stopped_early = bool(settled) and settled.keys() >= {name for name, _ in counts}
     reached = max((look for look in looks if look <= rounds.done), default=0)
     if 0 < reached < rounds.done:
-        warnings.append(AfterLastLook(reached))
+        warnings.append(warn.AfterLastLook(reached))
     only_new = bool(counts) and not any(min(count.values()) for count in counts.values())
     if rounds.planned is not None and rounds.done < rounds.planned and not (stopped_early or only_new):
-        warnings.append(RoundsShort(rounds.done, rounds.planned))
+        warnings.append(warn.RoundsShort(rounds.done, rounds.planned))
     # an experiment has its replicates, and what is bound to sessions has theirs
     alike = measured is not None and not (is_study(measured, executions) or bound_factors(measured))
     per_build = measured.plan.executions if measured is not None and alike else 0
@@ -264,7 +247,7 @@ def round_warnings(
         each = min((turn.executions for turn in turns if own and turn.benchmark == own.name), default=each)
         wanted = max(*count.values(), each * wanted_rounds)
         if min(count.values()) and min(count.values()) < wanted:
-            warnings.append(ExecutionsShort(name, at, count["base"], count["head"], wanted))
+            warnings.append(warn.ExecutionsShort(name, at, count["base"], count["head"], wanted))
     return warnings
 
 
@@ -280,16 +263,16 @@ def part_warnings(
 ) -> list[AnyWarning]:
     """Say which parts of several fall short of the plan, and what two sessions cannot show."""
     planned = _planned_builds(run, measured)
-    short: list[PartShort] = []
+    short: list[warn.PartShort] = []
     for part in parts:
         done = len(_complete(part.executions))
         if planned is not None and part.compares and 0 < done < planned and not part.failures:
-            short.append(PartShort(part.name, done, planned))
-    warnings: list[AnyWarning] = [PartsShort(tuple(short))] if short else []
+            short.append(warn.PartShort(part.name, done, planned))
+    warnings: list[AnyWarning] = [warn.PartsShort(tuple(short))] if short else []
     # these two machines are all that is asked about
     fixed = config.gate.sessions == "fixed"
     if not fixed and len({r.session for r in records if isinstance(r, Execution)}) == 2:
-        warnings.append(TwoSessions())
+        warnings.append(warn.TwoSessions())
     return warnings
 
 
@@ -298,34 +281,34 @@ def look_warnings(looks: Sequence[int], run: Run | None, measured: Config | None
     warnings: list[AnyWarning] = []
     planned = _planned_builds(run, measured)
     if looks and planned is not None and looks[-1] < planned:
-        warnings.append(BudgetRounds(looks[-1], planned))
+        warnings.append(warn.BudgetRounds(looks[-1], planned))
     if looks and config.gate.interval.startswith("bootstrap"):
-        warnings.append(LooksIgnored())
+        warnings.append(warn.LooksIgnored())
     return warnings
 
 
 def build_warnings(builds: Sequence[Build], measured: Config | None) -> list[AnyWarning]:
     """Say where builds are byte-identical, where there is no build command, and where builds need a .git."""
     if builds and measured is not None and any(each.against for each in measured.benchmark):
-        return [TwoPrograms()]
+        return [warn.TwoPrograms()]
     warnings: list[AnyWarning] = []
     treated: dict[str, list[Build]] = {}
     for each in builds:
         treated.setdefault(settings(each.factors), []).append(each)
     same = tuple(each for at, own in treated.items() for each in _identical(own, at))
     if same:
-        warnings.append(IdenticalBuilds(same))
+        warnings.append(warn.IdenticalBuilds(same))
     if treated and all(_one_file(own) for own in treated.values()):
-        warnings.append(IdenticalSides())
+        warnings.append(warn.IdenticalSides())
     build = measured.build if builds and measured is not None else None
     if build is not None and not build.command and build.setup:
-        warnings.append(OneTree())
+        warnings.append(warn.OneTree())
     elif build is not None and not build.command:
-        differing: tuple[Perturbation, ...] = ("path", "environment")
-        warnings.append(NoBuildCommand(tuple(each for each in differing if each in build.perturb)))
+        differing: tuple[warn.Perturbation, ...] = ("path", "environment")
+        warnings.append(warn.NoBuildCommand(tuple(each for each in differing if each in build.perturb)))
     needing = tuple(side for side in SIDES if any(b.needs_git for b in builds if b.side == side))
     if needing:
-        warnings.append(BuildNeedsGit(needing))
+        warnings.append(warn.BuildNeedsGit(needing))
     return warnings
 
 
@@ -336,10 +319,10 @@ def _hashes(builds: Sequence[Build], side: Side) -> _Hashes:
     return {tuple(sorted(b.artifacts.items())) for b in builds if b.side == side}
 
 
-def _identical(builds: Sequence[Build], at: str) -> list[SameBuilds]:
+def _identical(builds: Sequence[Build], at: str) -> list[warn.SameBuilds]:
     """Name the sides of which all builds, with the same settings, are byte-identical."""
     return [
-        SameBuilds(count, side, at)
+        warn.SameBuilds(count, side, at)
         for side in SIDES
         if (count := sum(b.side == side for b in builds)) > 1
         and len(hashes := _hashes(builds, side)) == 1

@@ -62,18 +62,7 @@ from gate.model.digits import shortest_step
 from gate.model.names import ACTIVE, ERROR_RATE, ONE_TASK
 from gate.model.profile import Profile, Unprofiled
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.measured import (
-    MeasuredSeparately,
-    MetricMissing,
-    NotSteady,
-    Outlived,
-    RequestsFailed,
-    SameValues,
-    UndecidedBenchmarks,
-    UnknownDirection,
-    UnknownUnit,
-    ValuesShort,
-)
+from gate.model.warnings import measured as warn
 from gate.model.warnings.setup import NothingToCompare
 from gate.units import meant, to_base, whole_of
 
@@ -247,10 +236,10 @@ def _same(records: Sequence[Located], config: Config) -> _Same:
 def _of_machines(records: Sequence[Located], same: _Same, *, separate: bool, timed: bool) -> Iterator[AnyWarning]:
     """Say what the machines do to the ratios; separate: base and head are of different runs, and compared."""
     if same == "perhaps":
-        yield SameValues()
+        yield warn.SameValues()
     yield from side_differences(records)
     if separate and same is None:
-        yield MeasuredSeparately()
+        yield warn.MeasuredSeparately()
     yield from machines(records)
     if timed:
         yield from run_states(records)
@@ -261,12 +250,14 @@ def _of_cases(cases: Sequence[Case], config: Config) -> Iterator[AnyWarning]:
     # what would be decided if its direction were known
     found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric, c.view_of)]
     if found:
-        yield UnknownDirection(*(tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark")))
+        yield warn.UnknownDirection(
+            *(tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark"))
+        )
     for case in cases:
         if case.metric == ERROR_RATE:
             base, head = float(case.base.values.mean()), float(case.head.values.mean())
             if base or head:
-                yield RequestsFailed(f"{case.benchmark}{at(case_id(case))}", base, head)
+                yield warn.RequestsFailed(f"{case.benchmark}{at(case_id(case))}", base, head)
 
 
 def _failures(
@@ -279,7 +270,7 @@ def _failures(
     return [*known, *found, *(f for f in partial_suites(executions, measured) if not failed(f.benchmark, f.factors))]
 
 
-def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[UndecidedBenchmarks]:
+def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[warn.UndecidedBenchmarks]:
     """Name the benchmarks of which nothing is decided, which would look like passing.
 
     Where a direction is all that lacks, the warning that asks for it says so.
@@ -297,7 +288,7 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
     for name, own in metrics.items():
         by_metrics[tuple(dict.fromkeys(own))].append(name)
     named = named_metrics(config) is not None
-    return [UndecidedBenchmarks(tuple(names), measured, named) for measured, names in by_metrics.items()]
+    return [warn.UndecidedBenchmarks(tuple(names), measured, named) for measured, names in by_metrics.items()]
 
 
 def _wanted(name: str | None, select: Sequence[str]) -> bool:
@@ -423,7 +414,7 @@ def _pairs(
             found.failures.extend(lacking)
         elif by_side["head"] and not unlike:
             found.warnings.extend(
-                MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
+                warn.MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
             found.warnings.extend(_units(metric, by_side))
             asked = _asked(by_side, run, config, short)
@@ -454,13 +445,13 @@ def _better(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], c
     return own or next((told for each in measured if (told := told_or_known(each.better, metric, each.unit))), None)
 
 
-def _units(metric: str, by_side: dict[Side, list[Execution]]) -> Iterator[UnknownUnit]:
+def _units(metric: str, by_side: dict[Side, list[Execution]]) -> Iterator[warn.UnknownUnit]:
     """Find units that are misspelt; units of one's own are nobody's mistake, but no time is measured in one."""
     units = sorted({e.metrics[metric].unit for both in by_side.values() for e in both})
     for unit in units:
         known = meant(unit)
         if known is not None or (metric == "time" and unit and to_base(unit)[0] != "s"):
-            yield UnknownUnit(metric, unit, known)
+            yield warn.UnknownUnit(metric, unit, known)
 
 
 _Sessions = dict[tuple[str, str, Side], set[int]]
@@ -610,13 +601,13 @@ def iteration_warnings(executions: Sequence[Execution], metric: str, asked: int)
     return [each for each in found if each]
 
 
-def outlived_warning(executions: Sequence[Execution]) -> Outlived | None:
+def outlived_warning(executions: Sequence[Execution]) -> warn.Outlived | None:
     """Count the executions of which something went on after their command; None where there are none."""
     of = {side: sum(each.outlived for each in executions if each.side == side) for side in SIDES}
-    return Outlived(of["base"], of["head"], len(executions)) if any(of.values()) else None
+    return warn.Outlived(of["base"], of["head"], len(executions)) if any(of.values()) else None
 
 
-def short_warning(executions: Sequence[Execution], metric: str, asked: int) -> ValuesShort | None:
+def short_warning(executions: Sequence[Execution], metric: str, asked: int) -> warn.ValuesShort | None:
     """Count the executions with fewer values than asked for; None where there are none.
 
     plan.iterations is a wish, and a program may measure by the clock. One of which other executions on the same side
@@ -628,10 +619,10 @@ def short_warning(executions: Sequence[Execution], metric: str, asked: int) -> V
         counts = [len(each.values) for each in found if each.steady is None]
         if asked in counts:
             short[side] = sum(count < asked for count in counts)
-    return ValuesShort(short["base"], short["head"], len(executions), asked) if any(short.values()) else None
+    return warn.ValuesShort(short["base"], short["head"], len(executions), asked) if any(short.values()) else None
 
 
-def steady_warning(executions: Sequence[Execution], metric: str) -> NotSteady | None:
+def steady_warning(executions: Sequence[Execution], metric: str) -> warn.NotSteady | None:
     """Count how many executions of a case reached no steady state; None where all did, or none was looked for.
 
     Args:
@@ -643,4 +634,4 @@ def steady_warning(executions: Sequence[Execution], metric: str) -> NotSteady | 
         return None
     of_base = sum(side == "base" for side, _ in never)
     few = all(len(values.values) < FEWEST_FOR_STEADY for _, values in never)
-    return NotSteady(of_base, len(never) - of_base, len(measured), FEWEST_FOR_STEADY if few else None)
+    return warn.NotSteady(of_base, len(never) - of_base, len(measured), FEWEST_FOR_STEADY if few else None)

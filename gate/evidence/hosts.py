@@ -16,32 +16,12 @@ from gate.evidence.runs import files_of
 from gate.model import SIDES, Execution, HostState, Run
 from gate.model.bounds import number
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.hosts import (
-    Event,
-    FrequencySetting,
-    KernelChanged,
-    Load,
-    Machine,
-    Machines,
-    OnMachine,
-    OutOfMemory,
-    Pressure,
-    Rebooted,
-    Resource,
-    SeveralMachines,
-    SidesApart,
-    SidesMixed,
-    Steal,
-    Swapped,
-    ThermalThrottling,
-    Throttled,
-    UnfitHost,
-)
+from gate.model.warnings import hosts as warn
 from gate.model.warnings.setup import DuetOnOneProcessor
 
 STEAL = 0.01
 """Share of the time that programs wanted; a third of the smallest threshold that gates usually have."""
-PRESSURES: dict[Resource, float] = {"cpu": 0.25, "memory": 0.01, "io": 0.25}
+PRESSURES: dict[warn.Resource, float] = {"cpu": 0.25, "memory": 0.01, "io": 0.25}
 """Share of the run's time in which some program waited. Builds wait for processors and disks, and that does no harm;
 waiting for memory reaches whatever runs."""
 LOAD_BEFORE = 0.5
@@ -57,7 +37,7 @@ SWAPPED = 256
 # --- what happened to a machine ---------------------------------------------------------------------------------------
 
 
-def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[Event]:
+def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn.Event]:
     """Return what happened between two states of a machine that may have touched the values.
 
     Args:
@@ -72,14 +52,14 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[Even
     steal = grown("cpu_steal") / wanted if wanted > 0 else 0.0
     read, written, seconds = grown("swap_in"), grown("swap_out"), between.elapsed
     waited = {what: grown(f"pressure_{what}") / 1e6 / seconds if seconds else 0.0 for what in PRESSURES}
-    events: list[Event | None] = [
-        Steal(steal) if steal >= STEAL else None,
-        Throttled(grown("throttled"), grown("throttled_seconds")) if grown("throttled") >= 1 else None,
+    events: list[warn.Event | None] = [
+        warn.Steal(steal) if steal >= STEAL else None,
+        warn.Throttled(grown("throttled"), grown("throttled_seconds")) if grown("throttled") >= 1 else None,
         between.load(),
-        *(Pressure(what, min(share, 1.0)) for what, share in waited.items() if share >= PRESSURES[what]),
-        Swapped(written, read) if read + written >= SWAPPED else None,
-        ThermalThrottling(grown("thermal_throttles")) if grown("thermal_throttles") else None,
-        OutOfMemory(grown("oom_kills")) if grown("oom_kills") else None,
+        *(warn.Pressure(what, min(share, 1.0)) for what, share in waited.items() if share >= PRESSURES[what]),
+        warn.Swapped(written, read) if read + written >= SWAPPED else None,
+        warn.ThermalThrottling(grown("thermal_throttles")) if grown("thermal_throttles") else None,
+        warn.OutOfMemory(grown("oom_kills")) if grown("oom_kills") else None,
         between.setting("governor"),
         between.setting("turbo"),
     ]
@@ -116,13 +96,13 @@ class _Between(NamedTuple):
         except (KeyError, ValueError, TypeError):
             return 0.0
 
-    def system(self) -> list[Event]:
-        events: list[Event] = [Rebooted()] if self.rebooted else []
+    def system(self) -> list[warn.Event]:
+        events: list[warn.Event] = [warn.Rebooted()] if self.rebooted else []
         if self.differs("kernel"):
-            events.append(KernelChanged(str(self.begin["kernel"]), str(self.end["kernel"])))
+            events.append(warn.KernelChanged(str(self.begin["kernel"]), str(self.end["kernel"])))
         return events
 
-    def load(self) -> Load | None:
+    def load(self) -> warn.Load | None:
         before, after = number(self.begin.get("load")), number(self.end.get("load"))
         if before is None or after is None:
             return None
@@ -131,16 +111,16 @@ class _Between(NamedTuple):
             matters = after - before >= LOAD_RISE
         else:
             matters = before >= LOAD_BEFORE * processors or after >= LOAD_AFTER * processors
-        return Load(before, after, processors) if matters else None
+        return warn.Load(before, after, processors) if matters else None
 
-    def setting(self, key: Literal["governor", "turbo"]) -> FrequencySetting | None:
+    def setting(self, key: Literal["governor", "turbo"]) -> warn.FrequencySetting | None:
         if not self.differs(key):
             return None
         was, now = (state[key] if isinstance(state[key], bool) else str(state[key]) for state in self)
-        return FrequencySetting(key, was, now)
+        return warn.FrequencySetting(key, was, now)
 
 
-def run_states(records: Sequence[Located]) -> list[Event]:
+def run_states(records: Sequence[Located]) -> list[warn.Event]:
     """Return what happened to the machines while they measured, by the host lines of each session in their order.
 
     A run that was killed has a beginning without an end, and begins again when it is resumed: of the time between, only
@@ -153,12 +133,12 @@ def run_states(records: Sequence[Located]) -> list[Event]:
         run += isinstance(each.record, Run)
         if isinstance(each.record, HostState):
             sessions[each.record.session][each.path, run].append(each.record)
-    events: list[Event] = []
+    events: list[warn.Event] = []
     names = _session_hosts(records) if len(sessions) > 1 else {}
     for session, runs in sorted(sessions.items()):
         where = session if len(sessions) > 1 else None
         for states in runs.values():
-            found: list[Event] = []
+            found: list[warn.Event] = []
             for first, second in pairwise(states):
                 measured = (first.when, second.when) == ("begin", "end")
                 states_of = _Between(first.state, second.state)
@@ -167,13 +147,15 @@ def run_states(records: Sequence[Located]) -> list[Event]:
     warned = [warning for each in records if isinstance(each.record, Run) for warning in typed(each.record.warnings)]
     waits = any(isinstance(warning, DuetOnOneProcessor) for warning in warned)
     return [
-        each for each in dict.fromkeys(events) if not (waits and isinstance(each, Pressure) and each.resource == "cpu")
+        each
+        for each in dict.fromkeys(events)
+        if not (waits and isinstance(each, warn.Pressure) and each.resource == "cpu")
     ]
 
 
-def _once(events: Iterable[Event]) -> Iterable[Event]:
+def _once(events: Iterable[warn.Event]) -> Iterable[warn.Event]:
     """Give each kind of event once: of those of a run that was resumed, the worst part's."""
-    found: dict[object, tuple[list[float], Event]] = {}
+    found: dict[object, tuple[list[float], warn.Event]] = {}
     for event in events:
         # texts tell what it happened to, numbers how bad it was
         fields = msgspec.structs.astuple(event)
@@ -186,7 +168,7 @@ def _once(events: Iterable[Event]) -> Iterable[Event]:
 
 def _session_hosts(records: Iterable[Located]) -> dict[int, str]:
     """Name the machine of each session, as far as it is known."""
-    found: dict[int, set[Machine | None]] = defaultdict(set)
+    found: dict[int, set[warn.Machine | None]] = defaultdict(set)
     for file in files_of(records):
         for session in file.sessions:
             found[session].add(_host(file.run.host or {}))
@@ -197,14 +179,14 @@ def with_machines(warnings: Sequence[AnyWarning], records: Sequence[Located]) ->
     """Name the machines whose hosts were unfit, where there are several sessions."""
     files = [file for file in files_of(records) if (file.run.sessions or 1) > 1]
     names = _session_hosts(records) if files else {}
-    unfit: dict[object, list[OnMachine]] = {}
+    unfit: dict[object, list[warn.OnMachine]] = {}
     for file in files:
         session = file.run.session or 0
         for warning in file.run.warnings:
-            unfit.setdefault(warning, []).append(OnMachine(session, names.get(session)))
+            unfit.setdefault(warning, []).append(warn.OnMachine(session, names.get(session)))
     return [
         msgspec.structs.replace(each, machines=tuple(dict.fromkeys(unfit.get(each, ()))))
-        if isinstance(each, UnfitHost)
+        if isinstance(each, warn.UnfitHost)
         else each
         for each in warnings
     ]
@@ -213,7 +195,7 @@ def with_machines(warnings: Sequence[AnyWarning], records: Sequence[Located]) ->
 # --- whether both sides had the same ----------------------------------------------------------------------------------
 
 
-def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> list[SidesApart | SidesMixed]:
+def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> list[warn.SidesApart | warn.SidesMixed]:
     """Return where base and head of one benchmark were measured on other machines, kernels or boots.
 
     An execution belongs to the last run line before it in its file. Compared is within a session; a session that has
@@ -223,7 +205,7 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
     Args:
         away: keys that somebody compares by.
     """
-    found: dict[SidesApart | SidesMixed, list[str]] = defaultdict(list)
+    found: dict[warn.SidesApart | warn.SidesMixed, list[str]] = defaultdict(list)
     measured, facts = _hosts(records), differing(records, away)
     for benchmark, sessions in measured.items():
         for session, sides in _comparable(sessions):
@@ -235,16 +217,18 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
         msgspec.structs.replace(each, benchmarks=() if len(names) == len(measured) else names)
         for each, names in named.items()
     ]
-    if not any(isinstance(each, SidesApart) for each in told) and any(f.base != f.head or not measured for f in facts):
-        return [*told, SidesApart((), None, (), (), facts)]
-    return [msgspec.structs.replace(each, facts=facts) if isinstance(each, SidesApart) else each for each in told]
+    if not any(isinstance(each, warn.SidesApart) for each in told) and any(
+        f.base != f.head or not measured for f in facts
+    ):
+        return [*told, warn.SidesApart((), None, (), (), facts)]
+    return [msgspec.structs.replace(each, facts=facts) if isinstance(each, warn.SidesApart) else each for each in told]
 
 
-def machines(records: Sequence[Located]) -> list[SeveralMachines]:
+def machines(records: Sequence[Located]) -> list[warn.SeveralMachines]:
     """Name the machines that measured, where several did: a report shows the facts of the first run line only."""
     measured = _hosts(records).values()
     every = {host for sessions in measured for sides in sessions.values() for side in SIDES for host in sides[side]}
-    return [SeveralMachines(_ordered(every))] if len(every) > 1 else []
+    return [warn.SeveralMachines(_ordered(every))] if len(every) > 1 else []
 
 
 def host_names(records: Sequence[Located]) -> dict[str, dict[int, str]]:
@@ -256,13 +240,13 @@ def host_names(records: Sequence[Located]) -> dict[str, dict[int, str]]:
     return found
 
 
-def _named(hosts: set[Machine | None]) -> str:
+def _named(hosts: set[warn.Machine | None]) -> str:
     known = (host for host in _ordered(hosts) if host is not None)
     names = (host.hostname or (f"machine {host.fingerprint[:8]}" if host.fingerprint else "") for host in known)
     return " and ".join(dict.fromkeys(name for name in names if name))
 
 
-_Sides = dict[str, set[Machine | None]]
+_Sides = dict[str, set[warn.Machine | None]]
 
 
 def _hosts(records: Iterable[Located]) -> dict[str, dict[int, _Sides]]:
@@ -278,10 +262,10 @@ def _hosts(records: Iterable[Located]) -> dict[str, dict[int, _Sides]]:
     return found
 
 
-def _host(facts: Mapping[str, Any]) -> Machine | None:
-    known = [facts.get(name) for name in Machine.__struct_fields__]
+def _host(facts: Mapping[str, Any]) -> warn.Machine | None:
+    known = [facts.get(name) for name in warn.Machine.__struct_fields__]
     texts = [None if fact in (None, "", "unknown") else str(fact) for fact in known]
-    return Machine(*texts) if any(texts) else None
+    return warn.Machine(*texts) if any(texts) else None
 
 
 def _comparable(sessions: Mapping[int, _Sides]) -> list[tuple[int | None, _Sides]]:
@@ -292,14 +276,14 @@ def _comparable(sessions: Mapping[int, _Sides]) -> list[tuple[int | None, _Sides
 
 
 def _difference(
-    base: set[Machine | None], head: set[Machine | None], session: int | None
-) -> SidesApart | SidesMixed | None:
+    base: set[warn.Machine | None], head: set[warn.Machine | None], session: int | None
+) -> warn.SidesApart | warn.SidesMixed | None:
     if base != head:
-        return SidesApart((), session, _ordered(base), _ordered(head))
-    return SidesMixed((), session, _ordered(base)) if len(base) > 1 else None
+        return warn.SidesApart((), session, _ordered(base), _ordered(head))
+    return warn.SidesMixed((), session, _ordered(base)) if len(base) > 1 else None
 
 
-def _ordered(hosts: set[Machine | None]) -> Machines:
+def _ordered(hosts: set[warn.Machine | None]) -> warn.Machines:
     known = (host for host in hosts if host is not None)
     ordered = sorted(known, key=lambda host: [text or "" for text in msgspec.structs.astuple(host)])
     return (*ordered, *([None] if None in hosts else []))

@@ -8,13 +8,7 @@ from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.model import FEWEST_FOR_STEADY, Memory
 from gate.model.case import quantile_of
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import (
-    FewBuilds,
-    FewBuildsForBootstrap,
-    FewBuildsPerMachine,
-    FewIterationsForSteady,
-    NoLooksByBootstrap,
-)
+from gate.model.warnings import setup as warn
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.quantile import needed_values
 from gate.units import plural
@@ -31,13 +25,13 @@ def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> li
     if builds * sessions < needed:
         moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")
         exact = any(b.measured.exact or any(m.exact for m in b.metric.values()) for b in rules.benchmark)
-        told.append(FewBuilds(builds, needed, moderates, exact))
+        told.append(warn.FewBuilds(builds, needed, moderates, exact))
     if rules.gate.sessions == "fixed" and sessions > 1 and builds < FEWEST_ROUNDS:
-        told.append(FewBuildsPerMachine(builds, FEWEST_ROUNDS))
+        told.append(warn.FewBuildsPerMachine(builds, FEWEST_ROUNDS))
     if rules.gate.interval.startswith("bootstrap") and rules.gate.family == "holm" and builds < BOOTSTRAP_BUILDS:
-        told.append(FewBuildsForBootstrap(builds, BOOTSTRAP_BUILDS))
+        told.append(warn.FewBuildsForBootstrap(builds, BOOTSTRAP_BUILDS))
     if rules.gate.interval.startswith("bootstrap") and isinstance(rules.plan.builds, Builds):
-        told.append(NoLooksByBootstrap(builds))
+        told.append(warn.NoLooksByBootstrap(builds))
     return [*told, *_steady_warnings(rules)]
 
 
@@ -61,9 +55,9 @@ def quantile_warnings(rules: Config) -> list[str]:
     return texts
 
 
-def _steady_warnings(rules: Config) -> list[FewIterationsForSteady]:
+def _steady_warnings(rules: Config) -> list[warn.FewIterationsForSteady]:
     # a program that writes its own values may write more of them
     names = [b.name for b in rules.benchmark if b.warmup == "auto" and b.instrument != "values"]
     if not names or rules.plan.iterations >= FEWEST_FOR_STEADY:
         return []
-    return [FewIterationsForSteady(tuple(names), rules.plan.iterations, FEWEST_FOR_STEADY)]
+    return [warn.FewIterationsForSteady(tuple(names), rules.plan.iterations, FEWEST_FOR_STEADY)]

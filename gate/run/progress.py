@@ -20,18 +20,7 @@ from gate.words.failures import title
 from gate.words.reports import turns
 from gate.words.sameness import because
 from gate.writing.plain import clip, columns, visible
-from harness.loop.events import (
-    BothStarted,
-    Event,
-    LaidOut,
-    LookTaken,
-    OutsideFound,
-    ProbeFinished,
-    ProbeStarted,
-    RoundStarted,
-    StepFinished,
-    StepStarted,
-)
+from harness.loop import events
 
 if TYPE_CHECKING:
     from gate.run.provisional import Provisional
@@ -96,39 +85,39 @@ class Progress:
         """The benchmark of the step that runs; "" of a build."""
         self._so_far = _provisional(records) if self._live.on else None
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         """Take one event."""
         self._pace.take(event, time.monotonic())
-        if isinstance(event, RoundStarted):
+        if isinstance(event, events.RoundStarted):
             self._rounds = event.rounds
             self._round = f"round {event.number + 1}" + ("" if self._fills else f" of {event.rounds}")
             if not self._live.on:
                 self._line(f"{self._round}: {plural(event.executions, 'start')}{self._remaining()}")
-        elif isinstance(event, StepStarted):
+        elif isinstance(event, events.StepStarted):
             self._regard(event)
             self._now(_what(event))
-        elif isinstance(event, BothStarted):
+        elif isinstance(event, events.BothStarted):
             self._now(treatment_name("building base and head", event.factors))
-        elif isinstance(event, LookTaken):
+        elif isinstance(event, events.LookTaken):
             if event.settled and event.wanted:
                 settled = f"{plural(event.settled, 'benchmark')} decided"
                 self._line(f"{self._round}: {settled}, {event.wanted} still open")
             elif event.settled:
                 # what is still open here has no later look that fits the budget
                 self._line(f"{self._round}: all decided")
-        elif isinstance(event, StepFinished):
+        elif isinstance(event, events.StepFinished):
             self._finished(event)
         else:
             self._told(event)
 
-    def _told(self, event: ProbeStarted | ProbeFinished | LaidOut | OutsideFound) -> None:
+    def _told(self, event: events.ProbeStarted | events.ProbeFinished | events.LaidOut | events.OutsideFound) -> None:
         """Say what is found out between steps."""
-        if isinstance(event, ProbeStarted):
+        if isinstance(event, events.ProbeStarted):
             many, most = plural(event.benchmarks, "benchmark"), format_duration(event.seconds)
             self._line(f"finding the files that {many} {agree(event.benchmarks, 'reads', 'read')}, for at most {most}")
-        elif isinstance(event, ProbeFinished):
+        elif isinstance(event, events.ProbeFinished):
             self._probed(event)
-        elif isinstance(event, OutsideFound):
+        elif isinstance(event, events.OutsideFound):
             path = visible(event.path)
             self._line(f"{path}, outside both trees, changed as they were built: building again to see by whom")
         else:
@@ -142,7 +131,7 @@ class Progress:
             if more:
                 self._line(f"{plural(len(more), 'more benchmark')}: {turns(more)}")
 
-    def _probed(self, event: ProbeFinished) -> None:
+    def _probed(self, event: events.ProbeFinished) -> None:
         if event.identical:
             self._line(f"{event.identical} of {event.benchmarks} run {SameProgram.same}: not measured")
         told = list(event.unproved.items())[:_MOST_TOLD]
@@ -152,7 +141,7 @@ class Progress:
         if more:
             self._line(f"{plural(more, 'more benchmark')} {agree(more, 'is', 'are')} measured: the report says why")
 
-    def _finished(self, event: StepFinished) -> None:
+    def _finished(self, event: events.StepFinished) -> None:
         if event.failure is not None and event.failure.kind in ("tree", "outside"):
             self._line(f"{self._round}: {title(event.failure)}")
         elif event.failure is not None:
@@ -163,7 +152,7 @@ class Progress:
             self._so_far.take(event.executions)
             self._regard(event)
 
-    def _regard(self, event: StepStarted | StepFinished) -> None:
+    def _regard(self, event: events.StepStarted | events.StepFinished) -> None:
         """Show how the benchmark of a step stands, once it has values; until then the one before it."""
         self._step = (event.benchmark or "", event.factors)
         if self._so_far is not None and event.benchmark and self._so_far.text(event.benchmark, event.factors):
@@ -258,7 +247,7 @@ def _provisional(records: Iterable[Record]) -> Provisional:
     return found
 
 
-def _what(event: StepStarted | StepFinished) -> str:
+def _what(event: events.StepStarted | events.StepFinished) -> str:
     if event.benchmark is None:
         return treatment_name(f"building {event.side}", event.factors)
     return f"{treatment_name(event.benchmark, event.factors)} on {event.side}"
@@ -296,25 +285,25 @@ class Pace:
         """Return the seconds until the last event."""
         return self._mark - self._began
 
-    def take(self, event: Event, now: float) -> None:
+    def take(self, event: events.Event, now: float) -> None:
         """Take an event."""
-        if isinstance(event, BothStarted | StepStarted):
+        if isinstance(event, events.BothStarted | events.StepStarted):
             # what went before it belongs to it
             return
         took, self._mark = now - self._mark, now
-        if isinstance(event, RoundStarted):
+        if isinstance(event, events.RoundStarted):
             self._round, self._rounds = event.number, event.rounds - event.number - 1
             self._builds = self._of_round = event.builds
             self._left, self._counted = event.left, event.counted
-        elif isinstance(event, ProbeFinished | LaidOut):
+        elif isinstance(event, events.ProbeFinished | events.LaidOut):
             self._left = event.left
-            self._counted = self._counted and not (isinstance(event, LaidOut) and event.executions)
-        elif isinstance(event, LookTaken):
+            self._counted = self._counted and not (isinstance(event, events.LaidOut) and event.executions)
+        elif isinstance(event, events.LookTaken):
             self._looks.append(took)
-        elif isinstance(event, StepFinished):
+        elif isinstance(event, events.StepFinished):
             self._finished(event, took)
 
-    def _finished(self, event: StepFinished, took: float) -> None:
+    def _finished(self, event: events.StepFinished, took: float) -> None:
         self._done += 1
         if event.benchmark is not None:
             self._left = {**self._left, event.benchmark: max(0, self._left.get(event.benchmark, 0) - 1)}

@@ -30,20 +30,8 @@ from gate.model import (
     UnprovedKind,
 )
 from gate.model.case import canonical
+from harness.loop import events
 from harness.loop.duet import Duets
-from harness.loop.events import (
-    BothStarted,
-    LaidOut,
-    LookTaken,
-    OutsideFound,
-    ProbeFinished,
-    ProbeStarted,
-    Progress,
-    RoundStarted,
-    StepFinished,
-    StepStarted,
-    silent,
-)
 from harness.loop.execution import Executions
 from harness.loop.ledger import Ledger
 from harness.loop.lengths import Lengths
@@ -131,7 +119,7 @@ class Loop:
         *,
         records: Sequence[Record] = (),
         after_round: AfterRound | None = None,
-        progress: Progress = silent,
+        progress: events.Progress = events.silent,
         unproved: UnprovedKind | None = "off",
         duets: Duets | None = None,
         turns: Turns | None = None,
@@ -290,7 +278,7 @@ class Loop:
             self._unproved[name] = why
         if broken:
             proved = len(self._probe.proved)
-            self._progress(ProbeFinished(proved, proved + len(broken), self._left(0), broken))
+            self._progress(events.ProbeFinished(proved, proved + len(broken), self._left(0), broken))
             yield from self._parts(number, each)
 
     def _settle_proofs(self) -> None:
@@ -315,7 +303,7 @@ class Loop:
             yield each.executions[: each.first]
             self._rounds = self._counted(self._ledger.records)
             if self._begun:
-                self._progress(LaidOut(executions=len(self._rounds[0].executions), left=self._left(0)))
+                self._progress(events.LaidOut(executions=len(self._rounds[0].executions), left=self._left(0)))
         yield self._rounds[number].executions
 
     def _is_sound(self, build: int) -> bool:
@@ -324,7 +312,7 @@ class Loop:
         changed = self._builder.changed(build, executed=executed)
         for failure in changed:
             self._add(failure)
-            self._progress(StepFinished(failure.side or "head", None, 0.0, failure, failure.factors))
+            self._progress(events.StepFinished(failure.side or "head", None, 0.0, failure, failure.factors))
         return not changed
 
     def _reason_to_stop(self, number: int, part: Sequence[ExecutionStep]) -> Stop | None:
@@ -356,7 +344,7 @@ class Loop:
         left = self._left(number)
         first = ledger.pending(each.executions[: each.first]) if self._counted is not None and each.first else ()
         known, builds = len(first or pending), len(each.builds)
-        self._progress(RoundStarted(each.build, len(self._rounds), known, builds, left, counted=bool(first)))
+        self._progress(events.RoundStarted(each.build, len(self._rounds), known, builds, left, counted=bool(first)))
         needed = {(step.side, canonical(step.building)) for step in pending}
         # of a treatment that is out in an experiment nothing more is built; the gate records all builds of a round
         wanted = [
@@ -390,7 +378,7 @@ class Loop:
         ]
         if not pairs:
             return
-        self._progress(ProbeStarted(len(pairs), self._probe.seconds))
+        self._progress(events.ProbeStarted(len(pairs), self._probe.seconds))
         identical = 0
         with self._budget.timed("probe"):
             for found in self._probe.examine(pairs, self._begin):
@@ -401,7 +389,7 @@ class Loop:
                 if found.same is not None:
                     self._ledger.prove(found.benchmark)
                     identical += 1
-        self._progress(ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
+        self._progress(events.ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
 
     def _first_pairs(self, steps: Sequence[ExecutionStep]) -> list[Mapping[Side, ExecutionStep]]:
         """Return the first step on each side of what both have and nothing is measured of yet."""
@@ -427,7 +415,7 @@ class Loop:
                     self._add(turn)
                     found.append(turn)
         self._rounds = lengths.rounds(self._rounds, found)
-        self._progress(LaidOut(found, left=self._left(0)))
+        self._progress(events.LaidOut(found, left=self._left(0)))
         return self._rounds[0].executions[: self._rounds[0].first or None]
 
     def _tried(self, step: ExecutionStep) -> Path:
@@ -443,16 +431,16 @@ class Loop:
         path = self._outside.suspects(first, self._probe.seen, started, self._last, self._begin)
         if path is None:
             return True
-        self._progress(OutsideFound(path))
+        self._progress(events.OutsideFound(path))
         trees = set(map(tree_of, first))
         for step in [step for step in each.builds if tree_of(step) in trees and step is not self._last]:
             self._step = step
-            self._progress(StepStarted(step.side, None, step.factors))
+            self._progress(events.StepStarted(step.side, None, step.factors))
             self._outside.look()
             record = self._builder.afresh(step.side, step.build, step.seed, step.factors)
             self._outside.built(step)
             failure = record if isinstance(record, Failure) else None
-            self._progress(StepFinished(step.side, None, 0.0, failure, step.factors))
+            self._progress(events.StepFinished(step.side, None, 0.0, failure, step.factors))
             if failure is not None:
                 self._add(failure)
             if not (self._is_sound(step.build) and failure is None) and not self._design:
@@ -470,7 +458,7 @@ class Loop:
         failure = self._outside.differs(step)
         if failure is not None:
             self._add(failure)
-            self._progress(StepFinished(step.side, step.benchmark, 0.0, failure, step.factors))
+            self._progress(events.StepFinished(step.side, step.benchmark, 0.0, failure, step.factors))
         return failure is not None
 
     def _is_probed(self, step: ExecutionStep) -> bool:
@@ -500,7 +488,7 @@ class Loop:
                     self._execute(first)
                     continue
                 self._begin(first)
-                self._progress(StepStarted(first.side, first.benchmark, first.factors))
+                self._progress(events.StepStarted(first.side, first.benchmark, first.factors))
                 own = {side: self._benchmarks[side][first.benchmark] for side in SIDES}
                 where = {side: self._builder.directory(side, pair[side].building) for side in SIDES}
                 made = duets.make(own, pair, where)
@@ -515,7 +503,7 @@ class Loop:
                 for side in SIDES:
                     whole = next((each for each in failures if each.side == side), None)
                     self._progress(
-                        StepFinished(
+                        events.StepFinished(
                             side, first.benchmark, seconds / 2, whole, first.factors,
                             executions=made[side].executions, more=side != SIDES[-1],
                         )
@@ -539,7 +527,7 @@ class Loop:
             return
         while steps and not self._ledger.is_out(steps[0]):
             self._begin(steps[0])
-            self._progress(StepStarted(steps[0].side, steps[0].benchmark, steps[0].factors))
+            self._progress(events.StepStarted(steps[0].side, steps[0].benchmark, steps[0].factors))
             made = self._turns.make(own, steps)
             failures = [
                 msgspec.structs.replace(each, directory=str(self._builder.kept(step.side, step.building)))
@@ -550,7 +538,7 @@ class Loop:
             for number, (step, found) in enumerate(zip(steps, made, strict=False), 1):
                 whole = failures[0] if found.failures else None
                 self._progress(
-                    StepFinished(
+                    events.StepFinished(
                         step.side, step.benchmark, found.seconds, whole, step.factors,
                         executions=found.executions, more=number < len(made),
                     )
@@ -569,8 +557,10 @@ class Loop:
         self._step = step
         # of both sides with the same settings
         if partner is not None and (step.seed, step.factors) == (partner.seed, partner.factors):
-            self._builder.both(step.build, step.seed, step.factors, lambda: self._progress(BothStarted(step.factors)))
-        self._progress(StepStarted(step.side, None, step.factors))
+            self._builder.both(
+                step.build, step.seed, step.factors, lambda: self._progress(events.BothStarted(step.factors))
+            )
+        self._progress(events.StepStarted(step.side, None, step.factors))
         self._outside.look()
         ahead = self._builder.is_ahead(step.side, step.build, step.seed, step.factors)
         record = self._builder.build(step.side, step.build, step.seed, step.factors)
@@ -579,19 +569,21 @@ class Loop:
             self._last = None if isinstance(record, Build) and (record.cached or record.at_once) else step
         if isinstance(record, Failure):
             self._add(record)
-            self._progress(StepFinished(step.side, None, 0.0, record, step.factors))
+            self._progress(events.StepFinished(step.side, None, 0.0, record, step.factors))
             self._is_sound(step.build)
             return False
         if self._late is None and self._budget.is_over:
             self._late = step
         if not self._ledger.built(step):
             self._add(record)
-        self._progress(StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, record.following))
+        self._progress(
+            events.StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, record.following)
+        )
         return self._is_sound(step.build)
 
     def _execute(self, step: ExecutionStep) -> None:
         self._begin(step)
-        self._progress(StepStarted(step.side, step.benchmark, step.factors))
+        self._progress(events.StepStarted(step.side, step.benchmark, step.factors))
         directory = self._builder.directory(step.side, step.building)
         if self._lengths is not None:
             made = self._lengths.make(step, directory)
@@ -613,7 +605,7 @@ class Loop:
         failed = failures and not made.executions and self._ledger.has_failed(failures[0])
         whole = failures[0] if failed else None
         self._progress(
-            StepFinished(step.side, step.benchmark, made.seconds, whole, step.factors, executions=executions)
+            events.StepFinished(step.side, step.benchmark, made.seconds, whole, step.factors, executions=executions)
         )
 
     def _look(self, number: int) -> None:
@@ -629,7 +621,7 @@ class Loop:
             ledger.settle(settled)
             self._add(Look(look=number + 1, settled=sorted(settled), seconds=took))
             out = set(filter(ledger.is_out, measured.values()))
-            self._progress(LookTaken(len(out - before), len(measured) - len(out)))
+            self._progress(events.LookTaken(len(out - before), len(measured) - len(out)))
 
     def _add(self, *records: Record) -> None:
         first = next((record for record in records if isinstance(record, Execution)), None)
