@@ -18,16 +18,7 @@ from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, lab
 from gate.decide.machines import session_ratios
 from gate.decide.sides import limits_of_heads, side_summary
 from gate.decide.views import Role
-from gate.model import (
-    DecidedAt,
-    Finding,
-    MemoryUse,
-    Pairing,
-    RatioInterval,
-    Variance,
-    Variances,
-    Verdict,
-)
+from gate.model import DecidedAt, Finding, MemoryUse, Pairing, RatioInterval, Variance, Variances, Verdict
 from gate.model.report import Limit, View
 from gate.model.warnings import AnyWarning
 from gate.model.warnings import estimates as warn

@@ -298,7 +298,8 @@ def build_warnings(builds: Sequence[Build], measured: Config | None) -> list[Any
     same = tuple(each for at, own in treated.items() for each in _identical(own, at))
     if same:
         warnings.append(warn.IdenticalBuilds(same))
-    if treated and all(_one_file(own) for own in treated.values()):
+    hashes = [[_hashes(own, side) for side in SIDES] for own in treated.values()]
+    if treated and all(base == head and len(base) == 1 and () not in base for base, head in hashes):
         warnings.append(warn.IdenticalSides())
     build = measured.build if builds and measured is not None else None
     if build is not None and not build.command and build.setup:
@@ -328,11 +329,6 @@ def _identical(builds: Sequence[Build], at: str) -> list[warn.SameBuilds]:
         and len(hashes := _hashes(builds, side)) == 1
         and () not in hashes
     ]
-
-
-def _one_file(builds: Sequence[Build]) -> bool:
-    base, head = (_hashes(builds, side) for side in SIDES)
-    return base == head and len(base) == 1 and () not in base
 
 
 def slowest_round(records: Sequence[Located]) -> float | None:

@@ -110,7 +110,7 @@ def _difference(one: Run, other: Run) -> str:
         return "base commit"
     if _identity(one.head) != _identity(other.head):
         return "head commit"
-    if one.config != other.config and not _same_rules(one, other):
+    if one.config != other.config and ((rules := config_of(one)) is None or rules != config_of(other)):
         return "rules"
     if _shards(one) != _shards(other):
         return "number of shards"
@@ -122,11 +122,6 @@ def _identity(commit: Commit | None) -> tuple[str | None, str | None]:
         return None, None
     # a branch has another name in another clone
     return commit.sha or commit.ref, commit.tree
-
-
-def _same_rules(one: Run, other: Run) -> bool:
-    first, second = config_of(one), config_of(other)
-    return first is not None and first == second
 
 
 def _shards(run: Run) -> int:

@@ -12,15 +12,7 @@ from typing import Any
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.config.rules import (
-    Policy,
-    benchmark_rules,
-    detectable_of,
-    is_decided,
-    metric_rules,
-    show_of,
-    threshold_of,
-)
+from gate.config.rules import Policy, benchmark_rules, detectable_of, is_decided, metric_rules, show_of, threshold_of
 from gate.config.types import Config
 from gate.decide.design import Subject, subjects_of
 from gate.decide.policy import policy_of
@@ -28,15 +20,7 @@ from gate.evidence.gather import gather
 from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.layouts import are_two_programs
 from gate.evidence.runs import run_of
-from gate.model import (
-    FindingMemory,
-    Layouts,
-    Memory,
-    Remembered,
-    Run,
-    Sample,
-    UserError,
-)
+from gate.model import FindingMemory, Layouts, Memory, Remembered, Run, Sample, UserError
 from gate.model.case import TYPICAL, CaseId, Center, case_id, center_of, quantile_of
 from gate.model.warnings import typed
 from gate.planning.known import Known, Spending, about_costs, planned_costs, spent_once

@@ -18,7 +18,6 @@ from gate.words.failures import sentence
 from gate.writing.plain import last_lines
 from harness.errors import SourceError
 from harness.source.base_and_head import Source, Sources, fetch_all
-from harness.source.repository import Repository
 
 MOST = 5
 """Ancestors that are tried."""
@@ -129,16 +128,14 @@ def _search(job: Job, first: Started, start: Start) -> _Found:
             return _Found(None, steps, _hinted(first, why))
         if best is None and came.runs:
             best = _cut(candidate, came)
-    if repository.shallow and len(shas) < MOST and not _is_root(repository, [base.revision, *shas][-1]):
+    # raw, because in a shallow clone git hides the parents that it does not have
+    oldest = ("cat-file", "commit", [base.revision, *shas][-1])
+    cut = repository.shallow and len(shas) < MOST
+    if cut and b"\nparent " in repository.git.run(*oldest).partition(b"\n\n")[0]:
         advice = fetch_all(repository) or "fetch more of its history"
         why = f"this shallow clone has no ancestor of it to compare head with: {advice}"
         return _Found(None, len(shas), _hinted(first, why))
     return _Found(best, len(shas))
-
-
-def _is_root(repository: Repository, sha: str) -> bool:
-    # raw, because in a shallow clone git hides the parents that it does not have
-    return b"\nparent " not in repository.git.run("cat-file", "commit", sha).partition(b"\n\n")[0]
 
 
 def _hinted(first: Started, why: str, what: str = "base itself is broken") -> list[Failure]:

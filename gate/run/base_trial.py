@@ -78,8 +78,11 @@ def _started(
         fault = made.builder.fault(side, step.factors)
         # while the tree stands: a disk that it fills is full, and what the build made is there
         own = _is_own(made, record, fault)
-        again = made.afresh(made.job)
-        alike = own and _fails_alike(again, step, record, fault)
+        again, second = made.afresh(made.job), None
+        if own:
+            second = again.builder.build(step.side, 0, step.seed, step.factors)
+        alike = isinstance(second, Failure) and second.kind == record.kind
+        alike = alike and again.builder.fault(step.side, step.factors) == fault
         record = _flaky(record) if own and not alike else record
         return again.afresh(made.job), Started(frozenset(), (record,), broken=alike, built=False, begun=begun)
     before = facts_of(made.trees.root(side))
@@ -119,12 +122,6 @@ def _started(
         budget.note("again", (record.seconds or 0.0) + (record.checked or 0.0) + (record.setup or 0.0))
         made = made.afresh(made.job)
     return made, found
-
-
-def _fails_alike(made: Workshop, step: BuildStep, first: Failure, fault: int | None) -> bool:
-    again = made.builder.build(step.side, 0, step.seed, step.factors)
-    alike = isinstance(again, Failure) and again.kind == first.kind
-    return alike and made.builder.fault(step.side, step.factors) == fault
 
 
 def _flaky(failure: Failure) -> Failure:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gate.config.resolve import Settings
 from gate.config.rules import is_decided, no_duet
-from gate.config.types import Benchmark, Config
+from gate.config.types import Config
 from gate.model import SIDES, UserError
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import DuetOnOneProcessor
@@ -37,19 +37,14 @@ def refuse_duet(settings: Settings) -> tuple[AnyWarning, ...]:
     # what both sides have alike is head's
     heads = {b.name: b for b in settings.sides["head"].benchmark}
     benchmarks = [heads.get(b.name, b) for b in benchmarks]
-    for benchmark in benchmarks:
-        _refuse_processors(benchmark)
-    alone = dict.fromkeys(b.name for b in benchmarks if len(processors(b.cpus)) == 1)
-    return (DuetOnOneProcessor(tuple(alone)),) if alone else ()
-
-
-def _refuse_processors(benchmark: Benchmark) -> None:
-    """Refuse processors that this machine lacks: the launcher, which pins both sides, takes those that are there."""
-    if benchmark.cpus is not None:
+    for benchmark in (b for b in benchmarks if b.cpus is not None):
+        # the launcher, which pins both sides, takes those that are there
         try:
             started_with(lambda: None, benchmark.cpus, None)
         except ProcessorsError as error:
             raise UserError(f"{benchmark.name}: {error}") from None
+    alone = dict.fromkeys(b.name for b in benchmarks if len(processors(b.cpus)) == 1)
+    return (DuetOnOneProcessor(tuple(alone)),) if alone else ()
 
 
 def refuse_wall_time(rules: Config, names: Sequence[str]) -> None:

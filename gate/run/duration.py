@@ -250,7 +250,13 @@ class _Executions:
     def __init__(self, records: Sequence[Record], config: Config) -> None:
         self._times, self._config = _Times(), config
         made = [record for record in records if isinstance(record, Execution)]
-        self._starts = _starts(records, config)
+        # they take long to load, and few ask
+        from gate.decide.starts import counting
+
+        run = next((record for record in records if isinstance(record, Run)), None)
+        # a run's first starts ask it of this plan
+        count = None if run is None else counting(run, config)
+        self._starts: Mapping[str, int] = {} if count is None else count(records)
         for record in made:
             if record.seconds is not None:
                 # the lines of a suite's execution share its time
@@ -261,35 +267,15 @@ class _Executions:
 
     def of(self, step: ExecutionStep) -> float | None:
         """Return what an execution takes; None: the run has none of its benchmark."""
-        key = step.benchmark, canonical(step.factors)
+        name, key = step.benchmark, (step.benchmark, canonical(step.factors))
         if key not in self._found:
-            self._found[key] = self._of(step)
+            seconds, iterations = self._times.of(name, step.factors), _iterations(self._config, name)
+            more = sum(_more(cost, iterations) + (cost.other or 0.0) for cost in _lines(self._costs, name))
+            # where starts are counted, one that is expected stands for several
+            expected = repeats_of(self._config, name).executions
+            often = self._starts.get(name, expected) / expected
+            self._found[key] = None if seconds is None else (seconds + more) * often
         return self._found[key]
-
-    def _of(self, step: ExecutionStep) -> float | None:
-        seconds = self._times.of(step.benchmark, step.factors)
-        if seconds is None:
-            return None
-        iterations = _iterations(self._config, step.benchmark)
-        whole = seconds + sum(
-            _more(cost, iterations) + (cost.other or 0.0) for cost in _lines(self._costs, step.benchmark)
-        )
-        return whole * self._often(step.benchmark)
-
-    def _often(self, benchmark: str) -> float:
-        """Return how many starts an expected one stands for, where they are counted."""
-        expected = repeats_of(self._config, benchmark).executions
-        return self._starts.get(benchmark, expected) / expected
-
-
-def _starts(records: Sequence[Record], config: Config) -> Mapping[str, int]:
-    """Return the starts a side of a round, as far as they are counted: a run's first ones ask it of this plan."""
-    # they take long to load, and few ask
-    from gate.decide.starts import counting
-
-    run = next((record for record in records if isinstance(record, Run)), None)
-    count = None if run is None else counting(run, config)
-    return {} if count is None else count(records)
 
 
 class _Builds:

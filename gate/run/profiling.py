@@ -19,7 +19,7 @@ from gate.config.source import COMMAND_LINE, from_tables
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
 from gate.evidence.runs import config_of
-from gate.model import SIDES, Execution, Failure, Record, Run, Side, UserError, Whose
+from gate.model import SIDES, Execution, Failure, Record, Run, Side, UserError
 from gate.model.case import canonical
 from gate.model.profile import MOST_FRAMES, Profile, Unprofiled
 from gate.run.folder import records_of
@@ -137,12 +137,13 @@ def _project_of(run: Run) -> Iterator[Project]:
     """
     assert run.base is not None and run.head is not None  # noqa: PT018, S101  # for types
     whose = run.whose
+    file = Path(whose.name) if whose is not None and whose.kind == "named" else None
     if run.base.sha is None:
         raise UserError("the run compared two given programs; perfgate profiles what it builds")
     unnamed = whose is not None and whose.name == COMMAND_LINE
     rules = RulesOptions(
         given=from_tables(dict(run.config or {}), COMMAND_LINE) if unnamed else None,
-        config=_config_file(whose),
+        config=file if file is not None and file.is_file() else None,
         rules=whose.kind if whose is not None and whose.kind in ("base", "head") else None,
         sets=whose.sets if whose is not None else (),
     )
@@ -153,11 +154,6 @@ def _project_of(run: Run) -> Iterator[Project]:
                 "`--set gate.explain=true` to have its regressions profiled"
             )
         yield project
-
-
-def _config_file(whose: Whose | None) -> Path | None:
-    file = Path(whose.name) if whose is not None and whose.kind == "named" else None
-    return file if file is not None and file.is_file() else None
 
 
 class MachineHeldError(UserError):
@@ -263,14 +259,9 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
     """Lay out a benchmark's execution on both sides as its first round did; None: it has none of them."""
     sides = made.job.project.settings.sides
     benchmarks = {side: {b.name: b for b in sides[side].benchmark} for side in SIDES}
-    name = next(
-        (
-            n
-            for n in benchmarks["base"]
-            if of.benchmark == n or _is_line(of.benchmark, n, benchmarks["base"][n].measured.suite)
-        ),
-        None,
-    )
+    of_base = benchmarks["base"].items()
+    names = (n for n, b in of_base if of.benchmark == n or (b.measured.suite and of.benchmark.startswith(f"{n}/")))
+    name = next(names, None)
     job = made.job
     steps: dict[Side, ExecutionStep] = {}
     for step in job.rounds[0].executions if job.rounds else ():
@@ -292,10 +283,6 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
         session=made.job.session,
         factors=dict(of.factors),
     )
-
-
-def _is_line(benchmark: str, name: str, suite: bool) -> bool:
-    return suite and benchmark.startswith(f"{name}/")
 
 
 def paced(base: Sequence[Execution], head: Sequence[Execution]) -> float:

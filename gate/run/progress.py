@@ -83,7 +83,13 @@ class Progress:
         """The benchmark whose values are shown, and its settings."""
         self._step: tuple[str, Mapping[str, Setting]] | None = None
         """The benchmark of the step that runs; "" of a build."""
-        self._so_far = _provisional(records) if self._live.on else None
+        self._so_far: Provisional | None = None
+        if self._live.on:
+            # loaded here, so that nothing is loaded while something is measured
+            from gate.run.provisional import Provisional
+
+            self._so_far = Provisional()
+            self._so_far.take(each for each in records if isinstance(each, Execution))
 
     def __call__(self, event: events.Event) -> None:
         """Take one event."""
@@ -182,10 +188,8 @@ class Progress:
             self._line(f"{format_duration(left)} left{most}, {whole} in all")
 
     def _remaining(self) -> str:
-        left = self._pace.remaining()
-        if left is None or left < 1:
-            return ""
-        return f", about {format_duration(min(left, self._budget()))} left"
+        left = self._pace.remaining() or 0.0
+        return "" if left < 1 else f", about {format_duration(min(left, self._budget()))} left"
 
     def _line(self, text: str) -> None:
         self._live.line(text)
@@ -236,15 +240,6 @@ class Progress:
     def close(self) -> None:
         """Leave nothing behind, and the line empty for what comes next."""
         self._live.close()
-
-
-def _provisional(records: Iterable[Record]) -> Provisional:
-    """Begin what says how it stands; it is loaded here, so that nothing is loaded while something is measured."""
-    from gate.run.provisional import Provisional
-
-    found = Provisional()
-    found.take(each for each in records if isinstance(each, Execution))
-    return found
 
 
 def _what(event: events.StepStarted | events.StepFinished) -> str:

@@ -11,16 +11,7 @@ from typing import overload
 
 from gate.config.treatments import Planned
 from gate.model import SIDES, Layouts, Side
-from harness.loop.steps import (
-    BuildStep,
-    ExecutionStep,
-    Round,
-    build_step,
-    draw,
-    execution_step,
-    key,
-    shuffled,
-)
+from harness.loop.steps import BuildStep, ExecutionStep, Round, build_step, draw, execution_step, key, shuffled
 
 __all__ = ["BuildStep", "ExecutionStep", "Round", "design_schedule", "schedule"]
 
