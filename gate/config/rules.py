@@ -6,7 +6,7 @@ import datetime
 import math
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,7 +15,7 @@ from gate.directions import told_or_known
 from gate.model import Better, Metric, Whose
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE, BUILD_TIME, SIZE, SUCCESS
-from gate.units import DIMENSIONS, Duration, Quantity, to_base
+from gate.units import DIMENSIONS, Duration, Quantity, Share, to_base
 
 DETECTABLE = 0.1
 """Of a gate that names none; where twice the threshold is more, that."""
@@ -217,17 +217,23 @@ def threshold_of(config: Config, benchmark: str, metric: str, statistic: str, vi
 
     view_of: the metric that it is a view of, as in all that look up rules; where it has none of its own, those hold.
     """
-    own = [table.threshold for table in _tables(config, benchmark, metric, view_of)]
-    overrides = [o.threshold for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
-    return float(next((each for each in (*own, *overrides) if each is not None), config.gate.threshold))
+    return float(_ruled("threshold", config, benchmark, metric, statistic, view_of))
 
 
 def warn_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> float | None:
     """Return from which change for the worse a case is marked: the metric's, an override's, gate's; None: none."""
-    own = [table.warn for table in _tables(config, benchmark, metric, view_of)]
-    overrides = [o.warn for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
-    found = next((each for each in (*own, *overrides) if each is not None), config.gate.warn)
+    found = _ruled("warn", config, benchmark, metric, statistic, view_of)
     return None if found is None else float(found)
+
+
+def _ruled(key: str, config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None) -> Any:
+    """Return a rule of a case: of the metric's own table, of the last matching override, or of gate; None: none."""
+    tables = (
+        *_tables(config, benchmark, metric, view_of),
+        *_about(config.override, config, benchmark, metric, statistic, view_of),
+        config.gate,
+    )
+    return next((found for table in tables if (found := getattr(table, key, None)) is not None), None)
 
 
 def better_of(config: Config, benchmark: str, metric: str) -> Better | None:
@@ -249,15 +255,12 @@ def implausible_of(
     config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None
 ) -> float | None:
     """Return beyond which size an improvement is questioned: the last matching override's, otherwise gate's."""
-    sizes = [o.implausible for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
-    found = next((size for size in sizes if size is not None), config.gate.implausible)
-    return float(found) or None
+    return float(_ruled("implausible", config, benchmark, metric, statistic, view_of)) or None
 
 
 def show_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> Show:
     """Return what a green finding of a case must have shown: the last matching override's, otherwise gate's."""
-    shown = [o.show for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
-    found = next((show for show in shown if show is not None), config.gate.show)
+    found: Show | None = _ruled("show", config, benchmark, metric, statistic, view_of)
     return found or ("not-worse" if config.gate.inconclusive == "fail" else "no-sign")
 
 
@@ -266,8 +269,7 @@ def detectable_of(config: Config, benchmark: str, metric: str, statistic: str, v
 
     Where none is named it is twice the threshold; where other programs disturb the metric at least 10%.
     """
-    sizes = [o.detectable for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
-    found = next((size for size in sizes if size is not None), config.gate.detectable)
+    found: Share | None = _ruled("detectable", config, benchmark, metric, statistic, view_of)
     threshold = threshold_of(config, benchmark, metric, statistic, view_of)
     # what is not above the threshold can never show: it was set with another threshold in mind
     if found is None or found <= threshold:
