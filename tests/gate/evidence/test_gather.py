@@ -188,14 +188,14 @@ def build_line(side: str, build: int, digest: str) -> dict[str, object]:
 
 
 def test_identical_builds_are_said_to_be_identical() -> None:
-    run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 2}})
+    run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 2, "executions": 1}})
     same = [build_line(side, b, "sha256:1") for side in ("base", "head") for b in (0, 1)]
     values = [*builds("base", BOTH), *builds("head", BOTH)]
     assert gather(located(run, *same, *values), Config()).warnings == [
         IdenticalBuilds((SameBuilds(2, "base", ""), SameBuilds(2, "head", ""))),
         IdenticalSides(),
     ]
-    setup = run_line(config={"build": {"command": None, "setup": "npm ci"}})
+    setup = run_line(config={"build": {"command": None, "setup": "npm ci"}, "plan": {"builds": 2, "executions": 1}})
     one = [build_line("base", 0, "sha256:1"), build_line("head", 0, "sha256:2")]
     assert gather(located(setup, *one, *values), Config()).warnings == [OneTree()]
     differ = [build_line(side, b, f"sha256:{side}{b}") for side in ("base", "head") for b in (0, 1)]
@@ -203,7 +203,7 @@ def test_identical_builds_are_said_to_be_identical() -> None:
 
 
 def test_fewer_rounds_than_planned_are_said() -> None:
-    run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 5}})
+    run = run_line(config={"build": {"command": "make"}, "plan": {"builds": 5, "executions": 1}})
     evidence = gather(located(run, *builds("base", BOTH), *builds("head", BOTH)), Config())
     assert (evidence.rounds.done, evidence.rounds.planned) == (2, 5)
     assert evidence.warnings == [RoundsShort(2, 5)]
