@@ -91,7 +91,7 @@ class Turns:
             for k, ratio in enumerate(ratios)
             for each in drawn(rng, dataclasses.replace(self, change=ratio, rounds=rounds), f"case-{k}")
         ]
-        run = Run(created=_CREATED, seed=1, turns=True, config={"build": {"layouts": "common"}})
+        run = Run(created=_CREATED, seed=1, turns=True)
         return run_of(cases, run, rounds, looks)
 
 

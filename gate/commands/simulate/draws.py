@@ -11,13 +11,12 @@ from typing import Protocol
 import numpy as np
 
 from gate.commands.simulate.components import NORMAL, Components, Shape
-from gate.model import Case, Evidence, FindingMemory, MeanSquare, Memory, Remembered, Round, Run, Sample
+from gate.model import Case, Evidence, FindingMemory, Layouts, MeanSquare, Memory, Remembered, Round, Run, Sample
 from gate.model.case import MEAN
 from gate.stats.prior import MOST_DF
 from gate.stats.rounding import Array, Ints
 
 CREATED = "2026-11-20T09:00:00Z"
-COMMON = {"build": {"layouts": "common"}}
 CASE = "case-0"
 """The only case whose values are all drawn."""
 _LEAST = 1e-3
@@ -68,8 +67,8 @@ class Source:
             for k, (x, y) in enumerate(zip(np.maximum(base, _LEAST), np.maximum(head, _LEAST), strict=True))
         ]
         memory = self._memory(rng) if self.memory else None
-        run = Run(created=CREATED, seed=1, memory=memory, config=None if memory else COMMON)
-        return run_of(cases, run, rounds, looks)
+        run = Run(created=CREATED, seed=1, memory=memory)
+        return run_of(cases, run, rounds, looks, layouts=None if memory else "common")
 
     def _means(self, rng: np.random.Generator, rounds: int, *, now: bool) -> tuple[Array, Array]:
         """Draw the means of the builds of both sides around 1, shape (cases, rounds); now: with the noise of now."""
@@ -138,9 +137,11 @@ def _nested(builds: int, executions: int, iterations: int) -> tuple[tuple[Ints, 
     return counts, tuple((0, k) for k in range(builds))
 
 
-def run_of(cases: list[Case], run: Run, rounds: int, looks: Sequence[int]) -> Evidence:
+def run_of(
+    cases: list[Case], run: Run, rounds: int, looks: Sequence[int], *, layouts: Layouts | None = "common"
+) -> Evidence:
     """Wrap cases as what one complete run of so many rounds measured; looks: () for a fixed design."""
     return Evidence(
-        run=run, cases=cases, failures=[], new=[], rounds=Round(done=rounds, planned=rounds), looks=list(looks),
-        seconds=None, slowest_round=None, builds=[], states=[], warnings=[],
+        run=run, layouts=layouts, cases=cases, failures=[], new=[], rounds=Round(done=rounds, planned=rounds),
+        looks=list(looks), seconds=None, slowest_round=None, builds=[], states=[], warnings=[],
     )  # fmt: skip

@@ -160,10 +160,14 @@ CASES = {
     "a bootstrap of six builds": Case(outcomes.AllowMoreBuilds, measured(gate=BOOTSTRAP), regressed),
     "a bootstrap of one build": Case(outcomes.AllowMoreBuilds, measured(gate=BOOTSTRAP, plan__builds=1), regressed),
     "two builds of a remembered host": Case(
-        outcomes.MoreBuilds, measured(noisy(1.5, build=0.01), plan__builds=2, run=calibrated()), regressed
+        outcomes.MoreBuilds,
+        measured(noisy(1.5, build=0.01), plan__builds=2, build__layouts="independent", run=calibrated()),
+        regressed,
     ),
     "memory alone": Case(
-        outcomes.MoreBuilds, measured(noisy(1.5, build=0.01), plan__builds=1, run=calibrated()), regressed
+        outcomes.MoreBuilds,
+        measured(noisy(1.5, build=0.01), plan__builds=1, build__layouts="independent", run=calibrated()),
+        regressed,
     ),
     "two rounds on each of two machines": Case(
         outcomes.AllowMoreBuilds, measured(**{**TWO_MACHINES, "plan__builds": 2}), regressed

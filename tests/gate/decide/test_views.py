@@ -305,8 +305,7 @@ def test_variances_are_shared_by_view() -> None:
 
     def intervals(cases: list[Case]) -> list[Any]:
         found = evidence(cases, looks=False)
-        run = msgspec.structs.replace(found.run or Run(), config={"build": {"layouts": "common"}})
-        decided = decide(msgspec.structs.replace(found, run=run), policy(names=(*quiet, *wild)))
+        decided = decide(msgspec.structs.replace(found, layouts="common"), policy(names=(*quiet, *wild)))
         return [each.ratio for each in decided.findings if each.benchmark in quiet]
 
     # both are typical values, of active time and of wall time

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from gate.config.types import BuildTable, Config
 from gate.evidence.layouts import layouts_of, shuffled
-from gate.model import SIDES, Build, Run
+from gate.model import SIDES, Build, Layouts
 from gate.words.builds import say_shuffle
 
 
@@ -18,20 +19,20 @@ def builds(base: str, head: str, **more: Any) -> list[Build]:
     ]
 
 
-def run(**build: str) -> Run:
-    return Run(config={"build": build})
+def config(layouts: Layouts = "common") -> Config:
+    return Config(build=BuildTable(layouts=layouts))
 
 
 def test_one_order_on_both_sides_of_a_round() -> None:
     assert shuffled(builds("abc", "abc")) == "common"
-    assert layouts_of(run(), builds("abc", "abc")) == "common"
+    assert layouts_of(config(), builds("abc", "abc")) == "common"
     assert say_shuffle(builds("abc", "abc")).endswith("both sides of a round have one order")
 
 
 def test_a_function_more_draws_another_order() -> None:
     found = builds("abc", "xyz")
     assert shuffled(found) == "independent"
-    assert layouts_of(run(layouts="common"), found) == "independent"
+    assert layouts_of(config(layouts="common"), found) == "independent"
     assert "base and head do not have the same functions" in say_shuffle(found)
 
 
@@ -40,7 +41,7 @@ def test_orders_drawn_apart_as_configured() -> None:
     apart = [*base, *(Build(side="head", build=b.build, seed=9 + n, layout=b.layout) for n, b in enumerate(head))]
     assert shuffled(apart) == "independent"
     assert 'layouts = "independent"' in say_shuffle(apart)
-    assert layouts_of(run(layouts="independent"), builds("abc", "abc")) == "independent"
+    assert layouts_of(config(layouts="independent"), builds("abc", "abc")) == "independent"
 
 
 def test_what_is_not_shuffled_says_nothing_of_layouts() -> None:
@@ -54,7 +55,7 @@ def test_what_is_not_shuffled_says_nothing_of_layouts() -> None:
     ):
         assert shuffled(found) is None
         assert say_shuffle(found) == ""
-        assert layouts_of(run(), found) == "common"
+        assert layouts_of(config(), found) == "common"
     assert layouts_of(None, []) is None
 
 
