@@ -18,8 +18,8 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.bisect import journal, words
-from gate.commands.bisect.command import MeasuringOptions, OutputOptions
 from gate.commands.bisect.journal import Settled, Visited, gated, read_journal
+from gate.commands.bisect.options import MeasuringOptions, OutputOptions
 from gate.commands.bisect.outputs import fill, show, write_asked
 from gate.commands.bisect.pairs import MeasuringError, Pairs, pace_of, wanted_executions
 from gate.commands.bisect.result import Asked, Begun, Result, concluded

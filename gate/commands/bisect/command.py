@@ -1,54 +1,15 @@
-"""perfgate bisect: what a search may be asked, and where its result goes."""
+"""The options of perfgate bisect."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-from gate.cli import values
 from gate.cli.command import Command
-from gate.cli.groups import STRICT, WAIT, RulesOptions
-from gate.cli.options import group, named, option, switch
+from gate.cli.groups import RulesOptions
+from gate.cli.options import group
 from gate.codes import Exit
-
-if TYPE_CHECKING:
-    from gate.units import Duration
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class MeasuringOptions:
-    """Which commits are searched, and how long."""
-
-    good: str | None = option("commit that was still fast, an ancestor of --bad", metavar="REF")
-    bad: str | None = option("commit that is slow (default: HEAD)", metavar="REF")
-    budget: Duration | None = option(
-        "longest time to measure; comparing both ends takes at most plan.budget of it "
-        "(default: four times plan.budget)",
-        metavar="TIME",
-        parse=values.duration,
-    )
-    out: Path | None = option(
-        "folder for measurements and report (default: .perfgate/bisect in the project)",
-        metavar="DIR",
-        parse=values.folder,
-    )
-    seed: int | None = option("seed of the schedules (default: a new one, recorded)", metavar="N", parse=values.seed)
-    dry_run: bool = switch("print the commits that would be searched, and what a round runs; measure nothing")
-    resume: bool = switch("continue an interrupted search of the same range, or give an ended one more budget")
-    strict: bool = switch(STRICT)
-    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class OutputOptions:
-    """Where the result goes beside standard output and the folder."""
-
-    files: Mapping[str, str] = named(
-        ("json", "markdown", "html"), "write the result as {} (-: print it)", metavar="FILE"
-    )
-    quiet: bool = switch("print one line, and errors")
+from gate.commands.bisect.options import MeasuringOptions, OutputOptions
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,7 +12,7 @@ import msgspec
 from markupsafe import Markup
 
 from gate.commands.bisect import words
-from gate.commands.bisect.command import OutputOptions
+from gate.commands.bisect.options import OutputOptions
 from gate.commands.bisect.result import Member, Result
 from gate.document import html, markdown, terminal
 from gate.document.document import (

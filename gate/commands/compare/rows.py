@@ -255,12 +255,14 @@ def _mean_row(group: str, lines: Sequence[Line], columns: int, base: int, means:
     notes: tuple[str, ...] = ()
     if 1 < len(everywhere) < len(lines) and not dropped:
         notes = (f"values are of the {plural(len(everywhere), 'row')} that all columns have",)
+    # a change over builds may visibly be another one than that of the values beside it
     first = cells[base]
-    for cell, change in zip(cells, changes, strict=True):
-        if first is not None and cell is not None and change is not None and change.estimate:
-            # a change over builds may visibly be another one than that of the values beside it
-            apart = abs(math.log(cell.value / first.value) - math.log(change.estimate)) > _VISIBLE
-            notes = (*notes, _APART) if apart and _APART not in notes else notes
+    apart = [
+        abs(math.log(cell.value / first.value) - math.log(change.estimate)) > _VISIBLE
+        for cell, change in zip(cells, changes, strict=True)
+        if first is not None and cell is not None and change is not None and change.estimate
+    ]
+    notes = (*notes, _APART) if any(apart) else notes
     return Row(kind="geomean", benchmark=group, factors={}, cells=cells, changes=changes, notes=notes)
 
 
