@@ -69,15 +69,6 @@ class _File(msgspec.Struct):
     started_at: dict[str, Any] | None = None
 
 
-class _Of(msgspec.Struct):
-    """The results of one benchmark, one for each combination of its parameters."""
-
-    result: list[Any]
-    params: list[list[str]]
-    stats: list[dict[str, Any]]
-    samples: list[Any]
-
-
 def recognises(source: Source) -> bool:
     """Return whether it is a JSON document of results of a commit, or a folder with such files."""
     if source.is_folder:
@@ -177,24 +168,32 @@ def _about(file: _File, commit: str | None) -> About:
 def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -> Iterator[Result]:
     labels = {"commit": file.commit_hash[:8]} | others
     for name, value in file.results.items():
-        of = _of(file, value)
+        results, params, stats, samples = _of(file, value)
         names = known.get(name, _Known()).param_names
         metric, unit, scale = _metric(name, known.get(name))
-        combinations = math.prod(map(len, of.params))
+        combinations = math.prod(map(len, params))
         # null alone stands for all combinations
-        if of.result != [None] and len(of.result) != combinations:
-            status = f"{len(of.result)} results for {combinations} combinations of its parameters"
+        if results != [None] and len(results) != combinations:
+            status = f"{len(results)} results for {combinations} combinations of its parameters"
             yield Failed(benchmark=name, status=status, labels=labels)
             continue
-        for place, combination in enumerate(itertools.islice(itertools.product(*of.params), _COMBINATIONS)):
+        for place, combination in enumerate(itertools.islice(itertools.product(*params), _COMBINATIONS)):
             shown = f"{name}({', '.join(combination)})" if combination else name
-            own = {(names[i] if i < len(names) else f"param{i + 1}"): _plain(v) for i, v in enumerate(combination)}
-            found = (_at(each, place) for each in (of.result, of.stats, of.samples))
+            own = dict[str, str]()
+            for i, text in enumerate(combination):
+                # without the quotes of its repr(), as asv's tables do
+                plain = _QUOTED.fullmatch(text)
+                own[names[i] if i < len(names) else f"param{i + 1}"] = plain[1] or plain[2] if plain else text
+            found = (_at(each, place) for each in (results, stats, samples))
             yield from _one(shown, metric, unit, scale, own | labels, *found)
 
 
-def _of(file: _File, value: Any) -> _Of:
-    """Bring a row of schema 2, an object of schema 1 or a bare number into one form."""
+def _of(file: _File, value: Any) -> tuple[list[Any], list[list[str]], list[dict[str, Any]], list[Any]]:
+    """Bring a row of schema 2, an object of schema 1 or a bare number into one form.
+
+    Returns:
+        Results, one for each combination of the parameters, these, statistics by the names of schema 2, and samples.
+    """
     if isinstance(value, list):
         row = dict(zip(file.result_columns, value, strict=False))
         columns = {key.removeprefix("stats_"): each for key, each in row.items() if key.startswith("stats_")}
@@ -203,22 +202,17 @@ def _of(file: _File, value: Any) -> _Of:
     else:
         row = value if isinstance(value, dict) else {"result": value}
         given = row.get("stats")
-        stats = [_unfolded(each) for each in (given if isinstance(given, list) else [given])]
-    result, params = row.get("result"), row.get("params")
+        stats = [
+            dict(each) if isinstance(each, dict) else {} for each in (given if isinstance(given, list) else [given])
+        ]
+        for each in stats:
+            interval = each.get("ci_99")
+            if isinstance(interval, list) and len(interval) == 2:
+                each["ci_99_a"], each["ci_99_b"] = interval
+    result, params, samples = row.get("result"), row.get("params"), row.get("samples")
     usable = [[str(v) for v in each] for each in params if isinstance(each, list)] if isinstance(params, list) else []
-    samples = row.get("samples")
-    return _Of(
-        result if isinstance(result, list) else [result], usable, stats, samples if isinstance(samples, list) else []
-    )
-
-
-def _unfolded(stats: Any) -> dict[str, Any]:
-    """Give the statistics of schema 1 the names of schema 2."""
-    found: dict[str, Any] = dict(stats) if isinstance(stats, dict) else {}
-    interval = found.get("ci_99")
-    if isinstance(interval, list) and len(interval) == 2:
-        found["ci_99_a"], found["ci_99_b"] = interval
-    return found
+    results = result if isinstance(result, list) else [result]
+    return results, usable, stats, samples if isinstance(samples, list) else []
 
 
 def _one(
@@ -265,12 +259,6 @@ def _metric(name: str, known: _Known | None) -> tuple[str, str, float]:
             return *(_TIME if match["time"] else _MEMORY), 1.0
     unit = known.unit if known is not None and known.unit != "unit" else ""
     return "value", *to_base(meant(unit) or unit)
-
-
-def _plain(text: str) -> str:
-    """Write a parameter without the quotes of its repr(), as asv's tables do."""
-    match = _QUOTED.fullmatch(text)
-    return (match[1] or match[2]) if match else text
 
 
 def _at(values: Any, place: int) -> Any:

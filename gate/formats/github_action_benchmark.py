@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -159,22 +160,28 @@ def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, st
         tool: of the suite, as the action names it.
         names: of all benchmarks beside it.
     """
-    name, unit = str(bench.name), str(bench.unit or "")
+    name, unit, extra = str(bench.name), str(bench.unit or ""), str(bench.extra or "")
+    made = partial(aggregate, labels=labels, execution=execution)
     if tool == "go":
-        yield from _of_go(bench, name, unit, names, labels, execution)
+        for metric, own, value in _of_go(bench, name, unit, names):
+            called, kind = name.removesuffix(f" - {metric}"), "time" if metric == "ns/op" else metric or "value"
+            yield made(called, kind, "mean", value, unit=own.unit, scale=own.scale)
         return
     own = written(unit)
     # a custom tool is named by the direction that it takes for better
     better: Better | None = "higher" if tool in _BIGGER else "lower" if tool in _CUSTOM else None
-    value = _number(bench.value)
+    value, count = _number(bench.value), _COUNT.search(extra)
     low, high, sd, confidence = _spread(bench, tool, value)
-    statistic = "mean" if tool in _MEANS else "value"
-    yield aggregate(
-        name, own.metric, statistic, value, unit=own.unit, scale=own.scale, better=better, low=low, high=high,
-        confidence=confidence, sd=sd, count=_count(bench), labels=labels, execution=execution,
+    number = int(count[1] or count[2]) if count else None
+    yield made(
+        name, own.metric, "mean" if tool in _MEANS else "value", value, unit=own.unit, scale=own.scale, better=better,
+        low=low, high=high, confidence=confidence, sd=sd, count=number,
     )  # fmt: skip
-    if tool == "pytest":
-        yield from _mean_of_pytest(bench, name, labels, execution)
+    mean = _MEAN.search(extra) if tool == "pytest" else None
+    if mean and (seconds := _number(mean[1])) is not None:
+        stddev = _STDDEV.fullmatch(str(bench.range or ""))
+        sd = _number(stddev[1]) if stddev else None
+        yield made(name, "time", "mean", seconds * _SECONDS[mean[2]], unit="s", sd=sd, count=number)
 
 
 def _spread(
@@ -192,26 +199,9 @@ def _spread(
     return value - half, value + half, None, 0.95 if tool == "benchmarkjs" else None
 
 
-def _count(bench: _Bench) -> int | None:
-    match = _COUNT.search(str(bench.extra or ""))
-    return int(match[1] or match[2]) if match else None
-
-
-def _mean_of_pytest(bench: _Bench, name: str, labels: Mapping[str, str], execution: int) -> Iterator[Result]:
-    match = _MEAN.search(str(bench.extra or ""))
-    mean = _number(match[1]) if match else None
-    if match and mean is not None:
-        stddev = _STDDEV.fullmatch(str(bench.range or ""))
-        scale = _SECONDS[match[2]]
-        sd = _number(stddev[1]) if stddev else None
-        yield aggregate(
-            name, "time", "mean", mean * scale, unit="s", sd=sd, count=_count(bench), labels=labels, execution=execution
-        )
-
-
 def _of_go(
-    bench: _Bench, name: str, unit: str, names: Set[str], labels: Mapping[str, str], execution: int
-) -> Iterator[Result]:
+    bench: _Bench, name: str, unit: str, names: Set[str]
+) -> Iterator[tuple[str, Written, float | None]]:  # fmt: skip
     """Yield what a line of go bench holds: before 1.18 of the action all units after the first are in one text."""
     units, values = [unit], [_number(bench.value)]
     words = unit.split()
@@ -221,15 +211,8 @@ def _of_go(
             return
         units, values = words[::2], [values[0], *map(_number, words[1::2])]
     for own, value in zip(units, values, strict=False):
-        meaning = written(own)
-        metric = "time" if own == "ns/op" else own
-        if own == "MB/s":
-            # as go's adapter: of 10**6 B, and the unit is kept
-            meaning = Written(own)
-        yield aggregate(
-            name.removesuffix(f" - {own}"), metric or "value", "mean", value, unit=meaning.unit, scale=meaning.scale,
-            labels=labels, execution=execution,
-        )  # fmt: skip
+        # as go's adapter: MB of 10**6 B, and the unit is kept
+        yield own, Written(own) if own == "MB/s" else written(own), value
 
 
 def _number(value: Any) -> float | None:

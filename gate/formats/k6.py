@@ -362,38 +362,36 @@ def _share(numbers: dict[str, float]) -> float | None:
 def _metric(full: str, each: dict[str, Any], numbers: dict[str, float]) -> Iterator[Aggregate]:
     name, _, tags = full.partition("{")
     labels = dict(tag.strip().split(":", 1) for tag in tags.rstrip("}").split(",") if ":" in tag)
+    share = _share(numbers)
     if name == _FAILED:
-        if (failed := _share(numbers)) is not None:
-            yield from error_rate(_HTTP, failed, 1, labels)
-    elif name == _HTTP:
+        yield from error_rate(_HTTP, share or 0.0, 1 if share is not None else 0, labels)
+    elif name == _HTTP or (name == "iterations" and not _is_trend(each, numbers)):
         rate = {"value": numbers.get("rate")}
-        yield from aggregates(_HTTP, "throughput", rate, unit="1/s", better="higher", labels=labels)
+        yield from aggregates(name, "throughput", rate, unit="1/s", better="higher", labels=labels)
     elif name == _DURATION or name in _PARTS:
-        metric = "time" if name == _DURATION else _PARTS[name]
-        yield from _trend(_HTTP, metric, numbers, labels, time=True, better=None)
+        yield from _trend(_HTTP, _PARTS.get(name, "time"), numbers, labels, time=True, better=None)
     elif name not in _LEFT_OUT:
         yield from _own(name, each, numbers, labels)
 
 
+def _is_trend(each: dict[str, Any], numbers: dict[str, float]) -> bool:
+    return numbers.keys() >= _TREND or bool({"avg", "med"} & numbers.keys()) or each.get("type") == "trend"
+
+
 def _own(name: str, each: dict[str, Any], numbers: dict[str, float], labels: dict[str, str]) -> Iterator[Aggregate]:
-    better = _better_of(name, each.get("thresholds"))
-    if numbers.keys() >= _TREND or {"avg", "med"} & numbers.keys() or each.get("type") == "trend":
+    better, share = _better_of(name, each.get("thresholds")), _share(numbers)
+    if _is_trend(each, numbers):
         time = each.get("contains") == "time" or ("contains" not in each and _kind_of(name).time)
         yield from _trend(name, "time" if time else "value", numbers, labels, time=time, better=better)
     elif name.startswith("checks"):
-        if name == "checks" and (share := _share(numbers)) is not None:
+        if name == "checks" and share is not None:
             yield from error_rate(name, 1 - share, 1, labels)
-    elif name == "iterations":
-        rate = {"value": numbers.get("rate")}
-        yield from aggregates(name, "throughput", rate, unit="1/s", better="higher", labels=labels)
     elif "count" in numbers:
         yield from aggregates(name, "count", {"value": numbers["count"]}, unit="", better=better, labels=labels)
     else:
         is_rate = "passes" in numbers or "matches" in numbers or each.get("type") == "rate"
-        value = {"value": _share(numbers)}
-        yield from aggregates(
-            name, "rate" if is_rate else "value", value, unit="share" if is_rate else "", better=better, labels=labels
-        )
+        metric, unit = ("rate", "share") if is_rate else ("value", "")
+        yield from aggregates(name, metric, {"value": share}, unit=unit, better=better, labels=labels)
 
 
 def _trend(
