@@ -93,8 +93,10 @@ def _check_companions(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
     for key, each in (("service", benchmark.service), ("load", benchmark.load)):
         if each is not None:
             yield from _check_command(each.command, (*path, key, "command"))
-    for keys, each in (((), benchmark), (("service",), benchmark.service), (("load",), benchmark.load)):
-        cpus = each.cpus if each is not None else None
+    companions = (("service", benchmark.service), ("load", benchmark.load))
+    placed: list[tuple[Path, str | None]] = [((), benchmark.cpus)]
+    placed += [((key,), each.cpus) for key, each in companions if each is not None]
+    for keys, cpus in placed:
         for part in cpus.split(",") if cpus else ():
             first, _, last = part.partition("-")
             if last and int(last) < int(first):
