@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -62,6 +62,9 @@ class _Here:
 
     def both(self, build: int, seed: int, factors: Mapping[str, Setting], started: Callable[[], None]) -> None:
         """Leave each to itself."""
+
+    def read(self, side: Side, factors: Mapping[str, Setting], paths: Iterable[str]) -> None:
+        """Nothing is built."""
 
     def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         return self.directory(side, factors)

@@ -108,8 +108,8 @@ def _started(
             failure = msgspec.structs.replace(ran.failure, directory=kept)
             own = alike = _is_own(made, ran.failure, ran.fault)
             if own:
-                second = _start(made, executions, benchmarks[name], each, share)
-                alike = second.failure is not None and not second.ended and second.fault == ran.fault
+                repeated = _start(made, executions, benchmarks[name], each, share)
+                alike = repeated.failure is not None and not repeated.ended and repeated.fault == ran.fault
             if alike and benchmarks[name].measured.suite and _gives_some(made, executions, benchmarks[name], each):
                 # one case of it fails: the others can be compared
                 runs.add(name)

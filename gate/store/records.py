@@ -145,8 +145,8 @@ def encode(record: HistoryRecord) -> bytes:
         ratio = _digits(change.log_ratio, _OF_RATIO)
         changes.append(msgspec.structs.replace(change, log_ratio=ratio, variance=variance, df=df, base=base, head=head))
     # the last field is the list
-    head = msgspec.json.encode(msgspec.structs.replace(record, changes=[])).removesuffix(b"]}")
-    return head + b",".join(b"\n" + msgspec.json.encode(change) for change in changes) + b"]}\n"
+    facts = msgspec.json.encode(msgspec.structs.replace(record, changes=[])).removesuffix(b"]}")
+    return facts + b",".join(b"\n" + msgspec.json.encode(change) for change in changes) + b"]}\n"
 
 
 def decode(data: bytes) -> HistoryRecord:

@@ -12,11 +12,13 @@ import pytest
 
 from gate.commands.init.tree import read_tree
 from gate.evidence.foreign.arguments import named
+from gate.formats.parts.output import EmptyError
 from gate.model import UserError
 from gate.walking import descend, size_of, walk
 from harness.build.builder import works_elsewhere
 from harness.build.changes import ArtifactError, Artifacts, Project, hash_artifacts
-from harness.instruments.criterion import _measured
+from harness.instruments.criterion import Criterion
+from harness.instruments.suite import Call
 from harness.sandbox.home import copy
 from harness.source.trees import _stamp
 
@@ -83,6 +85,11 @@ def _nothing_in(folder: Path) -> None:
         named([str(folder)])
 
 
+def _nothing_of_criterion(folder: Path) -> None:
+    with pytest.raises(EmptyError):
+        Criterion().read(Call((), 1, folder, folder / "stdout", 1e6))
+
+
 @pytest.mark.parametrize(
     "use",
     [
@@ -94,7 +101,7 @@ def _nothing_in(folder: Path) -> None:
         lambda deep: _stamp(deep, 10**18),
         size_of,
         lambda deep: copy(deep, deep.parent / "copied"),
-        _measured,
+        _nothing_of_criterion,
         lambda deep: list(descend(deep)),
         read_tree,
         _nothing_in,

@@ -69,8 +69,8 @@ def test_is_not_reached(stage: Stage, way: str) -> None:
         Path(files[2]).write_text("a secret")
         for each in (folder, *files):
             Path(each).chmod(0o777)
-        for each in (server, other, docker, agent):
-            each.listen()
+        for listening in (server, other, docker, agent):
+            listening.listen()
         program = PROGRAM.replace("PORT", str(server.getsockname()[1])).replace("NAME", name)
         # in the stage itself files are in sight: it lies where the project does
         program = program.replace("FILES", str(files if examined("auto").files == "own" else []))

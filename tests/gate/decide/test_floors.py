@@ -210,7 +210,7 @@ def test_what_is_hidden_is_counted_beside_another_verdict(head: float) -> None:
     assert found.verdict == ("regression" if head > 1 else "inconclusive")
     line = verdict_line.text(found)
     assert "2 changes beyond the threshold are hidden by the floor of 1 ns" in line
-    assert isinstance(found.summary, outcomes.Regressed) or found.summary.hidden == 2  # type: ignore[union-attr]  # inconclusive
+    assert isinstance(found.summary, outcomes.Regressed) or found.summary.hidden == 2  # type: ignore[attr-defined]  # inconclusive
 
 
 def test_builds_that_a_regression_lacks_are_no_cover_for_a_floor() -> None:

@@ -262,7 +262,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (y.BuiltOnce(("opt", "lto")), "opt and lto: differs between builds, and each setting is built once: its effect cannot be separated from the luck of one build; set study.builds = 5"),
     (y.OneSessionEach(("load",)), "load: a setting is measured in one session only: its effect cannot be separated from that session's; measure two sessions for each setting"),
 ]
-REASONS: list[tuple[reasons.Why, str]] = [
+REASONS: list[tuple[Sentence, str]] = [
     (reasons.NegativeValues(), "negative values have no ratio"),
     (reasons.DifferentSessions(), "base and head were measured in different sessions: the variation between sessions is unknown"),
     (reasons.ZeroQuantile(), "it is 0 in some build, and 0 has no ratio"),

@@ -261,7 +261,7 @@ def test_a_band_that_the_fit_leaves_is_made_wider(monkeypatch: pytest.MonkeyPatc
     widths = []
     whole = quantile_fit._band
 
-    def watched(ordered: Array, centre: float, width: int) -> quantile_fit._Band:
+    def watched(ordered: Array, centre: float, width: int) -> tuple[int, int]:
         widths.append(width)
         return whole(ordered, centre, width)
 
