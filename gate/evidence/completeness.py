@@ -198,9 +198,14 @@ def settled_of(records: Sequence[Record]) -> dict[str, int]:
     return settled
 
 
+def says(run: Run | None, table: str) -> bool:
+    """Return whether a run line says a table of its config, as perfgate's own do; others may leave it out."""
+    return run is not None and table in (run.config or {})
+
+
 def _planned_builds(run: Run | None, measured: Config | None) -> int | None:
     """Count the rounds of the plan; None: not known, or as many as the budget holds."""
-    builds = measured.plan.builds if measured is not None else None
+    builds = measured.plan.builds if measured is not None and says(run, "plan") else None
     if not isinstance(builds, Builds):
         return builds
     # without looks nothing ends it early
@@ -237,7 +242,7 @@ def round_warnings(
         warnings.append(warn.RoundsShort(rounds.done, rounds.planned))
     # an experiment has its replicates, and what is bound to sessions has theirs
     alike = measured is not None and not (is_study(measured, executions) or bound_factors(measured))
-    per_build = measured.plan.executions if measured is not None and alike else 0
+    per_build = measured.plan.executions if measured is not None and alike and says(run, "plan") else 0
     for (name, at), count in counts.items():
         wanted_rounds = settled.get(name, rounds.done)
         each = 1 if is_single(config, name) else per_build

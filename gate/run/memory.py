@@ -239,7 +239,7 @@ def _learned(
     project: Project, run: Run, records: Sequence[Record], host: Mapping[str, object], created: str
 ) -> list[Learned]:
     config = project.settings.rules
-    evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config, measured=config)
+    evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
     first = evidence.looks[0] if evidence.looks else None
     cases = [
         msgspec.structs.replace(case, base=of_rounds(case.base, first), head=of_rounds(case.head, first))

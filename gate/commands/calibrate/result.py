@@ -79,7 +79,7 @@ def session_of(
         setups: how each benchmark is measured.
     """
     located = [Located(record, "this run", n) for n, record in enumerate(records, 1)]
-    evidence = gather(located, config, measured=config)
+    evidence = gather(located, config)
     name, created = run.id or "", run.created or ""
     asked = asked_of(evidence.cases, config)
     learned = learn(asked, config, setups, records, session=name, created=created, both=True)

@@ -1,6 +1,6 @@
 """What time proofs have, and first builds beyond the budget: fakes of trees, commands and tracers, on a clock of a test."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +69,9 @@ class Standing(FakeBuilder):
     @property
     def work(self) -> Path:
         return self.top
+
+    def read(self, side: Side, factors: Mapping[str, Setting], paths: Iterable[str]) -> None:
+        """No artifact is known by what reads it."""
 
     def is_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> bool:
         return side in self.ahead and build == 0

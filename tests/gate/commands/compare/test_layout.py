@@ -83,7 +83,7 @@ def test_rows_that_a_column_lacks_have_empty_cells_everywhere(files: list[str]) 
 
 def test_json_has_the_documented_keys(files: list[str]) -> None:
     page = (Path(__file__).parents[4] / "docs" / "compare.md").read_text(encoding="utf-8")
-    text = page[page.index("`--format json` has stable keys") :].partition("\n| ")[0]
+    text = page[page.index("`--format json` has stable keys") :].partition("\n\n")[0]
     named = set(re.findall(r"`(\w+)`", text))
     found = json.loads(shown(*files, "--format", "json"))
     row = found["rows"][0]
