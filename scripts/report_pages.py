@@ -69,6 +69,8 @@ WRITTEN: Mapping[str, frozenset[str]] = {
 }
 """The lines that other programs write, and the keys that tell them all that decides."""
 _REF = "#/$defs/"
+_OBVIOUS = re.compile(r"; null: (not known|there is none)(?=\.$)")
+"""What docs/json.md says once: a key that has no value is null."""
 _GENERATED = re.compile(r"^(<!-- generated: (\w+) -->\n)(?s:.*?)^(<!-- /generated -->)$", re.MULTILINE)
 
 
@@ -96,7 +98,7 @@ def _keys(of: Mapping[str, Any]) -> str:
     for name, found in {"Report": of, **of["$defs"]}.items():
         rows = ""
         for key, value in found["properties"].items():
-            rows += f"- `{key}` ({_type(value)}): {value['description']}\n"
+            rows += f"- `{key}` ({_type(value)}): {_OBVIOUS.sub('', value['description'])}\n"
             for target, suffix in _targets(value):
                 places.setdefault(target, f"{places[name].rstrip('.')}.{key}{suffix}")
         head = f"### {name}\n\n`{places[name]}`: {found['description']}\n\n"
