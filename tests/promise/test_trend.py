@@ -1,7 +1,7 @@
 """What `perfgate history trend` promises: both intervals cover how far a case moved as often as they say (docs/trend.md).
 
 A year is 250 merges, measured with 5 to 12 builds: sd of a build's log ratio 2.5%, days as each setting has it. A year
-takes about 5 ms. `python -m tests.promise.test_trend` prints the table of docs/trend.md.
+takes about 5 ms. `python -m tests.promise.test_trend` prints the table that docs/trend.md sums up.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def test_the_chain_does_not_follow_a_machine_that_drifts() -> None:
 
 
 def main() -> None:
-    """Print the table of docs/trend.md."""
+    """Print the table that docs/trend.md sums up."""
     sys.stdout.write("| a year of 250 merges | chain covers | ± | level covers | ± |\n| --- |" + " ---: |" * 4 + "\n")
     for name, year in {**YEARS, "a machine that drifts by 0.5% a day": DRIFTING}.items():
         cells = [f"{each.share:.1%} | {np.expm1(each.half):.1%}" for each in covered(year, 2000)]
