@@ -61,7 +61,7 @@ def folder_of(folder: Path, *found: Line, config: Line | None = None, measured: 
     names = [benchmark["name"] for benchmark in (config or {}).get("benchmark", BENCHMARKS)]
     head: Line = {
         "type": "run", "id": "1", "base": {"sha": "a" * 40}, "head": {"sha": "b" * 40},
-        "config": {"plan": {"builds": 6}, "benchmark": BENCHMARKS} | (config or {}),
+        "config": {"plan": {"builds": 6, "executions": 1}, "benchmark": BENCHMARKS} | (config or {}),
         "benchmarks": {"base": names, "head": names},
     }  # fmt: skip
     own = list(found) or [same("encode"), same("scan"), *(values("parse", 1.2) if measured else [])]
@@ -216,7 +216,7 @@ def test_a_selection_takes_its_proofs_along(tmp_path: Path) -> None:
     report = decided(folder, "--benchmark", "encode")
     assert [f["benchmark"] for f in report["findings"]] == ["encode"]
     assert [w["kind"] for w in report["warnings"]] == ["selected-only"]
-    suite = {"benchmark": [{"name": "x", "command": "true", "instrument": "pytest-benchmark"}], "plan": {"builds": 6}}
+    suite = {"benchmark": [{"name": "x", "command": "true", "instrument": "pytest-benchmark"}], "plan": {"builds": 6, "executions": 1}}
     report = decided(folder_of(tmp_path, same("x"), config=suite), "--benchmark", "x/case-*")
     assert [f["benchmark"] for f in report["findings"]] == ["x"]
 

@@ -174,7 +174,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (m.UnknownUnit("latency", "usec", "us"), 'metric latency: "usec" is not a known unit: write "us"; its values are compared as they are, without a default floor'),
     (m.UnknownUnit("time", "furlong", None), 'metric time: "furlong" is not a unit of time: write s, ms, us or ns; its values are compared as they are, without a default floor'),
     (m.LinkedBuilds(4, 6), '4 of 6 builds only linked again and do not count: build.relink = "off" times every build'),
-    (m.NoneOfBuilds("size"), "plan.metrics names size, and [build] artifacts names no file that both sides have"),
+    (m.NoneOfBuilds("size"), "plan.metrics names size, and no built file of both sides is known: name it in [build] artifacts"),
     (m.NoneOfBuilds("build-time"), "plan.metrics names build-time, and no build of both sides ran the build command from the start"),
     (m.NotSteady(2, 1, 6, None), "3 of 6 starts reached no steady state (2 of base and 1 of head): all their values count"),
     (m.NotSteady(0, 1, 3, 10), "1 of 3 starts reached no steady state (1 of head): all their values count; fewer than 10 values cannot show one"),

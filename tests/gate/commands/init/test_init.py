@@ -243,7 +243,7 @@ def test_refusals_are_one_line(project: Project, files: dict[str, str], kind: st
 def test_force_writes_over(project: Project) -> None:
     directory = project({"perfgate.toml": "nonsense [", "bench.sh": "true\n"})
     assert init(directory, force=True)[0] == 0
-    assert (directory / "perfgate.toml").read_text(encoding="utf-8").startswith("# How perfgate measures")
+    assert (directory / "perfgate.toml").read_text(encoding="utf-8").startswith("#:schema ")
 
 
 def test_a_place_that_cannot_be_written(project: Project, tmp_path: Path) -> None:
