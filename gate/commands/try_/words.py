@@ -298,7 +298,7 @@ def _larger(plans: Plans, rules: Config, *, several: bool) -> list[str]:
         return ways
     keys = [f"`builds = {_builds(rules, enough.builds)}`"] if enough.builds is not None else []
     keys += [f'`budget = "{Duration(enough.budget)}"`'] if enough.budget is not None else []
-    ways.append(f"set {joined(keys)} in [plan]")
+    ways += [f"set {joined(keys)} in [plan]"] if keys else []
     if enough.budget is not None and several:
         ways.append("measure fewer benchmarks (`--benchmark 'NAME*'`)")
     if enough.budget is not None and enough.budget > _LONG:

@@ -49,7 +49,7 @@ def test_a_plan_of_which_too_little_fits_the_budget_is_written_again(
     done = project.perfgate("init")
     assert done.returncode == 0, done.stderr
     written = "\nwrote perfgate.toml again, with the plan that uses its budget: executions = "
-    assert done.stdout.index("  10 min, leaner ") < done.stdout.index(written)
+    assert done.stdout.index("\n10 min, leaner ") < done.stdout.index(written)
     plan = parse(read_source((project.top / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml")).plan
     assert plan.executions * plan.iterations < 10
     assert float(plan.budget) == 600.0
