@@ -216,7 +216,10 @@ def test_a_selection_takes_its_proofs_along(tmp_path: Path) -> None:
     report = decided(folder, "--benchmark", "encode")
     assert [f["benchmark"] for f in report["findings"]] == ["encode"]
     assert [w["kind"] for w in report["warnings"]] == ["selected-only"]
-    suite = {"benchmark": [{"name": "x", "command": "true", "instrument": "pytest-benchmark"}], "plan": {"builds": 6, "executions": 1}}
+    suite = {
+        "benchmark": [{"name": "x", "command": "true", "instrument": "pytest-benchmark"}],
+        "plan": {"builds": 6, "executions": 1},
+    }
     report = decided(folder_of(tmp_path, same("x"), config=suite), "--benchmark", "x/case-*")
     assert [f["benchmark"] for f in report["findings"]] == ["x"]
 
