@@ -128,6 +128,8 @@ def why(finding: Finding) -> str:
 def in_row(finding: Finding) -> bool:
     """Return whether its row says all of a finding: its noise, or a change that no other view contradicts."""
     called = finding.verdict in ("regression", "improvement") and not why(finding)
+    if any(views.broken_limit(each) for each in finding.beside):
+        return False
     return finding.is_noise or (called and (finding.view is None or finding.view.why != "regression"))
 
 

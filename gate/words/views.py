@@ -9,6 +9,7 @@ from gate.model.case import MEAN, TYPICAL, is_usual, with_statistic
 from gate.model.case import metric_name as metric_name
 from gate.model.case import quantity as quantity
 from gate.model.names import ACTIVE
+from gate.model.reasons import BeyondLimit
 from gate.model.report import View
 from gate.words import numbers
 from gate.writing.amounts import known
@@ -99,6 +100,11 @@ def others(finding: Finding) -> list[str]:
     """Say what the views that did not decide show: "wall time: +5.8% (-8.1% to +22%), inconclusive"."""
     return [
         f"{called(each, finding)}: {numbers.in_points(each, numbers.change(each.ratio))} "
-        f"({numbers.in_points(each, numbers.interval(each.ratio))}), {numbers.verdict_of(each)}"
+        f"({numbers.in_points(each, numbers.interval(each.ratio))}), {numbers.verdict_of(each)}{broken_limit(each)}"
         for each in finding.beside
     ]
+
+
+def broken_limit(finding: Finding) -> str:
+    """Say that head is beyond its limit, as the end of a sentence: ", head is above the limit of 50 ms"."""
+    return f", {finding.reason.sentence()}" if isinstance(finding.reason, BeyondLimit) else ""

@@ -219,7 +219,8 @@ def views_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -
     def rows(finding: Finding) -> Iterator[Sequence[str]]:
         name = f"{named(finding, names)}<br>{escape(views.clause(finding))}"
         for each in finding.beside:
-            called = f"{escape(views.called(each, finding))}<br>{escape(numbers.verdict_of(each))}"
+            verdict = numbers.verdict_of(each) + views.broken_limit(each)
+            called = f"{escape(views.called(each, finding))}<br>{escape(verdict)}"
             yield name, called, _change(each, each.ratio), _values(each)
 
     title = f"Other views, which did not decide: {plural(len(found), 'benchmark')}"

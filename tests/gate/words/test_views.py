@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from gate.model import Finding, Report
+from gate.model.reasons import BeyondLimit
 from gate.model.report import View
 from gate.report import json, junit
 from gate.report.markdown import comment, summary
@@ -193,3 +194,12 @@ def test_names_made_to_break_a_format_stay_names(name: str) -> None:
     assert json.read(json.render(report)) == report
     junit.render(report)
     terminal.render(report, every=True)
+
+
+def test_a_limit_that_another_view_breaks_is_said_where_people_read() -> None:
+    broken = BeyondLimit(limit=0.05, unit="s", better="lower", confidence=0.9984, threshold=None)
+    shown = examples.active(examples.finding("parse", "regression", estimate=1.18))
+    beyond = replace(shown, beside=[replace(shown.beside[0], verdict="regression", reason=broken)])
+    for report, said in ((examples.report("regression", [shown]), False), (examples.report("regression", [beyond]), True)):
+        for write in (terminal.render, summary.render, html.render):
+            assert ("head is above the limit of 50 ms" in " ".join(write(report).split())) is said
