@@ -131,6 +131,7 @@ NOT_FOLLOWED: dict[type, str] = {
     m.MeasuredSeparately: "`perfgate check` measures in turns: no file of it has the warning",
     m.IdenticalBuilds: "a linker and its flags: docs/layout.md",
     m.BuildNeedsGit: "tests/e2e/test_ways.py",
+    m.NoneOfBuilds: "tests/gate/decide/test_limits.py",
     m.ForeignValues: "how to read it, nothing to do",
     s.LeftBehind: "a folder that perfgate may not remove",
     s.LfsPointers: "Git LFS",

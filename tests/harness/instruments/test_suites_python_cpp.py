@@ -211,7 +211,7 @@ def test_a_round_is_known_without_what_it_waited_for_a_processor(context: Contex
         assert min(active.values) > 0
         # but for what it takes to ask the kernel, and to be stopped just then
         longer = sorted(own - wall for own, wall in zip(active.values, time.values, strict=True))
-        assert longer[len(longer) // 2] < 1e-4
+        assert longer[len(longer) // 2] < 1e-3
     # it is no processor time: a sleep is seen
     assert min(found["test_sleep"]["active"].values) > 0.019
 

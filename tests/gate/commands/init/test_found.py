@@ -458,6 +458,7 @@ def absent(monkeypatch: pytest.MonkeyPatch, *tools: str) -> None:
 @pytest.mark.parametrize("name", EVERY)
 def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     case = EVERY[name]
+    need(*(["npm"] if name == "javascript-no-workspace" else []))
     need(*{"cargo": ["cargo"], "go": ["go"], "cmake": ["cmake", "cc"], "make": ["make"]}.get(name.split("-")[0], []))
     directory = project(case.files)
     if case.kind == "jmh":
