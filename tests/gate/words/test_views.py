@@ -200,6 +200,9 @@ def test_a_limit_that_another_view_breaks_is_said_where_people_read() -> None:
     broken = BeyondLimit(limit=0.05, unit="s", better="lower", confidence=0.9984, threshold=None)
     shown = examples.active(examples.finding("parse", "regression", estimate=1.18))
     beyond = replace(shown, beside=[replace(shown.beside[0], verdict="regression", reason=broken)])
-    for report, said in ((examples.report("regression", [shown]), False), (examples.report("regression", [beyond]), True)):
+    for report, said in (
+        (examples.report("regression", [shown]), False),
+        (examples.report("regression", [beyond]), True),
+    ):
         for write in (terminal.render, summary.render, html.render):
             assert ("head is above the limit of 50 ms" in " ".join(write(report).split())) is said

@@ -105,8 +105,10 @@ def test_what_fails_in_a_namespace_is_built_alone(checkout: Checkout, meeting: P
     [
         # a server that compiles would work for the other side, too
         "sleep 60 & echo built >> $MEETING/log",
-        "(setsid sh -c 'touch $MEETING/server; sleep 60' &) & "
-        "until [ -e $MEETING/server ]; do sleep 0.05; done; echo built >> $MEETING/log",
+        (
+            "(setsid sh -c 'touch $MEETING/server; sleep 60' &) & "
+            "until [ -e $MEETING/server ]; do sleep 0.05; done; echo built >> $MEETING/log"
+        ),
         # what works for a build without being in its namespace
         'echo built >> $MEETING/log; touch "/proc/$PPID/root$PWD/stray" && [ -e stray ]',
     ],
