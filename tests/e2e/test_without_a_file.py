@@ -39,6 +39,8 @@ def test_one_command_of_a_checkout(project: Project) -> None:
     text = (project.top / "perfgate.toml").read_text()
     assert tomllib.loads(text) == {
         "build": {"command": "make sum"},
+        "plan": {"builds": 5, "starts": 10},
+        "gate": {"threshold": "20%"},
         "benchmark": [{"name": "sum", "command": ["./sum", "1", "--base", "x y"]}],
     }
     again = project.perfgate("check", "--dry-run")
@@ -88,7 +90,7 @@ def test_two_programs_outside_of_any_repository(tmp_path: Path, head: str, code:
     assert tomllib.loads(text)["benchmark"] == [{"name": head[2:], "command": [head, "1"], "against": ["./fast"]}]
     returned, out, err = two(tmp_path, "--dry-run")
     assert returned == 0, err
-    assert f"base ./fast against head {head} 1: 1 benchmark x 5 to " in out
+    assert f"base ./fast against head {head} 1: 1 benchmark x 5 rounds x 10 starts" in out
     assert "build" not in out
 
 
@@ -132,3 +134,14 @@ def test_a_file_of_two_programs(tmp_path: Path) -> None:
     returned, _, err = two(tmp_path, "--dry-run")
     assert returned == 2
     assert "nothing is built where two given programs are compared" in err
+
+
+def test_a_script_needs_no_build(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    program(project.top / "count", 200_000)
+    project.commit()
+    program(project.top / "count", 600_000)
+    done = project.perfgate("check", *FIXED, "--", "./count")
+    assert done.returncode == 1, done.stderr
+    assert "no build is known here" in done.stderr
+    assert "no build is known here" not in project.perfgate("check", "--dry-run", "--build", "", "--", "./count").stderr

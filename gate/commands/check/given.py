@@ -17,6 +17,7 @@ from gate.cli.command import command_of
 from gate.cli.groups import RulesOptions
 from gate.codes import MisuseError
 from gate.commands.check.options import GivenOptions
+from gate.config.resolve import tables_of
 from gate.config.schema import ADDRESS
 from gate.config.source import COMMAND_LINE, read_source
 from gate.model import UserError
@@ -41,15 +42,16 @@ def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOp
         raise MisuseError("--config: not with a command; --save writes the command's own perfgate.toml")
     if given.command and programs != (None, None):
         raise MisuseError("--base-command and --head-command compare two programs: put no command behind --")
+    kept = tables_of(rules.sets) if given.save else {}
     if given.command:
-        build = _detected() if given.build is None else {"build": {"command": given.build}}
+        build = _building(given.build, err)
         command = given.command[0] if len(given.command) == 1 else given.command
-        text = _written(build, {"command": _command(command)})
+        text = _written(_over(build, kept), {"command": _command(command)})
     else:
         if None in programs or given.build is not None:
             raise MisuseError("two programs need --base-command and --head-command, and no --build")
         base, head = (_command(each or "") for each in programs)
-        text = _written({}, {"command": head, "against": base})
+        text = _written(kept, {"command": head, "against": base})
     if given.save:
         file = Path(FILE)
         try:
@@ -74,16 +76,26 @@ def _command(words: str | Sequence[str]) -> str | list[str]:
         raise UserError(f"{words}: {error}") from None
 
 
-def _detected() -> Mapping[str, Mapping[str, Any]]:
-    """Return what `perfgate init` would write of building this project."""
-    out, err = io.StringIO(), io.StringIO()
+def _building(given: str | None, err: TextIO) -> Mapping[str, Mapping[str, Any]]:
+    """Return what a file would have of building: --build, else what `perfgate init` would write, if anything."""
+    if given is not None:
+        return {"build": {"command": given}} if given else {}
+    said = io.StringIO()
     init = command_of("init")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / FILE
-        if init.run(init.options(file=file, force=True, tries=False), out, err):
-            raise UserError(f"how it is built is not known: name it with --build ({err.getvalue().strip()})")
+        # what it finds to measure does not matter
+        init.run(init.options(file=file, force=True, tries=False), io.StringIO(), said)
+        if not file.exists():
+            raise UserError(f"how it is built is not known: name it with --build ({said.getvalue().strip()})")
         found = read_source(file.read_text(encoding="utf-8"), FILE).tables
+    if "command" not in found.get("build", {}):
+        err.write("perfgate: no build is known here: what git tracks is measured as it is (or name it with --build)\n")
     return {name: found[name] for name in ("build", "env") if name in found}
+
+
+def _over(tables: Mapping[str, Mapping[str, Any]], more: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {name: {**tables.get(name, {}), **more.get(name, {})} for name in dict.fromkeys([*tables, *more])}
 
 
 def _written(tables: Mapping[str, Mapping[str, Any]], benchmark: Mapping[str, str | list[str]]) -> str:
