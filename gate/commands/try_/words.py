@@ -140,7 +140,7 @@ def _cases(tried: Sequence[Tried]) -> list[Part]:
     head = [Column("case"), *(Column(name, right=True) for name in ("value", "spread", "values"))]
     several = len({case.metric for case in cases}) > 1
     rows = [_row(case, several=several) for case in cases]
-    which = "values of one execution" if all(case.executions == 1 for case in cases) else "values of the trial"
+    which = "values of one start" if all(case.executions == 1 for case in cases) else "values of the trial"
     return [Table(f"{which}; spread: standard deviation of one value", "", head, rows, most=_MOST_CASES)]
 
 
@@ -153,9 +153,9 @@ def _row(case: Case, *, several: bool) -> Row:
 def _slow(tried: Sequence[Tried]) -> list[str]:
     return [
         f"{each.benchmark}: {'its service is not ready after' if each.in_service else 'longer than'} "
-        f"{format_duration(each.longer_than)} a start; an execution of the plan takes at least "
+        f"{format_duration(each.longer_than)} a start; one of the plan takes at least "
         f"{format_duration(each.execution or 0.0)}"
-        + ("" if each.in_service else ". Use a smaller input, or fewer iterations and executions")
+        + ("" if each.in_service else ". Use a smaller input, or fewer values and starts")
         for each in tried
         if each.longer_than is not None
     ]
@@ -165,7 +165,7 @@ def _round(cost: RoundCost, built: Built | None, rules: Config) -> str:
     least = "at least" if cost.least else "about"
     text = (
         f"a round takes {least} {format_duration(cost.round)} (both sides: builds {format_duration(cost.builds)}, "
-        f"executions {format_duration(cost.executions)})"
+        f"starts {format_duration(cost.executions)})"
     )
     if cost.once >= 1:
         base = " for base (head's build is kept)" if built is not None and built.kept else ""
@@ -187,7 +187,7 @@ def _plans(plans: Plans, rules: Config) -> list[Part]:
     if plans.leaner is not None:
         rows.insert(place, _fit(plans.leaner, ", leaner"))
     finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
-    told = [f"of the noisiest finding: {visible(finds[-1])}"] if finds and plans.basis != "exact" else []
+    told = [f"of the noisiest result: {visible(finds[-1])}"] if finds and plans.basis != "exact" else []
     if finds and plans.basis == "one-build":
         told.append("At least: how much builds differ adds to it, which one build does not show.")
     told += [plans.why] if plans.why else []
@@ -195,14 +195,14 @@ def _plans(plans: Plans, rules: Config) -> list[Part]:
     unknown = next((fit.hardest for fit in plans.fits if fit.unknown and fit.hardest is not None), None)
     if unknown is not None:
         told.append(
-            f"unknown: one value of {visible(unknown)} shows no spread: have an execution give several "
+            f"unknown: one value of {visible(unknown)} shows no spread: have a start give several "
             "values (plan.iterations)"
         )
     few = [fit.builds for fit in plans.fits if fit.finds is None and not fit.unknown]
     if few and min(few) < rules.gate.min_builds:
         told.append(f"nothing: no regression is called after fewer than {plural(rules.gate.min_builds, 'build')}")
     called = f"the change that {POWER:.0%} of such checks call a regression"
-    table = Table(f"plans: builds x executions x iterations, and {called}", "", head, rows)
+    table = Table(f"plans: builds x starts x values, and {called}", "", head, rows)
     lean, paste = plans.leaner, list[Part]()
     if lean is not None:
         told.append("For the leaner one, put this into the file:")

@@ -206,7 +206,7 @@ def test_longer_than_its_share_is_an_answer(project: Project) -> None:
     assert found["plans"] is None
     text = " ".join(project.perfgate("try", "--benchmark", "slow", "--set", "plan.budget=2m").stdout.split())
     assert "1 of 1 benchmark took too long to try: slow" in text
-    assert "slow: longer than 1 min a start; an execution of the plan takes at least 20 min." in text
+    assert "slow: longer than 1 min a start; one of the plan takes at least 20 min." in text
     assert "a round takes at least 2 h 00 min" in text
     assert "The first does not fit the budget of 2 min" in text
 
@@ -228,7 +228,7 @@ def test_a_service_that_is_not_ready_in_time_is_named(project: Project, monkeypa
     project.write("perfgate.toml", CONFIG + service)
     text = " ".join(project.perfgate("try").stdout.split())
     # not 20 times that: a service starts once an execution
-    assert "bench: its service is not ready after 2.0 s a start; an execution of the plan takes at least 2.0 s" in text
+    assert "bench: its service is not ready after 2.0 s a start; one of the plan takes at least 2.0 s" in text
 
 
 def test_a_build_that_fails_ends_it(project: Project) -> None:

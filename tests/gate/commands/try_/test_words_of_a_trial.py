@@ -87,7 +87,7 @@ def test_all_of_it() -> None:
     assert "with a .git in the tree because it failed without; later builds link again what this one compiled" in found
     assert "100.0 ms ±2.0% 5" in found
     assert (
-        "a round takes about 11 s (both sides: builds 1.0 s, executions 10 s); before the first, 43 s more for base"
+        "a round takes about 11 s (both sides: builds 1.0 s, starts 10 s); before the first, 43 s more for base"
         in found
     )
     assert "budget a side takes finds at least 10 min, as configured 12 x 5 x 10 4 min 40 s +4.1%" in found
@@ -223,7 +223,7 @@ def test_what_one_value_does_not_show_is_unknown() -> None:
     fit = msgspec.structs.replace(FIT, finds=None, unknown=True)
     found = text(changed(plans=Plans(basis="one-build", why="", fits=(fit,))))
     assert "12 x 5 x 10 4 min 40 s unknown" in found
-    assert "shows no spread: have an execution give several values" in found
+    assert "shows no spread: have a start give several values" in found
     assert "no regression is called" not in found
 
 
