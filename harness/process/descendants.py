@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.process.groups import alive
+from harness.sandbox.sandbox import KEEPERS
 
 _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37  # linux/prctl.h
 _GRACE = 0.5
@@ -50,7 +51,7 @@ class Descendants:
             yield
         finally:
             try:
-                _end(lambda pid: pid not in before | self._kept and self._companion_of(pid) is None)
+                _end(lambda pid: pid not in before | self._kept | KEEPERS and self._companion_of(pid) is None)
             finally:
                 self._close()
 
@@ -78,7 +79,7 @@ class Descendants:
 
     def orphaned(self) -> bool:
         """Return whether a process lives that came to this one when its parent ended."""
-        known = {*self._companions, *self._before, *self._kept}
+        known = {*self._companions, *self._before, *self._kept, *KEEPERS}
         return any(alive(pid, None) for pid in _children() - known)
 
     def reap(self, leader: int) -> None:
@@ -86,7 +87,7 @@ class Descendants:
         if sys.platform != "linux":
             return
         while (pid := _zombie()) is not None and pid not in (
-            leader, *self._companions, *self._before, *self._kept,
+            leader, *self._companions, *self._before, *self._kept, *KEEPERS,
         ):  # fmt: skip
             with suppress(ChildProcessError):
                 os.waitpid(pid, 0)
@@ -101,7 +102,7 @@ class Descendants:
         self._users -= 1
         if not self._users:
             try:
-                _end(lambda pid: pid not in self._before | self._kept)
+                _end(lambda pid: pid not in self._before | self._kept | KEEPERS)
             finally:
                 _be_subreaper(False)
 

@@ -559,6 +559,10 @@ class Landlocked(Sandbox):
             yield Rule(device, DEVICE)
 
 
+KEEPERS: set[int] = set()
+"""Processes that keep namespaces, whatever begins or ends around them."""
+
+
 class Room:
     """Namespaces that a process keeps, which ends with this object or with perfgate.
 
@@ -587,6 +591,7 @@ class Room:
         argv = [sys.executable, "-I", "-S", alone.__file__]
         with suppress(OSError):
             self._process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True)
+            KEEPERS.add(self._process.pid)
             told = self._told(marshal.dumps((*map(list, (covered, visible, files, overlays)),)))
             self.had, _, self.why = frozenset(told.partition("!")[0].split()), *told.strip().partition("! ")[1:]
             if self.had:
@@ -619,4 +624,5 @@ class Room:
             os.close(self.descriptor)
         if self._process is not None:
             self._process.communicate()
+            KEEPERS.discard(self._process.pid)
         self.descriptor, self.root, self.writable, self._process = -1, "", [], None

@@ -113,7 +113,7 @@ def test_a_budget_that_ends_is_a_pause_and_the_command_it_names_goes_on(project:
     assert re.search(rf" s ended.*; {len(first) // TREATMENTS} of 4 replicates", said)
     (command,) = re.findall(r"to measure them: perfgate (.*?)(?: \(.*)?$", said, re.MULTILINE)
     analysed = project.perfgate("study", "analyse", "--quiet")
-    assert analysed.stdout.startswith(f"Not finished: {len(first) // TREATMENTS} of 4 replicates")
+    assert analysed.stdout.startswith(f"! Not finished: {len(first) // TREATMENTS} of 4 replicates")
     planned = project.perfgate(*shlex.split(command), "--dry-run", "--all")
     assert planned.returncode == 0, planned.stderr
     assert f"goes on: {len(first) // TREATMENTS} of 4 replicates" in planned.stdout
