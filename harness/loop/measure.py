@@ -484,6 +484,9 @@ class Loop:
     def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
         for _, group in groupby(self._ledger.pending(steps), self._together):
             left = list(group)
+            if self._duets is not None:
+                # of both sides at once base comes first in the file
+                left.sort(key=lambda step: SIDES.index(step.side))
             while left and not self._is_left_out(left):
                 self._begin(left[0])
                 self._progress(events.StepStarted(left[0].side, left[0].benchmark, left[0].factors))
