@@ -298,7 +298,9 @@ def build_warnings(builds: Sequence[Build], measured: Config | None) -> list[Any
         return [warn.TwoPrograms()]
     warnings: list[AnyWarning] = []
     treated: dict[str, list[Build]] = {}
-    for each in builds:
+    # what was found without being named may be data, which every build makes alike
+    named = measured is None or measured.build.artifacts is not None
+    for each in builds if named else ():
         treated.setdefault(settings(each.factors), []).append(each)
     same = tuple(each for at, own in treated.items() for each in _identical(own, at))
     if same:
