@@ -209,9 +209,9 @@ def test_a_round_is_known_without_what_it_waited_for_a_processor(context: Contex
         assert (list(metrics), active.view_of) == (["time", "active"], "time")
         assert (active.unit, active.better, len(active.values)) == ("s", "lower", len(time.values))
         assert min(active.values) > 0
-        # but for what it takes to ask the kernel; on a busy machine most rounds are stopped just then, not the quietest
+        # but for what it takes to ask the kernel; a busy machine stops most rounds just then, few of three
         longer = [own - wall for own, wall in zip(active.values, time.values, strict=True)]
-        assert min(longer) < 1e-4
+        assert min(longer) < max(1e-4, 0.02 * min(time.values))
     # it is no processor time: a sleep is seen
     assert min(found["test_sleep"]["active"].values) > 0.019
 
