@@ -51,6 +51,8 @@ _SOCKETS = (
 )  # fmt: skip
 """Of servers that start programs for whoever asks, or that speak for the user."""
 _SECONDS = 10.0
+_MOST_LINKS = 40
+"""As many as the kernel follows."""
 _JAVA = "JAVA_TOOL_OPTIONS"
 _JVM = frozenset(
     [
@@ -231,6 +233,30 @@ def _clear(tmp: Path) -> None:
                     os.unlink(name, dir_fd=directory)
     finally:
         os.close(directory)
+
+
+def _linked(folders: str) -> Iterator[str]:
+    """Yield programs on a search path that are links: an environment's Python leads to the one that made it."""
+    for folder in folders.split(os.pathsep):
+        with suppress(OSError), os.scandir(folder or ".") as found:
+            yield from (os.path.abspath(each.path) for each in found if each.is_symlink())  # noqa: PTH100
+
+
+def _places(path: str) -> Iterator[str]:
+    """Yield the real places of the links on an absolute path's way, and where it ends."""
+    at, rest, links = "/", path.split("/")[::-1], 0
+    while rest and links < _MOST_LINKS:
+        name = rest.pop()
+        if name in ("", "."):
+            continue
+        at = os.path.dirname(at) if name == ".." else os.path.join(at, name)  # noqa: PTH118, PTH120
+        with suppress(OSError):
+            leads = os.readlink(at)  # noqa: PTH115
+            yield at
+            links += 1
+            rest += leads.split("/")[::-1]
+            at = "/" if leads.startswith("/") else os.path.dirname(at)  # noqa: PTH120
+    yield at
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,8 +477,9 @@ class Landlocked(Sandbox):
         whole = {os.path.realpath(each) for each in (*map(str, own), environment.get("HOME", "/"))}
         covered = {each for each in (temporary | servers) - whole if Path(each).is_dir()}
         told: list[str] = _IN_TEMPORARY.findall(" ".join((ground.texts, *environment.values())))
-        told += map(str, (*own, *self._written[side], sys.prefix, __file__))
-        named = set(map(os.path.realpath, told))
+        told += map(str, (*own, *self._written[side], sys.prefix, sys.executable, __file__))
+        told += _linked(environment.get("PATH", ""))
+        named = {place for each in told for place in _places(each)}
         visible = {each for each in kept if any(each.startswith(f"{above}/") for above in covered)}
         for above in covered & temporary:
             for each in named:

@@ -196,6 +196,23 @@ def test_what_is_temporary_is_a_sides_own(ground: Ground, tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif("files" not in namespaces(), reason="this system refuses namespaces")
+def test_links_through_what_is_temporary_lead_on(ground: Ground, tmp_path: Path) -> None:
+    """An environment's Python is a link to the one that made it, and that may be a link in a directory of a while."""
+    away = Path(f"/tmp/linked-{tmp_path.name}-{os.getpid()}")
+    away.mkdir()
+    try:
+        (away / "version").symlink_to("/bin")
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin/shell").symlink_to(os.path.relpath(away / "version/sh", tmp_path / "bin"))
+        environment = {**ground.environments["base"], "PATH": f"{tmp_path / 'bin'}:{os.defpath}"}
+        linked = replace(ground, environments=dict.fromkeys(SIDES, environment))
+        with opened(linked) as sandbox:
+            assert ran(linked, sandbox, "base", f"shell -c 'echo it runs'; {away}/version/sh -c ls") == "it runs"
+    finally:
+        remove_tree(away)
+
+
+@pytest.mark.skipif("files" not in namespaces(), reason="this system refuses namespaces")
 def test_a_proposals_cache_is_laid_over_one_that_its_user_owns(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = ground.kept / f"{ground.environments['base']['HOME']}/.cargo/registry".lstrip("/") if ground.kept else None
     assert kept is not None
