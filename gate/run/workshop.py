@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 
@@ -144,7 +144,7 @@ def _sandbox(
         names=named(*used),
         git=trees.repository.common,
         kept=None if builds is None else builds.parent / "caches",
-        texts=" ".join(used[1]),
+        texts=_commands(job.project, ("base",) if is_proposed() else SIDES),
     )
     return stack.enter_context(closing(Landlocked(ground)))
 
@@ -180,10 +180,10 @@ def _paths(project: Project) -> list[str]:
     return [entry.path for revision in revisions for entry in files_at(project.repository, revision)]
 
 
-def _commands(project: Project) -> list[str]:
+def _commands(project: Project, sides: Sequence[Side] = SIDES) -> list[str]:
     """List all that is run on both sides, a list of words as a text."""
     found: list[str | list[str] | None] = []
-    for config in project.settings.sides.values():
+    for config in (project.settings.sides[side] for side in sides):
         found += [config.build.setup, config.build.command, config.build.relink]
         for benchmark in config.benchmark:
             companions = (benchmark.service, benchmark.load)

@@ -8,6 +8,7 @@ so that the small programs that stand before commands can use it. namespaces(7),
 Documentation/filesystems/overlayfs.rst are the sources.
 """
 
+import contextlib
 import ctypes
 import fcntl
 import marshal
@@ -59,7 +60,10 @@ def _call(name: str, *arguments: object) -> None:
 
 def _furnish(covered: list[str], visible: list[str], files: list[str]) -> None:
     """Cover directories and files; what stays visible in them is opened before."""
-    opened = {each: os.open(each, os.O_PATH) for each in visible if os.path.lexists(each)}
+    opened = {}
+    for each in visible:
+        with contextlib.suppress(OSError):  # it is not there, or commands may not get there either
+            opened[each] = os.open(each, os.O_PATH)
     for directory in covered:
         _call("mount", b"none", os.fsencode(directory), b"tmpfs", 0, b"mode=1777")
     for path, descriptor in opened.items():

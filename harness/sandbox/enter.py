@@ -1,8 +1,8 @@
 """Enters the sandbox: from then on the calling thread, and all that it starts, has the rights of a ruleset and no more.
 
 It imports nothing of perfgate, so that the small programs that stand before commands can use it, and not ctypes, whose
-start-up they would measure. landlock(7), capabilities(7) and setresuid(2) are the sources. The C library changes the
-user of all threads of a process, the system calls only that of the calling one.
+start-up they would measure. landlock(7), seccomp(2), capabilities(7) and setresuid(2) are the sources. The C library
+changes the user of all threads of a process, the system calls only that of the calling one.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import _ctypes
 import posix
 import sys
+from array import array
 
 TYPE_CHECKING = False  # that of typing would double the start-up
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ _IOPRIO_SET = {"x86_64": 251, "aarch64": 30, "riscv64": 30}
 _IOPRIO_GET = {"x86_64": 252, "aarch64": 31, "riscv64": 31}
 _SET_SCHEDULING = {"x86_64": 314, "aarch64": 274, "riscv64": 274}
 _GET_SCHEDULING = {"x86_64": 315, "aarch64": 275, "riscv64": 275}
+_SECCOMP = {"x86_64": 317, "aarch64": 277, "riscv64": 277}
+_SET_LIMITS = {
+    "x86_64": (0xC000003E, 302, 0x40000003, 340),
+    "aarch64": (0xC00000B7, 261, 0x40000028, 369),
+    "riscv64": (0xC00000F3, 261, 0x400000F3, 261),
+}
+"""prlimit64: AUDIT_ARCH of linux/audit.h and the number, then those of the machine's programs of 32 bits."""
 MACHINES = frozenset(_PRCTL)
 """Whose system calls are known."""
 _DUMPABLE, _KEEPCAPS, _SECUREBITS, _NO_NEW_PRIVS, _AMBIENT, _RAISE = 4, 8, 28, 38, 47, 2  # linux/prctl.h
@@ -41,6 +49,9 @@ _JOIN_SESSION_KEYRING = 1  # linux/keyctl.h
 _OF_PROCESS = 1  # IOPRIO_WHO_PROCESS
 _SCHEDULING = 56  # bytes of struct sched_attr
 _LIMITS = 16  # of resource.h
+_FILTER, _NO_MITIGATIONS = 1, 4  # SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW
+_LOAD, _AND, _IF, _RETURN = 0x20, 0x54, 0x15, 0x06  # linux/bpf_common.h
+_ALLOW, _EPERM = 0x7FFF0000, 0x00050001  # linux/seccomp.h
 
 
 def enter(ruleset: int, user: int = -1, room: int = -1, kinds: int = 0) -> None:
@@ -67,6 +78,7 @@ def enter(ruleset: int, user: int = -1, room: int = -1, kinds: int = 0) -> None:
     if user >= 0:
         _become(call, machine, user)
     _do("no_new_privs", call(prctl, _NO_NEW_PRIVS, 1, 0, 0, 0))
+    _keep_limits(call, machine)
     _do("landlock_restrict_self", call(RESTRICT_SELF, ruleset, 0))
     # a program that has the ruleset could add to it, for whatever enters it next
     for descriptor in (ruleset, room):
@@ -158,6 +170,35 @@ def _become(call: Callable[..., int], machine: str, user: int) -> None:
         call(prctl, _AMBIENT, _RAISE, _READ_SEARCH, 0, 0)
     else:
         _do("capset", call(_CAPSET[machine], head, _words(0, 0, 0, 0, 0, 0)))
+
+
+def _keep_limits(call: Callable[..., int], machine: str) -> None:
+    """Let what starts here set no limits of other processes: a second of CPU time would end all of the user's.
+
+    Landlock does not see that, and what is lowered only root raises again. Where there is no seccomp it stays so.
+    """
+    native, number, narrow, narrow_number = _SET_LIMITS[machine]
+    steps = (
+        (_LOAD, 0, 0, 4),  # seccomp_data.arch
+        (_IF, 0, 3, native),
+        (_LOAD, 0, 0, 0),  # its number
+        (_AND, 0, 0, 0xBFFFFFFF),  # x32 adds a bit
+        (_IF, 3, 9, number),
+        (_IF, 0, 8, narrow),
+        (_LOAD, 0, 0, 0),
+        (_IF, 0, 6, narrow_number),
+        (_LOAD, 0, 0, 16),  # whose limits: 0 is the caller
+        (_IF, 4, 0, 0),
+        (_LOAD, 0, 0, 32),  # the new ones: a null pointer only asks
+        (_IF, 0, 3, 0),
+        (_LOAD, 0, 0, 36),
+        (_IF, 0, 1, 0),
+        (_RETURN, 0, 0, _ALLOW),
+        (_RETURN, 0, 0, _EPERM),
+    )
+    packed = array("Q", (code | yes << 16 | no << 24 | value << 32 for code, yes, no, value in steps))
+    program = len(packed).to_bytes(8, sys.byteorder) + packed.buffer_info()[0].to_bytes(8, sys.byteorder)
+    call(_SECCOMP[machine], _FILTER, _NO_MITIGATIONS, program)
 
 
 def _call() -> Callable[..., int]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import marshal
 import os
-import re
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -35,15 +34,13 @@ from harness.sandbox.landlock import (
     sight,
     system_secrets,
 )
+from harness.sandbox.temporary import SHARED_MEMORY, TEMPORARY, in_sight
 
 _NOBODY = 65534
 _DEVICES = (
     "null", "zero", "full", "random", "urandom", "tty", "ptmx", "kvm", "dri", "kfd", "fuse",
 )  # fmt: skip
 _TERMINALS = Path("/dev/pts")
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108  # semaphores of all programs are there
-_TEMPORARY = ("/tmp", "/var/tmp", _SHARED_MEMORY)  # noqa: S108  # they are covered
-_IN_TEMPORARY = re.compile(r"/(?:tmp|var/tmp|dev/shm)/[^\s:;,\"'=]+")
 _SERVERS = ("/run/user", "/run/dbus", "/run/containerd", "/run/docker", "/run/podman", "/run/crio", "/run/libvirt")
 _SOCKETS = (
     "/run/docker.sock", "/run/snapd.socket", "/run/snapd-snap.socket", "/run/systemd/private", "/run/lxd.socket",
@@ -51,8 +48,6 @@ _SOCKETS = (
 )  # fmt: skip
 """Of servers that start programs for whoever asks, or that speak for the user."""
 _SECONDS = 10.0
-_MOST_LINKS = 40
-"""As many as the kernel follows."""
 _JAVA = "JAVA_TOOL_OPTIONS"
 _JVM = frozenset(
     [
@@ -211,6 +206,17 @@ def _try(inside: Callable[[], None]) -> None:
     subprocess.run(["/bin/sh", "-c", ":"], check=True, capture_output=True, timeout=_SECONDS, preexec_fn=inside)
 
 
+def _below(path: str, directories: Iterable[str]) -> bool:
+    """Return whether a path is one of some, or below one."""
+    return any(f"{path}/".startswith(f"{each}/") for each in directories)
+
+
+def _is_socket(path: str) -> bool:
+    with suppress(OSError, ValueError):
+        return stat.S_ISSOCK(os.stat(path).st_mode)  # noqa: PTH116
+    return False
+
+
 def outputs(directory: Path, side: Side) -> Path:
     """Return where a side's commands put what they give, in a directory for that; nobody else writes there."""
     return directory / side
@@ -233,30 +239,6 @@ def _clear(tmp: Path) -> None:
                     os.unlink(name, dir_fd=directory)
     finally:
         os.close(directory)
-
-
-def _linked(folders: str) -> Iterator[str]:
-    """Yield programs on a search path that are links: an environment's Python leads to the one that made it."""
-    for folder in folders.split(os.pathsep):
-        with suppress(OSError), os.scandir(folder or ".") as found:
-            yield from (os.path.abspath(each.path) for each in found if each.is_symlink())  # noqa: PTH100
-
-
-def _places(path: str) -> Iterator[str]:
-    """Yield the real places of the links on an absolute path's way, and where it ends."""
-    at, rest, links = "/", path.split("/")[::-1], 0
-    while rest and links < _MOST_LINKS:
-        name = rest.pop()
-        if name in ("", "."):
-            continue
-        at = os.path.dirname(at) if name == ".." else os.path.join(at, name)  # noqa: PTH118, PTH120
-        with suppress(OSError):
-            leads = os.readlink(at)  # noqa: PTH115
-            yield at
-            links += 1
-            rest += leads.split("/")[::-1]
-            at = "/" if leads.startswith("/") else os.path.dirname(at)  # noqa: PTH120
-    yield at
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,8 +267,8 @@ class Ground:
     """The git directory of the checkout."""
     kept: Path | None
     """Where root keeps caches for the other user that commands run as; None: nowhere."""
-    texts: str = ""
-    """Commands that are run: of directories for temporary files they see what is named here."""
+    texts: Collection[str] = ()
+    """Commands that may name what all see of directories for temporary files: of a proposal those of base."""
     caller: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
 
@@ -414,9 +396,9 @@ class Landlocked(Sandbox):
         """Return the folders that stay when the run ends, and where programs share memory if commands left some."""
         user = self._user if self._user >= 0 else os.geteuid()
         added, folders = added_to(environment), []
-        with suppress(OSError), os.scandir(_SHARED_MEMORY) as found:
+        with suppress(OSError), os.scandir(SHARED_MEMORY) as found:
             if any(each.stat(follow_symlinks=False).st_uid == user for each in found):
-                folders = [Path(_SHARED_MEMORY)]
+                folders = [Path(SHARED_MEMORY)]
         self._home(side)
         caches = list(added)
         for wanted, given in self._written[side].items():
@@ -443,11 +425,14 @@ class Landlocked(Sandbox):
             environment = ground.environments[side]
             wanted = caches(ground.write[side], ground.names, environment, ground.project)
             hidden = self._hidden(side, building=False)
+            covered, visible, sockets = self._covered(side, wanted)
             written = self._written[side] = {
-                each: self._shared(side, each) for each in wanted if not overlaps(each, hidden)
+                each: self._shared(side, each)
+                for each in wanted
+                if not overlaps(each, hidden)
+                and (not _below(os.path.realpath(each), covered) or _below(os.path.realpath(each), visible))
             }
-            self._homes[side] = home = make_home(at, self._place(side), environment, written)
-            self._at[side] = at
+            home = make_home(at, self._place(side), environment, written)
             owner = self._user if self._user >= 0 else os.geteuid()
             overlays, laid = list[tuple[str, str, str]](), dict[str, int]()
             for to, source in home.copied.items():
@@ -457,47 +442,48 @@ class Landlocked(Sandbox):
                 if plain and Path(real).is_dir() and Path(real).stat().st_uid == owner:
                     laid[to] = len(overlays)
                     overlays.append((f"{at}/{to}", real, f"{ground.work}/changed-{side}-{laid[to]}"))
-            self._rooms[side] = room = self._room(side, overlays)
+            has_files = "files" in namespaces()
+            room = Room(sorted(covered), sorted(visible), sockets, overlays) if has_files else Room()
+            self._rooms[side] = room
+            self._homes[side], self._at[side] = home, at
             for to, source in home.copied.items():
                 if str(laid.get(to)) not in room.had:
                     copy(source, at / to)
             self.own(at)
         return self._homes[side]
 
-    def _room(self, side: Side, overlays: Sequence[tuple[str, str, str]]) -> Room:
-        """Make the namespaces of a side: what is temporary or leads to servers of the machine is covered."""
+    def _covered(self, side: Side, caches: Collection[Path]) -> tuple[set[str], set[str], list[str]]:
+        """Return directories of a side that are covered, what stays visible in them, and sockets that are covered.
+
+        These are temporary, or of servers. Of a proposal, base alone says what stays visible.
+        """
         if "files" not in namespaces():
-            return Room()
-        ground, environment = self._ground, self._ground.environments[side]
+            return set(), set(), []
+        ground, environment = self._ground, self._ground.environments["base" if self._ground.copied else side]
         own = [ground.work, ground.project, ground.git, *([ground.kept] if ground.kept is not None else [])]
+        own += () if ground.copied else caches
         trusted = [environment.get("SSH_AUTH_SOCK", ""), *(ground.write["base"] or [])]
         kept = {os.path.realpath(each) for each in trusted if os.path.isabs(each)}  # noqa: PTH117
-        temporary, servers = ({os.path.realpath(each) for each in found} for found in (_TEMPORARY, _SERVERS))
+        temporary, servers = ({os.path.realpath(each) for each in found} for found in (TEMPORARY, _SERVERS))
         # what is all of one of them needs it whole
-        whole = {os.path.realpath(each) for each in (*map(str, own), environment.get("HOME", "/"))}
-        covered = {each for each in (temporary | servers) - whole if Path(each).is_dir()}
-        told: list[str] = _IN_TEMPORARY.findall(" ".join((ground.texts, *environment.values())))
-        told += map(str, (*own, *self._written[side], sys.prefix, sys.executable, __file__))
-        told += _linked(environment.get("PATH", ""))
-        named = {place for each in told for place in _places(each)}
-        visible = {each for each in kept if any(each.startswith(f"{above}/") for above in covered)}
+        whole = kept | {os.path.realpath(each) for each in (*map(str, own), environment.get("HOME", "/"))}
+        covered = {each for each in (temporary | servers) - whole if os.path.isdir(each)}  # noqa: PTH112
+        paths = map(str, (*own, sys.prefix, sys.executable, __file__))
+        told = in_sight((*ground.texts, *environment.values()), environment.get("PATH", ""), paths)
+        visible = {each for each in kept if _below(each, covered)}
         for above in covered & temporary:
-            for each in named:
-                if each.startswith(f"{above}/") and (each in kept or not Path(each).is_socket()):
-                    # with all that belongs to it
-                    visible.add(f"{above}/{each[len(above) + 1 :].partition('/')[0]}")
-        if any(each.startswith(f"{_SHARED_MEMORY}/") for each in visible):
+            # with all that belongs to it
+            visible |= {
+                f"{above}/{each[len(above) + 1 :].partition('/')[0]}"
+                for each in told
+                if each.startswith(f"{above}/") and (each in kept or not _is_socket(each))
+            }
+        if any(_below(each, {SHARED_MEMORY}) for each in visible):
             # what is written there would be written in what stays visible
-            covered.discard(_SHARED_MEMORY)
+            covered.discard(SHARED_MEMORY)
         names = [*_SOCKETS, *(each.partition(":")[2] for each in environment.values() if each.startswith("unix:"))]
-        sockets = {os.path.realpath(each) for each in names if Path(each).is_socket()} - kept
-        files = [
-            each
-            for each in sockets
-            if not any(each.startswith(f"{above}/") for above in covered)
-            or any(each.startswith(f"{again}/") for again in visible)
-        ]
-        return Room(sorted(covered), sorted(visible), files, overlays)
+        sockets = {os.path.realpath(each) for each in names if _is_socket(each)} - kept
+        return covered, visible, [each for each in sockets if not _below(each, covered) or _below(each, visible)]
 
     def _shared(self, side: Side, cache: Path) -> Path | Copied:
         """Return what commands get for a cache: what stays for the next run, or a copy where nothing may."""
@@ -575,7 +561,7 @@ class Landlocked(Sandbox):
             yield Rule(path, WRITE)
         # perfgate writes and reads there by name, so a command can put nothing in the place of a file
         yield Rule(outputs(self._ground.outputs, side), REOPEN)
-        for writable in {_SHARED_MEMORY, *room.writable}:
+        for writable in {SHARED_MEMORY, *room.writable}:
             yield Rule(self.sees(side, writable), WRITE)
         for name in _DEVICES:
             yield Rule(Path("/dev", name), DEVICE)
@@ -609,7 +595,7 @@ class Room:
         self.descriptor, self.had, self.why, self.root = -1, frozenset[str](), "", ""
         self.covered, self.visible = covered, visible
         self.writable = [
-            each for each in covered if each in _TEMPORARY and not any(path.startswith(f"{each}/") for path in visible)
+            each for each in covered if each in TEMPORARY and not any(path.startswith(f"{each}/") for path in visible)
         ]
         self._process: subprocess.Popen[bytes] | None = None
         if sys.platform != "linux":

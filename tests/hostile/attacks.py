@@ -63,6 +63,18 @@ def thread_kill(pid: str, tid: str) -> None:
     call(TGKILL, int(pid), int(tid), signal.SIGSTOP)
 
 
+def lower(pid: str) -> None:
+    """Lower a limit as far as it is, which is within everybody's rights, by both ways of 64 bits to call it."""
+    import resource
+
+    limit = resource.prlimit(int(pid), resource.RLIMIT_CPU)
+    if os.uname().machine == "x86_64":
+        packed = b"".join((each & (1 << 64) - 1).to_bytes(8, "little") for each in limit)
+        if libc.syscall(0x40000000 | 302, int(pid), int(resource.RLIMIT_CPU), packed, None) >= 0:
+            return
+    resource.prlimit(int(pid), resource.RLIMIT_CPU, limit)
+
+
 def ptrace(pid: str) -> None:
     libc.ptrace.restype = ctypes.c_long
     if libc.ptrace(16, int(pid), 0, 0) < 0:

@@ -82,3 +82,27 @@ def test_is_not_reached(stage: Stage, way: str) -> None:
     assert "REACHED" not in stage.shown, stage.shown
     assert stage.code == 0, stage.shown
     assert stage.report["run"]["sandbox"]["network"] == "off"
+
+
+NAMES = """\
+[build]
+command = "grep -r s[e]cret FOLDER ~/ >&2; exit 3"
+write = ["FOLDER", "/tmp"]
+[env]
+set = {TOOLS = "FOLDER", HOME = "/tmp"}
+"""
+
+
+@pytest.mark.skipif(examined("auto").files != "own", reason="this system refuses namespaces")
+def test_a_proposal_names_nothing_of_others(stage: Stage) -> None:
+    """What commands name in /tmp stays in sight, and is copied if it is called a cache: but not what head names."""
+    with tempfile.TemporaryDirectory(prefix="others-") as folder:
+        Path(folder, "note").write_text("a secret")
+        for each in (Path(folder), Path(folder, "note")):
+            each.chmod(0o755)
+        config = f'{PLAN}BUILD[[benchmark]]\nname = "b"\ncommand = "true"\n'
+        named = config.replace("BUILD", NAMES.replace("FOLDER", folder))
+        stage.commit(config.replace("BUILD", ""), {"x": "1"}, {"perfgate.toml": named})
+        stage.check(CI="true", GITHUB_ACTIONS="true", GITHUB_EVENT_NAME="pull_request")
+        assert "a secret" not in stage.shown
+        assert "exit 3" in stage.shown, stage.shown

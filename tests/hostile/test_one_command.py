@@ -148,6 +148,16 @@ def test_other_processes_are_not_signalled(arena: Arena, sandbox: Landlocked, vi
     assert arena.attacks(sandbox, attacks) == ["refused EPERM"] * len(attacks)
 
 
+def test_limits_of_other_processes_are_not_lowered(arena: Arena, sandbox: Landlocked, victim: int) -> None:
+    """A second of CPU time would end each process of the user; root's commands reach the thread that started them."""
+    # of its own it sets them, as setrlimit(2) does
+    own = arena.sh(sandbox, "ulimit -n 100 && ulimit -n")
+    assert not own.status
+    assert arena.attack(sandbox, "lower", 0) == "done"
+    assert arena.attacks(sandbox, [("lower", pid) for pid in (victim, os.getpid())]) == ["refused EPERM"] * 2
+    assert arena.attack(sandbox, "own_child", "lower") == "refused EPERM"
+
+
 def test_abstract_sockets_are_not_reached(arena: Arena, sandbox: Landlocked) -> None:
     name = f"perfgate-{secrets.token_hex(4)}"
     with socket.socket(socket.AF_UNIX) as listening:

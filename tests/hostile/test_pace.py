@@ -11,7 +11,7 @@ import ctypes, glob, os, resource, struct
 call = ctypes.CDLL(None).syscall
 X86 = os.uname().machine == "x86_64"
 def attributes(**more):
-    own = {"policy": 0, "nice": 0, "runtime": 0, **more}
+    own = {"policy": 0, "nice": os.getpriority(os.PRIO_PROCESS, 0), "runtime": 0, **more}
     return struct.pack("=IIQiIQQQ", 48, own["policy"], 0, own["nice"], 0, own["runtime"], 0, 0)
 def parent(pid):
     return int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
@@ -36,16 +36,27 @@ HOW = {
     "nice": "os.setpriority(os.PRIO_PROCESS, pid, 19)",
     "policy": "os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0))",
     "processors": "os.sched_setaffinity(pid, {min(os.sched_getaffinity(0))})",
-    "limits": "resource.prlimit(pid, resource.RLIMIT_STACK, (1 << 20, 1 << 20))",
 }
+LIMITS = "resource.prlimit(pid, resource.RLIMIT_CPU, (1, 1))"
+
+
+def attacked(stage: Stage, how: str) -> None:
+    config = f'[gate]\nthreshold = "2000%"\n{PLAN}[[benchmark]]\nname = "b"\ncommand = "python3 -IS slow.py"\n'
+    stage.commit(config, {"slow.py": ""}, {"slow.py": SLOW.replace("HOW", how)})
+    stage.check(PERFGATE_TRACEBACK="1")
 
 
 @pytest.mark.parametrize("how", HOW)
 def test_is_found_before_base_is_started_again(stage: Stage, how: str) -> None:
     """As root too: the thread that starts a command is inside, and so the other user's."""
-    config = f'{PLAN}[[benchmark]]\nname = "b"\ncommand = "python3 -IS slow.py"\n'
-    stage.commit(config, {"slow.py": ""}, {"slow.py": SLOW.replace("HOW", HOW[how])})
-    stage.check()
+    attacked(stage, HOW[how])
     assert stage.code == 4, stage.shown
     assert "changed the " in stage.shown
     assert "head" in stage.shown
+
+
+def test_nobody_is_ended_by_a_limit(stage: Stage) -> None:
+    """What is lowered only root raises again, and a second of CPU time ends perfgate itself: the kernel refuses it."""
+    attacked(stage, LIMITS)
+    assert stage.code == 0, stage.shown
+    assert stage.verdict("b") != "none"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -184,7 +185,7 @@ def test_what_is_temporary_is_a_sides_own(ground: Ground, tmp_path: Path) -> Non
         for each in named:
             Path(each).touch()
             stack.callback(os.unlink, each)
-        sandbox = stack.enter_context(opened(replace(ground, texts=f"cat {named[0]}")))
+        sandbox = stack.enter_context(opened(replace(ground, texts=[f"cat {named[0]}"])))
         assert ran(ground, sandbox, "base", f"cat {named[0]}; ls /dev/shm; echo 1 > /dev/shm/message") == ""
         assert ran(ground, sandbox, "base", "cat /dev/shm/message") == "1"
         assert ran(ground, sandbox, "head", "cat /dev/shm/message").startswith("exit")
@@ -195,21 +196,40 @@ def test_what_is_temporary_is_a_sides_own(ground: Ground, tmp_path: Path) -> Non
         assert ran(ground, sandbox, "base", "cat /dev/shm/message").startswith("exit")
 
 
+TOLD = {
+    "a link on PATH to a link": ("ln -s /bin $A/version; ln -s $A/version/sh bin/tool", "tool -c 'echo it runs'"),
+    "a script's interpreter": ("cp /bin/sh $A/sh; printf '#!$A/sh\\necho it runs' > bin/tool", "tool"),
+    "a script by env": ("cp /bin/sh $A/own-sh; printf '#!/usr/bin/env own-sh\\necho it runs' > bin/tool", "PATH=$PATH:$A tool"),
+    "a wrapper": ("cp /bin/sh $A/sh; printf '#!/bin/sh\\nexec $A/sh -c \"echo it runs\"' > bin/tool", "tool"),
+    "a variable's link": ("echo it runs > $A/said; ln -s $A lib", "cat $LIBRARIES/said"),
+    "a command's link": ("echo it runs > $A/said; ln -s $A named", "cat $T/named/said"),
+    "packages of Python": ("mkdir -p lib/python3.0/site-packages; echo $A > lib/python3.0/site-packages/x.pth; echo it runs > $A/said", "cat $(cat $T/lib/python3.0/site-packages/x.pth)/said"),
+    "an environment of Python": ("echo home = $A > pyvenv.cfg; echo it runs > $A/said", "cat $(sed 's/.*= //' $T/pyvenv.cfg)/said"),
+}  # fmt: skip
+"""What a tool's maker has put into a directory of a while, and how commands find it."""
+
+
 @pytest.mark.skipif("files" not in namespaces(), reason="this system refuses namespaces")
-def test_links_through_what_is_temporary_lead_on(ground: Ground, tmp_path: Path) -> None:
-    """An environment's Python is a link to the one that made it, and that may be a link in a directory of a while."""
-    away = Path(f"/tmp/linked-{tmp_path.name}-{os.getpid()}")
-    away.mkdir()
-    try:
-        (away / "version").symlink_to("/bin")
-        (tmp_path / "bin").mkdir()
-        (tmp_path / "bin/shell").symlink_to(os.path.relpath(away / "version/sh", tmp_path / "bin"))
-        environment = {**ground.environments["base"], "PATH": f"{tmp_path / 'bin'}:{os.defpath}"}
-        linked = replace(ground, environments=dict.fromkeys(SIDES, environment))
-        with opened(linked) as sandbox:
-            assert ran(linked, sandbox, "base", f"shell -c 'echo it runs'; {away}/version/sh -c ls") == "it runs"
-    finally:
-        remove_tree(away)
+@pytest.mark.parametrize("temporary", ["/tmp", "/var/tmp", "/dev/shm"])
+def test_what_commands_are_told_of_stays_in_sight(ground: Ground, tmp_path: Path, temporary: str) -> None:
+    for number, (make, use) in enumerate(TOLD.values()):
+        away, place = Path(f"{temporary}/told-{os.getpid()}-{number}"), tmp_path / f"place-{number}"
+        away.mkdir()
+        (place / "bin").mkdir(parents=True)
+        try:
+            subprocess.run(["sh", "-c", make.replace("$A", str(away)) + "; chmod +x bin/*"], cwd=place, stderr=-3)
+            told = {**ground.environments["base"], "PATH": f"{place}/bin:{os.defpath}", "LIBRARIES": f"x:{place}/lib"}
+            script = use.replace("$LIBRARIES", f"{place}/lib").replace("$T", str(place)).replace("$A", str(away))
+            work = ground.work / str(number)
+            for each in ("outputs", *SIDES):
+                (work / each).mkdir(parents=True)
+            named = replace(
+                ground, environments=dict.fromkeys(SIDES, told), work=work, outputs=work / "outputs", texts=[script]
+            )
+            with opened(named) as sandbox:
+                assert ran(named, sandbox, "base", script) == "it runs", make
+        finally:
+            remove_tree(away)
 
 
 @pytest.mark.skipif("files" not in namespaces(), reason="this system refuses namespaces")
