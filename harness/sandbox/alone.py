@@ -2,7 +2,8 @@
 
 Started by itself (`python -I -S alone.py`) it reads a marshalled tuple (directories that are covered by empty ones,
 paths in them that stay, files that are covered, [(directory, what it shows, a directory for what is changed), ...]). It
-answers with a line: which of "network", "files" and the numbers of the directories there are. It stays until its
+answers with a line: which of "network", "files" and the numbers of the directories there are, and "! " before what the
+system said where it refused some. It stays until its
 standard input ends: whoever enters its namespaces (harness/sandbox/enter.py) names it. It imports nothing of perfgate,
 so that the small programs that stand before commands can use it. namespaces(7), user_namespaces(7) and the kernel's
 Documentation/filesystems/overlayfs.rst are the sources.
@@ -10,6 +11,7 @@ Documentation/filesystems/overlayfs.rst are the sources.
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import marshal
 import os
@@ -99,12 +101,13 @@ def _lay_over(directory: str, shown: str, changes: str) -> None:
 
 def _hold() -> None:
     *room, overlays = marshal.load(sys.stdin.buffer)  # noqa: S302  # perfgate's own words
-    had = ["network", "files"]
+    had, why = ["network", "files"], ""
     try:
         unshare(NEW_NETWORK | NEW_MOUNTS)
         _furnish(*room)
-    except OSError:
+    except OSError as error:
         had.remove("files")
+        why = f" ! {error.strerror}"
         overlays = []
         unshare(NEW_NETWORK)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
@@ -117,7 +120,7 @@ def _hold() -> None:
             had.append(str(number))
         except OSError:
             continue
-    os.write(1, f"{' '.join(had)}\n".encode())
+    os.write(1, f"{' '.join(had)}{why}\n".encode())
     os.read(0, 1)
 
 
@@ -125,4 +128,5 @@ if __name__ == "__main__":
     try:
         _hold()
     except OSError as error:
-        os.write(1, f"! {error.strerror}\n".encode())
+        limited = "a limit in /proc/sys/user is reached"  # as namespaces(7) calls it: "No space left on device"
+        os.write(1, f"! {limited if error.errno == errno.ENOSPC else error.strerror}\n".encode())

@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.endtoend)
 
 
-def _python(uid: int | None) -> list[str]:
+def started_by(uid: int | None) -> list[str]:
     """Return how perfgate is started by a user, who may not reach the environment of these tests."""
     names = (sys.executable, f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}")
     paths = [str(ROOT), *(each for each in sys.path if each.endswith("site-packages"))]
@@ -62,7 +62,7 @@ class Stage:
 
     def __init__(self, root: Path, uid: int | None) -> None:
         self.root, self.home, self.uid = root, root / "home", uid
-        self._python = _python(uid)
+        self._python = started_by(uid)
         self.home.mkdir()
         self.project = Project(root / "project")
         self.code, self.shown = -1, ""

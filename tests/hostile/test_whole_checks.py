@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -252,18 +253,25 @@ def test_temporary_files_that_are_cleared_are_the_sides_own(machine: Machine) ->
     assert machine.code == 0
 
 
-@pytest.mark.parametrize("wanted", ["require", "auto"])
-def test_a_system_without_landlock(machine: Machine, wanted: str) -> None:
+@pytest.mark.parametrize(
+    ("wanted", "missing"), [("require", "landlock"), ("auto", "landlock"), ("require", "namespaces")]
+)
+def test_a_system_without(machine: Machine, wanted: str, missing: str) -> None:
     """As a container's filter of system calls refuses it."""
     machine.commit(plan(SPAWN, plan=f'sandbox = "{wanted}"'), bench="")
-    filtered = (sys.executable, "-I", str(Path(__file__).with_name("without_landlock.py")))
+    filtered = (sys.executable, "-I", str(Path(__file__).with_name("without.py")), missing)
     more = ("--base", "HEAD~1", "--head", "HEAD", "--set", "build.command=:")
     done = machine.perfgate("check", *more, before=filtered)
-    if wanted == "require":
+    if (wanted, missing) == ("require", "landlock"):
         assert done.returncode == 2, done.stdout + done.stderr
         (line,) = done.stderr.splitlines()
         assert 'plan.sandbox = "require"' in line
-    else:
-        assert done.returncode == 0, done.stdout + done.stderr
+        return
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = machine.report()["run"]["sandbox"]
+    if missing == "landlock":
         assert "sandbox: off" in done.stderr
-        assert machine.report()["run"]["sandbox"]["why"] in ("kernel", "refused")
+        assert found["why"] in ("kernel", "refused")
+    else:
+        assert re.search(r"sandbox: on .*refuses commands .*Operation not permitted", done.stderr)
+        assert (found["network"], found["files"]) == ("on", "machine")
