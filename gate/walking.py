@@ -200,6 +200,21 @@ def open_beneath(root: Path, inner: str | PurePath, standing: Path | None = None
             os.close(each)
 
 
+def beginning(path: Path | str, most: int) -> bytes:
+    """Return the first bytes of a program, or of another regular file; none where there is no such file.
+
+    Links lead anywhere: what is read here is compared and never shown. A pipe or a file of the kernel, which would
+    not end, gives nothing.
+    """
+    with suppress(OSError, ValueError):
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            return os.read(fd, most) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+        finally:
+            os.close(fd)
+    return b""
+
+
 def _enter(name: str, opened: list[int], *, last: bool) -> str | None:
     """Open a name in the directory that was opened last; of a link, return where it leads."""
     mode = os.stat(name, dir_fd=opened[-1], follow_symlinks=False).st_mode

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gate.walking import beginning
+
 _MOST = 4096
 """Bytes of a script that are looked at; shims are shorter."""
 _SECONDS = 5.0
@@ -93,10 +95,9 @@ def _manager(path: str) -> str | None:
     """Return the manager of a shim, by its name or its path; None: it is no shim."""
     try:
         real = Path(path).resolve()
-        with real.open("rb") as file:
-            text = file.read(_MOST).decode("utf-8", "replace")
     except OSError:
         return None
+    text = beginning(real, _MOST).decode("utf-8", "replace")
     name = Path(path).name
     if name == _NVM and "nvm.sh" in text:
         return "nvm"
@@ -177,8 +178,4 @@ def is_native(command: str | Sequence[str], environment: Mapping[str, str], dire
     path = directory / words[0] if "/" in words[0] else shutil.which(words[0], path=environment.get("PATH", os.defpath))
     if path is None or any(_RUNS_OTHERS.fullmatch(name) for name in (Path(path).name, Path(path).resolve().name)):
         return False
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(4) in _MAGIC
-    except OSError:
-        return False
+    return beginning(path, 4) in _MAGIC

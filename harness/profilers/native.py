@@ -6,10 +6,10 @@ import os
 import posixpath
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from gate.walking import beginning
 from harness.process.execute import find_program
 from harness.profilers.profiler import Subject
 
@@ -44,19 +44,16 @@ def is_native(subject: Subject, *, go: bool) -> bool:
     if program is None or not program.is_file():
         # such as a shell's own word, behind which a program comes
         return True
-    with suppress(OSError), program.open("rb") as file:
-        first = file.read(256).split(b"\n", 1)[0]
-        if first.startswith(_SCRIPT):
-            return b"sh" in first
+    first = beginning(program, 256).split(b"\n", 1)[0]
+    if first.startswith(_SCRIPT):
+        return b"sh" in first
     return go or not is_go(program)
 
 
 @lru_cache
 def is_go(program: Path) -> bool:
     """Return whether a program was compiled by Go."""
-    with suppress(OSError), program.open("rb") as file:
-        return file.read(4) == _ELF and _GO in file.read(1 << 26)
-    return False
+    return beginning(program, len(_ELF)) == _ELF and _GO in beginning(program, 1 << 26)
 
 
 _INSTALL = {

@@ -6,12 +6,12 @@ import math
 import os
 import re
 from collections import defaultdict
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
+from gate.walking import beginning
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command
 from harness.profilers.native import Places
@@ -53,11 +53,7 @@ class Python(Profiler):
         """Return whether the command starts Python, by its name or its first line."""
         if subject.benchmark.measured.suite:
             return subject.benchmark.instrument in _SUITES
-        first = b""
-        with suppress(OSError):
-            if subject.program is not None:
-                with subject.program.open("rb") as file:
-                    first = file.readline(200)
+        first = beginning(subject.program, 200).split(b"\n", 1)[0] if subject.program is not None else b""
         return subject.names(_INTERPRETER) or bool(re.match(rb"#!.*\b(?:python|pypy)", first))
 
     def effort(self, subject: Subject) -> Effort:

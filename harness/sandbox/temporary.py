@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from glob import glob
 
+from gate.walking import beginning
+
 SHARED_MEMORY = "/dev/shm"  # noqa: S108  # semaphores of all programs are there
 TEMPORARY = ("/tmp", "/var/tmp", SHARED_MEMORY)  # noqa: S108  # they are covered
 _NAMED = re.compile(r"/(?:tmp|var/tmp|dev/shm)/[^\s:;,\"'=)]+")
@@ -56,11 +58,11 @@ def _of_folder(folder: str) -> Iterator[str]:
 
 def _named_by(path: str, begins: bytes = b"") -> Iterator[str]:
     """Yield what the beginning of a file names in directories for temporary files."""
-    with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
-        if file.read(len(begins)) == begins:
-            text = file.read(_MOST_READ).decode("utf-8", "replace")
-            yield from (_ABSOLUTE.findall(text)[:1] if begins else ())
-            yield from _NAMED.findall(text)
+    read = beginning(path, _MOST_READ)
+    if read.startswith(begins):
+        text = read.decode("utf-8", "replace")
+        yield from (_ABSOLUTE.findall(text.partition("\n")[0]) if begins else ())
+        yield from _NAMED.findall(text)
 
 
 def _places(path: str) -> Iterator[str]:
