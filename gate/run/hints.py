@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 
@@ -43,6 +44,7 @@ _KEPT_APART = {
     r"": 'write below `$PWD`, for example with `PREFIX="$PWD/inst"`',
 }
 """By what a build runs: how it writes into its own tree. The first that fits counts."""
+_COVERED = re.compile(r"(/(?:tmp|var/tmp|dev/shm)/[^\s:;,\"')]+)[^\n]*(?:no such file|not found)", re.IGNORECASE)
 _PRIVILEGES = re.compile(r"no new privileges|operation not permitted", re.IGNORECASE)
 
 
@@ -56,6 +58,11 @@ def kept_apart(commands: Iterable[str]) -> str:
 def was_refused(told: str) -> bool:
     """Return whether a program says that the system refused it something, as a sandbox does."""
     return _REFUSED.search(told) is not None
+
+
+def out_of_sight(told: str) -> str | None:
+    """Return a temporary path that a program did not find, though it is there."""
+    return next(filter(os.path.lexists, _COVERED.findall(told)), None)
 
 
 def hints(job: Job) -> Hint:
@@ -72,11 +79,17 @@ def hints(job: Job) -> Hint:
         if failure.kind == "outside":
             return kept_apart(builds)
         found = missing(failure, unstarted)
+        covered = out_of_sight(failure.stderr) if sandboxed else None
+        if found is None and covered is not None:
+            return (
+                f"{covered} is there, but of what is temporary commands see only what PATH, a variable, a command or "
+                "[build] write names: name it there (of a pull request base must)"
+            )
         if found is None and sandboxed and was_refused(failure.stderr):
             cure = kept_apart(builds) if failure.kind == "build" else "let the benchmark write there"
             more = ", or try `--set plan.sandbox=off`" if _PRIVILEGES.search(failure.stderr) else ""
             return (
-                "the sandbox lets commands write their own tree, $TMPDIR and new files in $HOME only: "
+                "the sandbox lets commands write their own tree, $TMPDIR (not /tmp) and new files in $HOME only: "
                 f"{cure} ([build] write is for caches that both sides only add to){more}"
             )
         if found is None or failure.side != "base" or shares["head"] <= shares["base"]:

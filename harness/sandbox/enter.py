@@ -30,12 +30,12 @@ _IOPRIO_GET = {"x86_64": 252, "aarch64": 31, "riscv64": 31}
 _SET_SCHEDULING = {"x86_64": 314, "aarch64": 274, "riscv64": 274}
 _GET_SCHEDULING = {"x86_64": 315, "aarch64": 275, "riscv64": 275}
 _SECCOMP = {"x86_64": 317, "aarch64": 277, "riscv64": 277}
-_SET_LIMITS = {
-    "x86_64": (0xC000003E, 302, 0x40000003, 340),
-    "aarch64": (0xC00000B7, 261, 0x40000028, 369),
-    "riscv64": (0xC00000F3, 261, 0x400000F3, 261),
+_FILTERED = {
+    "x86_64": (0xC000003E, 302, 304, 0x40000003, 340, 342),
+    "aarch64": (0xC00000B7, 261, 265, 0x40000028, 369, 371),
+    "riscv64": (0xC00000F3, 261, 265, 0x400000F3, 261, 265),
 }
-"""prlimit64: AUDIT_ARCH of linux/audit.h and the number, then those of the machine's programs of 32 bits."""
+"""AUDIT_ARCH of linux/audit.h, prlimit64 and open_by_handle_at; then those of the machine's programs of 32 bits."""
 MACHINES = frozenset(_PRCTL)
 """Whose system calls are known."""
 _DUMPABLE, _KEEPCAPS, _SECUREBITS, _NO_NEW_PRIVS, _AMBIENT, _RAISE = 4, 8, 28, 38, 47, 2  # linux/prctl.h
@@ -78,7 +78,7 @@ def enter(ruleset: int, user: int = -1, room: int = -1, kinds: int = 0) -> None:
     if user >= 0:
         _become(call, machine, user)
     _do("no_new_privs", call(prctl, _NO_NEW_PRIVS, 1, 0, 0, 0))
-    _keep_limits(call, machine)
+    _filter(call, machine)
     _do("landlock_restrict_self", call(RESTRICT_SELF, ruleset, 0))
     # a program that has the ruleset could add to it, for whatever enters it next
     for descriptor in (ruleset, room):
@@ -172,21 +172,24 @@ def _become(call: Callable[..., int], machine: str, user: int) -> None:
         _do("capset", call(_CAPSET[machine], head, _words(0, 0, 0, 0, 0, 0)))
 
 
-def _keep_limits(call: Callable[..., int], machine: str) -> None:
-    """Let what starts here set no limits of other processes: a second of CPU time would end all of the user's.
+def _filter(call: Callable[..., int], machine: str) -> None:
+    """Refuse what Landlock does not see: limits of other processes, and files by their handles.
 
-    Landlock does not see that, and what is lowered only root raises again. Where there is no seccomp it stays so.
+    A second of CPU time would end all processes of the user, and what is lowered only root raises again; with the right
+    to read everything a handle leads to the names in what is covered. Where there is no seccomp it stays so.
     """
-    native, number, narrow, narrow_number = _SET_LIMITS[machine]
+    native, limits, handles, narrow, narrow_limits, narrow_handles = _FILTERED[machine]
     steps = (
         (_LOAD, 0, 0, 4),  # seccomp_data.arch
-        (_IF, 0, 3, native),
+        (_IF, 0, 4, native),
         (_LOAD, 0, 0, 0),  # its number
         (_AND, 0, 0, 0xBFFFFFFF),  # x32 adds a bit
-        (_IF, 3, 9, number),
-        (_IF, 0, 8, narrow),
+        (_IF, 5, 0, limits),
+        (_IF, 11, 10, handles),
+        (_IF, 0, 9, narrow),
         (_LOAD, 0, 0, 0),
-        (_IF, 0, 6, narrow_number),
+        (_IF, 1, 0, narrow_limits),
+        (_IF, 7, 6, narrow_handles),
         (_LOAD, 0, 0, 16),  # whose limits: 0 is the caller
         (_IF, 4, 0, 0),
         (_LOAD, 0, 0, 32),  # the new ones: a null pointer only asks

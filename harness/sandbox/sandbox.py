@@ -424,7 +424,8 @@ class Landlocked(Sandbox):
             ground, at = self._ground, self._ground.work / f"home-{side}"
             environment = ground.environments[side]
             wanted = caches(ground.write[side], ground.names, environment, ground.project)
-            hidden = self._hidden(side, building=False)
+            # whoever writes the work directory writes the other side's tree
+            hidden = [*self._hidden(side, building=False), ground.work]
             covered, visible, sockets = self._covered(side, wanted)
             written = self._written[side] = {
                 each: self._shared(side, each)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
-from gate.run.hints import kept_apart, was_refused
+from gate.run.hints import kept_apart, out_of_sight, was_refused
 
 
 @pytest.mark.parametrize(
@@ -45,3 +48,18 @@ def test_other_failures(told: str) -> None:
 )
 def test_how_a_build_writes_into_its_tree(commands: list[str], cure: str) -> None:
     assert cure in kept_apart(commands)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "sh: 1: {}/tool: not found", "cat: {}/tool: No such file or directory", "open('{}/tool'): no such file\nx",
+        "cc: error: {}/tool: No such file or directory",
+    ],
+)  # fmt: skip
+def test_what_the_sandbox_covers(told: str) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        assert out_of_sight(told.format(folder)) is None
+        Path(folder, "tool").touch()
+        assert out_of_sight(told.format(folder)) == f"{folder}/tool"
+        assert out_of_sight(f"wrote {folder}/tool\n") is None
