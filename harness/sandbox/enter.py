@@ -31,11 +31,13 @@ _SET_SCHEDULING = {"x86_64": 314, "aarch64": 274, "riscv64": 274}
 _GET_SCHEDULING = {"x86_64": 315, "aarch64": 275, "riscv64": 275}
 _SECCOMP = {"x86_64": 317, "aarch64": 277, "riscv64": 277}
 _FILTERED = {
-    "x86_64": (0xC000003E, 302, 304, 0x40000003, 340, 342),
-    "aarch64": (0xC00000B7, 261, 265, 0x40000028, 369, 371),
-    "riscv64": (0xC00000F3, 261, 265, 0x400000F3, 261, 265),
+    "x86_64": ((0xC000003E, 302, 304, 16), (0xC000003E, 302, 304, 514), (0x40000003, 340, 342, 54)),
+    "aarch64": ((0xC00000B7, 261, 265, 29), (0x40000028, 369, 371, 54)),
+    "riscv64": ((0xC00000F3, 261, 265, 29), (0x400000F3, 261, 265, 29)),
 }
-"""AUDIT_ARCH of linux/audit.h, prlimit64 and open_by_handle_at; then those of the machine's programs of 32 bits."""
+"""AUDIT_ARCH of linux/audit.h, prlimit64, open_by_handle_at and ioctl: of 64 bits, of x32, of the programs of 32 bits."""
+_SET_ATTRIBUTES = 469  # file_setattr
+_SET_FLAGS = (0x40086602, 0x40046602, 0x401C5820)  # FS_IOC_SETFLAGS, that of 32 bits, FS_IOC_FSSETXATTR
 MACHINES = frozenset(_PRCTL)
 """Whose system calls are known."""
 _DUMPABLE, _KEEPCAPS, _SECUREBITS, _NO_NEW_PRIVS, _AMBIENT, _RAISE = 4, 8, 28, 38, 47, 2  # linux/prctl.h
@@ -173,32 +175,37 @@ def _become(call: Callable[..., int], machine: str, user: int) -> None:
 
 
 def _filter(call: Callable[..., int], machine: str) -> None:
-    """Refuse what Landlock does not see: limits of other processes, and files by their handles.
+    """Refuse what Landlock does not see: limits of other processes, files by their handles, and flags of files.
 
     A second of CPU time would end all processes of the user, and what is lowered only root raises again; with the right
-    to read everything a handle leads to the names in what is covered. Where there is no seccomp it stays so.
+    to read everything a handle leads to the names in what is covered; and a flag makes all synchronous that base
+    writes. Where there is no seccomp it stays so.
     """
-    native, limits, handles, narrow, narrow_limits, narrow_handles = _FILTERED[machine]
-    steps = (
-        (_LOAD, 0, 0, 4),  # seccomp_data.arch
-        (_IF, 0, 4, native),
-        (_LOAD, 0, 0, 0),  # its number
-        (_AND, 0, 0, 0xBFFFFFFF),  # x32 adds a bit
-        (_IF, 5, 0, limits),
-        (_IF, 11, 10, handles),
-        (_IF, 0, 9, narrow),
-        (_LOAD, 0, 0, 0),
-        (_IF, 1, 0, narrow_limits),
-        (_IF, 7, 6, narrow_handles),
-        (_LOAD, 0, 0, 16),  # whose limits: 0 is the caller
-        (_IF, 4, 0, 0),
-        (_LOAD, 0, 0, 32),  # the new ones: a null pointer only asks
-        (_IF, 0, 3, 0),
-        (_LOAD, 0, 0, 36),
-        (_IF, 0, 1, 0),
-        (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, _EPERM),
-    )
+    deny, allow = (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)
+    steps: list[tuple[int, int, int, int]] = []
+    for architecture, limits, handles, control in _FILTERED[machine]:
+        steps += (
+            (_LOAD, 0, 0, 4),  # seccomp_data.arch
+            (_IF, 0, 19, architecture),
+            (_LOAD, 0, 0, 0),  # its number
+            (_AND, 0, 0, 0xBFFFFFFF),  # x32 adds a bit
+            (_IF, 15, 0, handles),
+            (_IF, 14, 0, _SET_ATTRIBUTES),
+            (_IF, 6, 0, limits),
+            (_IF, 0, 13, control),
+            (_LOAD, 0, 0, 24),  # what of a file
+            *((_IF, 10 - number, 0, value) for number, value in enumerate(_SET_FLAGS)),
+            allow,
+            (_LOAD, 0, 0, 16),  # whose limits: 0 is the caller
+            (_IF, 4, 0, 0),
+            (_LOAD, 0, 0, 32),  # the new ones: a null pointer only asks
+            (_IF, 0, 3, 0),
+            (_LOAD, 0, 0, 36),
+            (_IF, 0, 1, 0),
+            allow,
+            deny,
+        )
+    steps.append(allow)
     packed = array("Q", (code | yes << 16 | no << 24 | value << 32 for code, yes, no, value in steps))
     program = len(packed).to_bytes(8, sys.byteorder) + packed.buffer_info()[0].to_bytes(8, sys.byteorder)
     call(_SECCOMP[machine], _FILTER, _NO_MITIGATIONS, program)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import signal
@@ -156,6 +157,16 @@ def test_limits_of_other_processes_are_not_lowered(arena: Arena, sandbox: Landlo
     assert arena.attack(sandbox, "lower", 0) == "done"
     assert arena.attacks(sandbox, [("lower", pid) for pid in (victim, os.getpid())]) == ["refused EPERM"] * 2
     assert arena.attack(sandbox, "own_child", "lower") == "refused EPERM"
+
+
+def test_flags_of_files_are_not_set(arena: Arena, sandbox: Landlocked) -> None:
+    """Base's tree belongs to whoever head's commands run as, and `chattr +S` makes all slow that base writes there."""
+    base = arena.tree("base")
+    try:
+        fcntl.ioctl(os.open(base, os.O_RDONLY), 0x80086601, bytes(8))
+    except OSError:
+        pytest.skip("this file system has no flags")
+    assert arena.attacks(sandbox, [("flags", base), ("flags", arena.tree("head"))]) == ["refused EPERM"] * 2
 
 
 def test_abstract_sockets_are_not_reached(arena: Arena, sandbox: Landlocked) -> None:
