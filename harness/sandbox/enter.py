@@ -31,13 +31,16 @@ _SET_SCHEDULING = {"x86_64": 314, "aarch64": 274, "riscv64": 274}
 _GET_SCHEDULING = {"x86_64": 315, "aarch64": 275, "riscv64": 275}
 _SECCOMP = {"x86_64": 317, "aarch64": 277, "riscv64": 277}
 _FILTERED = {
-    "x86_64": ((0xC000003E, 302, 304, 16), (0xC000003E, 302, 304, 514), (0x40000003, 340, 342, 54)),
-    "aarch64": ((0xC00000B7, 261, 265, 29), (0x40000028, 369, 371, 54)),
-    "riscv64": ((0xC00000F3, 261, 265, 29), (0x400000F3, 261, 265, 29)),
-}
-"""AUDIT_ARCH of linux/audit.h, prlimit64, open_by_handle_at and ioctl: of 64 bits, of x32, of the programs of 32 bits."""
+    "x86_64": (
+        (0xC000003E, 302, 304, 16, 41), (0xC000003E, 302, 304, 514, 41), (0x40000003, 340, 342, 54, 359),
+    ),
+    "aarch64": ((0xC00000B7, 261, 265, 29, 198), (0x40000028, 369, 371, 54, 281)),
+    "riscv64": ((0xC00000F3, 261, 265, 29, 198), (0x400000F3, 261, 265, 29, 198)),
+}  # fmt: skip
+"""AUDIT_ARCH of linux/audit.h, prlimit64, open_by_handle_at, ioctl, socket: of 64 bits, x32, and 32 bits."""
 _SET_ATTRIBUTES = 469  # file_setattr
 _SET_FLAGS = (0x40086602, 0x40046602, 0x401C5820)  # FS_IOC_SETFLAGS, that of 32 bits, FS_IOC_FSSETXATTR
+_AF_VSOCK = 40
 MACHINES = frozenset(_PRCTL)
 """Whose system calls are known."""
 _DUMPABLE, _KEEPCAPS, _SECUREBITS, _NO_NEW_PRIVS, _AMBIENT, _RAISE = 4, 8, 28, 38, 47, 2  # linux/prctl.h
@@ -175,27 +178,30 @@ def _become(call: Callable[..., int], machine: str, user: int) -> None:
 
 
 def _filter(call: Callable[..., int], machine: str) -> None:
-    """Refuse what Landlock does not see: limits of other processes, files by their handles, and flags of files.
+    """Refuse what Landlock does not see: limits of other processes, files by handles, flags of files, the hypervisor.
 
     A second of CPU time would end all processes of the user, and what is lowered only root raises again; with the right
-    to read everything a handle leads to the names in what is covered; and a flag makes all synchronous that base
-    writes. Where there is no seccomp it stays so.
+    to read everything a handle leads to the names in what is covered; a flag makes all synchronous that base writes;
+    and no network namespace has AF_VSOCK. Where there is no seccomp it stays so.
     """
     deny, allow = (_RETURN, 0, 0, _EPERM), (_RETURN, 0, 0, _ALLOW)
     steps: list[tuple[int, int, int, int]] = []
-    for architecture, limits, handles, control in _FILTERED[machine]:
+    for architecture, limits, handles, control, sockets in _FILTERED[machine]:
         steps += (
             (_LOAD, 0, 0, 4),  # seccomp_data.arch
-            (_IF, 0, 19, architecture),
+            (_IF, 0, 22, architecture),
             (_LOAD, 0, 0, 0),  # its number
             (_AND, 0, 0, 0xBFFFFFFF),  # x32 adds a bit
-            (_IF, 15, 0, handles),
-            (_IF, 14, 0, _SET_ATTRIBUTES),
-            (_IF, 6, 0, limits),
-            (_IF, 0, 13, control),
+            (_IF, 18, 0, handles),
+            (_IF, 17, 0, _SET_ATTRIBUTES),
+            (_IF, 9, 0, limits),
+            (_IF, 6, 0, sockets),
+            (_IF, 0, 15, control),
             (_LOAD, 0, 0, 24),  # what of a file
-            *((_IF, 10 - number, 0, value) for number, value in enumerate(_SET_FLAGS)),
+            *((_IF, 12 - number, 0, value) for number, value in enumerate(_SET_FLAGS)),
             allow,
+            (_LOAD, 0, 0, 16),  # the family
+            (_IF, 7, 6, _AF_VSOCK),
             (_LOAD, 0, 0, 16),  # whose limits: 0 is the caller
             (_IF, 4, 0, 0),
             (_LOAD, 0, 0, 32),  # the new ones: a null pointer only asks

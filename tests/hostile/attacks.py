@@ -131,6 +131,11 @@ def abstract(name: str) -> None:
         one.connect("\0" + name)
 
 
+def hypervisor() -> None:
+    """Make what is connected with servers of the machine that this virtual one is on."""
+    socket.socket(40, socket.SOCK_STREAM).close()
+
+
 def handle_of(path: str) -> str:
     """Return the handle of a file, in hexadecimal digits."""
     made = ctypes.create_string_buffer(8 + 128)

@@ -177,6 +177,12 @@ def test_abstract_sockets_are_not_reached(arena: Arena, sandbox: Landlocked) -> 
         assert arena.attack(sandbox, "abstract", name) == "refused EPERM"
 
 
+def test_the_hypervisor_is_not_reached(arena: Arena, sandbox: Landlocked) -> None:
+    """Virtual machines have a line to the one that they are on, which belongs to no network."""
+    assert attacks.attempt("hypervisor") in ("done", "refused EAFNOSUPPORT")
+    assert arena.attack(sandbox, "hypervisor") == "refused EPERM"
+
+
 def test_rights_are_not_won_back(arena: Arena, sandbox: Landlocked) -> None:
     assert arena.attack(sandbox, "status", "NoNewPrivs") == "1"
     assert arena.attack(sandbox, "root").startswith("refused")
