@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from glob import glob
+from glob import escape, glob
 
 from gate.walking import beginning
 
@@ -52,7 +52,7 @@ def _of_folder(folder: str) -> Iterator[str]:
             elif each.is_file():
                 yield from _named_by(each.path, b"#!")
     for pattern in _OF_PYTHON:
-        for path in glob(f"{os.path.dirname(folder)}/{pattern}"):  # noqa: PTH120, PTH207
+        for path in glob(f"{escape(os.path.dirname(folder))}/{pattern}"):  # noqa: PTH120, PTH207
             yield from _named_by(path)
 
 
