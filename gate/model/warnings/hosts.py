@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model.names import Side
 from gate.model.warnings.base import Base, Weight
-from gate.units import format_duration, format_share, format_value, plural
+from gate.units import format_duration, format_share, format_value
 from gate.writing.phrases import joined, listed, machine
 from gate.writing.plain import distinct
 from gate.writing.sentences import Sentence, filled
@@ -156,18 +156,13 @@ class Throttled(Event, frozen=True):
 
 
 class Load(Event, frozen=True):
-    """Other programs were at work."""
-
+    says = "the load was {start:.1f} at the start, {end:.1f} at the end{processors:? on {processors:processor}}"
     start: float
     """Load average when measuring began."""
     end: float
     """Load average when it ended."""
     processors: float | None
     """Of the machine; None: not known."""
-
-    def _happened(self) -> str:
-        where = "" if self.processors is None else f" on {plural(round(self.processors), 'processor')}"
-        return f"the load was {self.start:.1f} at the start, {self.end:.1f} at the end{where}"
 
 
 class Pressure(Event, frozen=True):
@@ -183,24 +178,16 @@ class Pressure(Event, frozen=True):
 
 
 class Swapped(Event, frozen=True):
-    """Memory was swapped; in pages."""
-
+    says = "memory was swapped: {written:page} to disk, {read:.0f} back"
     written: float
     """Pages written to swap."""
     read: float
     """Pages read from swap."""
 
-    def _happened(self) -> str:
-        return f"memory was swapped: {plural(round(self.written), 'page')} to disk, {self.read:.0f} back"
-
 
 class ThermalThrottling(Event, frozen=True):
-    """Processors were slowed down for their heat."""
-
+    says = "thermal throttling: heat slowed the processors down {times:time}"
     times: float
-
-    def _happened(self) -> str:
-        return f"thermal throttling: heat slowed the processors down {plural(round(self.times), 'time')}"
 
 
 class OutOfMemory(Event, frozen=True):

@@ -15,7 +15,6 @@ import numpy as np
 
 from gate.model import Better
 from gate.model.study import (
-    AgainstFirst,
     Check,
     Factor,
     OneWay,
@@ -28,7 +27,7 @@ from gate.model.study import (
     Varies,
 )
 from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, measured, sd
-from gate.stats.design.tukey import Mean, against_first, tukey_kramer
+from gate.stats.design.tukey import Mean, tukey_kramer
 from gate.stats.family import holm
 from gate.stats.levels import Tops
 from gate.stats.ratio import LogPair, unpaired
@@ -57,7 +56,6 @@ def one_ways(
     confidence: float,
     *,
     errors: Mapping[str, Error] | None = None,
-    log: bool = False,
 ) -> list[OneWay]:
     """Return a table of each factor at each combination of the others, then one over the combinations ({}).
 
@@ -73,7 +71,6 @@ def one_ways(
 
     Args:
         errors: of factors that are compared by another error than that within the treatments of the table.
-        log: y is ln(value), so that a difference is a percentage of the value.
     """
     of, given = cells(units, factors), errors or {}
     found = []
@@ -83,13 +80,11 @@ def one_ways(
         whole = complete(own)
         if len(own) > 1 and whole:
             compared.append((whole, {}))
-        found += [_table(each, factor, at, confidence, given.get(factor.name), log=log) for each, at in compared]
+        found += [_table(each, factor, at, confidence, given.get(factor.name)) for each, at in compared]
     return found
 
 
-def _table(
-    of: Sequence[Box], factor: Factor, at: dict[str, Setting], confidence: float, error: Error | None, *, log: bool
-) -> OneWay:
+def _table(of: Sequence[Box], factor: Factor, at: dict[str, Setting], confidence: float, error: Error | None) -> OneWay:
     """Make a table of boxes that all have the same settings of the factor."""
     groups = list(zip(*(box.cells for box in of), strict=True))
     own = [factor.settings[code] for code in of[0].codes]
@@ -103,16 +98,6 @@ def _table(
         for group in groups
     ]
     compared = tukey_kramer(means, error.variance, error.df, confidence)
-    against = against_first(means, error.variance, error.df, confidence) if len(means) > 2 else []
-    first, firsts = means[0].value, []
-    for each in against:
-        change = each.difference
-        share = math.expm1(min(change, 700.0)) if log else change / first if first > 0 else None
-        firsts.append(
-            AgainstFirst(
-                setting=own[each.second], difference=change, percent=share, low=each.low, high=each.high, p=each.p
-            )
-        )
     rows = []
     for setting, group, mean, word in zip(own, groups, means, compared.letters, strict=True):
         y = np.concatenate([cell.y for cell in group])
@@ -133,7 +118,6 @@ def _table(
             )
             for pair in compared.pairs
         ],
-        firsts=firsts,
     )  # fmt: skip
 
 

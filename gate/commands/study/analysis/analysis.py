@@ -109,7 +109,7 @@ def analyse(observed: Observed, method: Method) -> Response:
     Raises:
         UserError: an abridgement that names what was not measured.
     """
-    units, values, factors, log = observed.units, observed.values, observed.factors, observed.scale == "log"
+    units, values, factors = observed.units, observed.values, observed.factors
     order, confidence = method.order, method.confidence
     varied = any(len(factor.settings) > 1 for factor in factors)
     lie = lie_of(observed)
@@ -150,7 +150,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         ranks=rank_tests(alike, factors),
         means=mean_intervals(units, factors, confidence, method.seed),
         spreads=varying,
-        one_ways=one_ways(units, factors, confidence, errors=_errors(linear), log=log),
+        one_ways=one_ways(units, factors, confidence, errors=_errors(linear)),
         trends=trends(units, factors, order, confidence, lie) if varied else [],
         percents=_percents(observed, confidence, lie),
         mains=mains,

@@ -137,10 +137,6 @@ _TABLES: dict[str, tuple[str, str, Callable[[Response], Iterable[Row]]]] = {
         "factor at", "a b difference low high p",
         lambda r: (row for each in r.one_ways for row in _each(each.pairs, each.factor, each.at)),
     ),
-    "against-first": (
-        "factor at", "setting difference percent low high p",
-        lambda r: (row for each in r.one_ways for row in _each(each.firsts, each.factor, each.at)),
-    ),
     "percents": (
         "", "factor at first second first_mean second_mean difference percent low high words",
         lambda r: _each(r.percents),

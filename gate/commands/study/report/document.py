@@ -285,7 +285,6 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
     folds = []
     for factor in response.factors:
         own = [(k, each) for k, each in enumerate(response.one_ways[:_ONE_WAYS]) if each.factor == factor.name]
-        first = ", each against the first" if len(factor.settings) > 2 else ""
         views: list[Part] = [view for _, each in own for view in tables.one_way(response, each, confidence)]
         drawn = [
             figure
@@ -293,7 +292,7 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
             for figure in draw(f"{each.factor}, setting by setting", one_way, f"oneway{k}", each,
                                _units_at(draw.observed, each), confidence)
         ]  # fmt: skip
-        title = f"{factor.name}: quantiles{first}, all pairs, groups"
+        title = f"{factor.name}: quantiles, all pairs, groups"
         folds += [Fold(title, [*views, Figures(drawn)])] if own else []
     if (spread := tables.spreads(response)) is not None:
         units = _treatments(draw.observed, "units", logs=True)
