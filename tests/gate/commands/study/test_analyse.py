@@ -122,7 +122,6 @@ def test_a_fraction_names_what_its_effects_cannot_be_told_from(tmp_path: Path, r
         assert len(tables["contrasts"]) == 7
     else:
         assert "Which contrasts are more than noise" not in page
-        assert "Effects by size: Pareto picture and half-normal plot" in page
         assert tables["contrasts"] == []
 
 

@@ -276,24 +276,6 @@ def lenth(names: Sequence[str], count: int, noise: float, size: float = 0.004) -
     )
 
 
-def two_level(names: Sequence[str], count: int) -> LinearModel:
-    """A linear model whose terms have one degree of freedom each and an error."""
-    terms = []
-    for k in range(count):
-        p = min(1.0, 1e-6 * 3**k)
-        terms.append(
-            Term(
-                term=f"{names[k % len(names)]}:{k}", factors=["a"], df=1, sum_of_squares=1.0, share=0.1,
-                f=400 * 0.6**k, p=p, p_adjusted=min(1.0, 5 * p), effects=[], error_df=20.0,
-                aliases=["c:d"] if k % 2 else [],
-            )
-        )  # fmt: skip
-    return LinearModel(
-        formula="y ~ a", observations=40, intercept=effect("(intercept)", {}, 1.0), terms=terms, residual_df=20,
-        residual_ss=1.0, residual_sd=1.0, total_ss=10.0, r2=0.9, unexplained=0.1, inestimable=[],
-    )  # fmt: skip
-
-
 def aliased(names: Sequence[str]) -> Lenth:
     """Contrasts of factors: the first has no alias, the second one, and so on."""
     found = [
