@@ -13,7 +13,7 @@ from gate.config.rules import Policy, accepts_of
 from gate.config.types import Accept
 from gate.model import Accepted, DecidedAt, Finding, RatioInterval, Run, Verdict, reasons
 from gate.model.case import CaseId, case_id
-from gate.model.creep import CreepCase, CreepFacts, CreepRun, CreepVerdict, Night
+from gate.model.history import CreepCase, CreepFacts, CreepRun, CreepVerdict, Night
 from gate.model.report import View
 from gate.stats.creep import QUIET, Creeping, Spread, creeping, more_nights, spread_of
 from gate.stats.rounding import Array

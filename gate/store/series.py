@@ -12,8 +12,7 @@ import numpy as np
 
 from gate.model import Better
 from gate.model.case import CaseId, case_id
-from gate.model.creep import Suspect
-from gate.model.history import AcceptedChange, Change, HistoryRecord
+from gate.model.history import AcceptedChange, Change, HistoryRecord, Suspect
 from gate.stats.rounding import Array
 from gate.stats.series import (
     EXACT,
