@@ -9,6 +9,7 @@ import msgspec
 from gate.model.case import Compared, OfCase
 from gate.model.controls import Controls
 from gate.model.names import Better, Verdict
+from gate.model.reasons import Accepted
 
 HISTORY_SCHEMA = 1
 """Version of a record; a newer one is refused in one line."""
@@ -34,15 +35,6 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     spread: list[Spread]
 
 
-class AcceptedChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The [[accept]] entry that covered a regression."""
-
-    up_to: float | None
-    """None: a label accepted it."""
-    until: str | None
-    reason: str
-
-
 class Change(Compared, frozen=True, kw_only=True, gc=False):
     """One case and statistic: head against its parent, measured at the same time on the same machine."""
 
@@ -62,7 +54,8 @@ class Change(Compared, frozen=True, kw_only=True, gc=False):
     head: Measured | None
     """None of both: identical, so not measured."""
     verdict: Verdict
-    accepted: AcceptedChange | None
+    accepted: Accepted | None
+    """The [[accept]] entry that covered a regression."""
     decided_by: tuple[str, str] | None = None
     """Metric and statistic of the view of the benchmark that decided instead of this one; None: this one did."""
 
