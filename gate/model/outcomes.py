@@ -320,8 +320,10 @@ def _of_plan(step: Any) -> tuple[Way, ...]:
 
 
 class RestoreBenchmark(Doing, frozen=True, kw_only=True):
-    """A benchmark is missing."""
-
+    says = (
+        "Restore the missing {others:?benchmarks, or allow them|benchmark, or allow it}{merged:?: by {label:?the label "
+        "`{label}` on the pull request, or }{way}, merged first because base's rules count| with {way}}"
+    )
     benchmark: str
     others: int
     merged: bool
@@ -333,13 +335,6 @@ class RestoreBenchmark(Doing, frozen=True, kw_only=True):
         if self.others:
             return (Lines(("gate",), {"missing": '"pass"'}),)
         return (overridden(benchmark=self.benchmark, missing='"pass"'),)
-
-    def _said(self) -> str:
-        restore = f"Restore the missing {'benchmarks, or allow them' if self.others else 'benchmark, or allow it'}"
-        if not self.merged:
-            return f"{restore} with {self.way}"
-        label = f"the label `{self.label}` on the pull request, or " if self.label else ""
-        return f"{restore}: by {label}{self.way}, merged first because base's rules count"
 
 
 class RepeatJob(Doing, frozen=True):
@@ -616,8 +611,10 @@ class MoreValues(Doing, frozen=True, kw_only=True):
 
 
 class MeasureMore(Doing, frozen=True, kw_only=True):
-    """Nothing is known of how many builds would settle it."""
-
+    says = (
+        "{hopeless:?Use a quieter host (`perfgate doctor` examines it): more builds would not help|Run again with "
+        "{way}, which narrows the intervals, or use a quieter host (`perfgate doctor` examines it)}"
+    )
     hopeless: bool = False
     """Whether no reasonable number would, of any finding."""
     builds: int | None = None
@@ -627,12 +624,6 @@ class MeasureMore(Doing, frozen=True, kw_only=True):
 
     def _ways(self) -> tuple[Way, ...]:
         return (DOCTOR,) if self.hopeless else _of_plan(self)
-
-    def _said(self) -> str:
-        quieter = f"se a quieter host ({DOCTOR} examines it)"
-        if self.hopeless:
-            return f"U{quieter}: more builds would not help"
-        return f"Run again with {self.way}, which narrows the intervals, or u{quieter}"
 
 
 class ReduceNoise(Doing, frozen=True, kw_only=True):

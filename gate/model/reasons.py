@@ -394,14 +394,14 @@ class NotWorse(_WithFloor, frozen=True, kw_only=True):
     Any change for the worse is shown to be below the floor, or without one below the threshold.
     """
 
+    says = (
+        "not worse by more than {floor:?the floor of {amount}|the threshold}; whether it is better by more than "
+        "{threshold:percent} is open{confidence:? at the {confidence:confidence} that interim checks ask for}"
+    )
+
     threshold: float
     confidence: float | None = None
     """As in TooWide."""
-
-    def _said(self) -> str:
-        bound = "the threshold" if self.floor is None else f"the floor of {self.amount}"
-        better = f"better by more than {format_percent(self.threshold)}"
-        return f"not worse by more than {bound}; whether it is {better} is open{_asked(self.confidence)}"
 
     def _end(self, of: Measured, /) -> str:
         worse, better = amounts.nouns(of) if of.better == "lower" else amounts.nouns(of)[::-1]
@@ -477,8 +477,7 @@ class TooWide(Why, frozen=True, kw_only=True):
 
 
 class TooNoisy(Why, frozen=True, kw_only=True):
-    """No regression shows, but only a large one would have."""
-
+    says = "this run catches {caught}"
     detectable: float
     """The size of a slowdown that would have shown in 8 of 10 such runs, as a share."""
     wanted: float
@@ -493,9 +492,6 @@ class TooNoisy(Why, frozen=True, kw_only=True):
         """Say what would have shown: "slowdowns above 42.0% (wanted 10.0%)"."""
         wanted = amounts.size(1 + self.wanted if self.better == "lower" else 1 / (1 + self.wanted))
         return f"{amounts.caught(self, self.detectable, self.wanted)} (wanted {wanted})"
-
-    def _said(self) -> str:
-        return f"this run catches {self.caught}"
 
 
 Noise = TooNoisy | TooWide | Uncorrected | NotWorse | BetterUncorrected | Unbounded

@@ -497,8 +497,6 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     """One family: what sentences may say."""
     diagnostics: Diagnostics | None
     quantiles: QuantileEffects | None
-    kruskal: Check | None
-    """Kruskal-Wallis over treatments."""
     ranks: list[RankTest]
     """Kruskal-Wallis by factor and within a setting."""
     means: list[MeanInterval]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Union
 
 import msgspec
 
-from gate.units import DIMENSIONS, agree, format_duration, format_share, plural
+from gate.units import DIMENSIONS, agree, format_confidence, format_duration, format_share, plural
 from gate.writing.amounts import as_configured, format_percent
 from gate.writing.phrases import dotted, joined, listed, toml_text
 
@@ -49,8 +49,8 @@ def filled(template: str, of: object) -> str:
     """Write a template with the fields of an object: "{rounds:round} {rounds:is|are} left out".
 
     What stands behind the colon: a noun of a count, which may be a field too ("{needs:{unit}}"), two verbs of a count
-    or of a list, `share` (rounded), `percent` (a share as it was configured), `duration` (of seconds), `joined` or
-    `listed` (of names); otherwise it is a format of Python. A list without any is written with commas.
+    or of a list, `share` (rounded), `percent` (a share as it was configured), `duration` (of seconds), `confidence`,
+    `joined` or `listed` (of names); otherwise it is a format of Python. A list without any is written with commas.
 
     "{branch:?on {branch}|nowhere}" is what to write where there is something (not None, False, empty or the count 0),
     and behind the bar where there is not; "{place:=on?here|there}" where the field has that text.
@@ -105,6 +105,7 @@ _FORMATS: dict[str, Callable[[Any], str]] = {
     "share": format_share,
     "percent": format_percent,
     "duration": format_duration,
+    "confidence": format_confidence,
     "joined": lambda names: joined([*map(str, names)]),
     "listed": lambda names: listed([*map(str, names)]),
 }

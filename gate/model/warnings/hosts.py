@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model.names import Side
 from gate.model.warnings.base import Base, Weight
-from gate.units import format_duration, format_share, format_value
+from gate.units import format_duration, format_value
 from gate.writing.phrases import joined, listed, machine
 from gate.writing.plain import distinct
 from gate.writing.sentences import Sentence, filled
@@ -166,15 +166,13 @@ class Load(Event, frozen=True):
 
 
 class Pressure(Event, frozen=True):
-    """Programs waited for something."""
-
+    says = (
+        "{resource} pressure: some program waited for {resource:=cpu?a processor|{resource:=io?a disk|memory}} "
+        "{share:share} of the time"
+    )
     resource: Resource
     share: float
     """Share of the time in which some program waited."""
-
-    def _happened(self) -> str:
-        waited = f"waited for {({'cpu': 'a processor', 'memory': 'memory', 'io': 'a disk'})[self.resource]}"
-        return f"{self.resource} pressure: some program {waited} {format_share(self.share)} of the time"
 
 
 class Swapped(Event, frozen=True):

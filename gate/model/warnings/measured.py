@@ -190,17 +190,12 @@ class UnknownDirection(Base, frozen=True):
 
 
 class MetricMissing(Base, frozen=True):
-    """A metric that is not decided lacks values in a session that has the benchmark."""
-
+    says = "{benchmark}: metric {metric}{factors:={}?| at {factors}} gave no values in session {session}"
     benchmark: str
     metric: str
     factors: str
     """As canonical JSON."""
     session: int
-
-    def _said(self) -> str:
-        where = f" at {self.factors}" if self.factors != "{}" else ""
-        return f"{self.benchmark}: metric {self.metric}{where} gave no values in session {self.session}"
 
 
 class UnknownUnit(Base, frozen=True):

@@ -15,7 +15,6 @@ import numpy as np
 
 from gate.model import Better
 from gate.model.study import (
-    Check,
     Factor,
     OneWay,
     OneWayRow,
@@ -209,10 +208,6 @@ def _words(first: float, second: float, percent: float | None, less: str, more: 
     return f"{'less than 0.1' if size < 0.05 else f'{size:.1f}' if size < 99.95 else f'{size:.0f}'}% {name}"
 
 
-NAME = "Kruskal-Wallis"
-FEW = 5
-"""Units of a treatment below which the chi-square distribution is a rough guide (Kruskal and Wallis 1952)."""
-
 Group = Sequence[Cell]
 """The treatments with one setting of a factor."""
 
@@ -272,35 +267,6 @@ def brown_forsythe(groups: Sequence[Group]) -> float | None:
     if sum(float(((z - z.mean()) ** 2).sum()) for z in away) <= sum(map(len, away)) * HAIR**2:
         return None
     return float(stats.f_oneway(*away).pvalue)
-
-
-def kruskal(units: pd.DataFrame, factors: Sequence[Factor], *, confidence: float = 0.95) -> Check:
-    """Test whether all treatments have the same distribution (Kruskal and Wallis 1952, corrected for ties).
-
-    p by the chi-square distribution with one degree of freedom less than treatments. All values equal: p = 1. With
-    fewer than two treatments, or one unit in each, nothing can be told: p is None. holds: p >= 1 - confidence.
-    """
-    from scipy import stats
-
-    groups = [cell.y for cell in cells(units, factors)]
-    sizes = np.array([len(y) for y in groups])
-    if len(groups) < 2 or sizes.max() < 2:
-        lacking = "needs two treatments" if len(groups) < 2 else "needs more than one unit in a treatment"
-        return Check(name=NAME, statistic=None, df=[], p=None, holds=True, words=f"not tested: {lacking}")
-    if np.ptp(np.concatenate(groups)):
-        found = stats.kruskal(*groups)
-        h, p = max(float(found.statistic), 0.0), float(found.pvalue)
-    else:
-        h, p = 0.0, 1.0
-    holds = p >= 1 - confidence
-    said = "no difference between treatments is shown" if holds else "at least one treatment differs from the others"
-    rough = f"; p is rough, since a treatment has fewer than {FEW} units" if sizes.min() < FEW else ""
-    return Check(name=NAME, statistic=h, df=[len(groups) - 1.0], p=p, holds=holds, words=f"{said} ({shown(p)}{rough})")
-
-
-def shown(p: float) -> str:
-    """Write a p: "p = 0.031", "p < 0.001"."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2f}" if p >= 0.1 else f"p = {p:.3f}"
 
 
 MOST = 200

@@ -31,7 +31,7 @@ from gate.stats.design.claims import change_of_quantile, claims, lenth, of_contr
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
 from gate.stats.design.linear import linear_model, trends
-from gate.stats.design.one_way import Error, kruskal, one_ways, percents, rank_tests, spreads
+from gate.stats.design.one_way import Error, one_ways, percents, rank_tests, spreads
 from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.sample_size import FEWEST, mean_intervals, sample_sizes
 from gate.stats.design.strata import aligned
@@ -146,7 +146,6 @@ def analyse(observed: Observed, method: Method) -> Response:
         claims=claimed,
         diagnostics=checked,
         quantiles=quantiles,
-        kruskal=kruskal(alike, factors) if varied else None,
         ranks=rank_tests(alike, factors),
         means=mean_intervals(units, factors, confidence, method.seed),
         spreads=varying,

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from gate.commands.study.report.tables import QUANTILES
+from gate.commands.study.report.words import checks
 from gate.model.study import Abridged, Response, StudyReport
 from gate.report.csv import cell
 
@@ -110,9 +111,7 @@ def _sizes(response: Response) -> Iterator[Row]:
 
 
 def _checks(response: Response) -> Iterator[Row]:
-    found = list(response.diagnostics.checks) if response.diagnostics else []
-    found += [response.kruskal] if response.kruskal else []
-    return _each([*found, *(each.check for each in response.dependences)])
+    return _each(checks(response))
 
 
 _EFFECT = "term settings against estimate low high p"

@@ -187,7 +187,7 @@ def response(factors: Sequence[Factor] = FACTORS, **more: Any) -> Response:
             formula="", observations=1, intercept=effect("", {}, 0.02), terms=terms, residual_df=1, residual_ss=0.0,
             residual_sd=None, total_ss=1.0, r2=None, unexplained=None, inestimable=[],
         ),
-        diagnostics=None, claims=[], quantiles=None, kruskal=None, ranks=[], means=[],
+        diagnostics=None, claims=[], quantiles=None, ranks=[], means=[],
         questionable=[], histograms=[], spreads=[], one_ways=[], trends=[], percents=[],
         mains=[mean_points(factors, [f], means) for f in factors],
         interactions=[mean_points(factors, pair, means) for pair in itertools.combinations(factors, 2)],
