@@ -29,7 +29,7 @@ from pathlib import Path
 from benchmarks.duet import at_once
 from benchmarks.layout_projects import PROJECTS, Edit, Edited
 from benchmarks.projects import building, built, cloned, prepared, words
-from gate.evidence.layouts import shuffled
+from gate.evidence.sameness import shuffled
 from gate.model import SIDES, Build, Side
 
 COLUMNS = ("project", "edit", "independent", "common", "runs alone", "fewer builds", "head/base", "Go's order")

@@ -22,6 +22,11 @@ _OF_SHELL = re.compile(
 """Reserved words and what a shell does itself: no program to put a prefix before."""
 
 
+def as_text(command: Command) -> str:
+    """Write a command as one types it."""
+    return command if isinstance(command, str) else shlex.join(command)
+
+
 def filled(command: Command, values: Mapping[str, str]) -> Command:
     """Replace {name} in a command, in one pass; in a string the value is quoted for the shell."""
     if isinstance(command, str):

@@ -11,9 +11,10 @@ import numpy as np
 
 from gate.config.rules import Policy, accepts_of
 from gate.config.types import Accept
+from gate.decide.looks import accepted_by
 from gate.model import Accepted, DecidedAt, Finding, RatioInterval, Run, Verdict, reasons
 from gate.model.case import CaseId, case_id
-from gate.model.creep import CreepCase, CreepFacts, CreepRun, CreepVerdict, Night
+from gate.model.history import CreepCase, CreepFacts, CreepRun, CreepVerdict, Night
 from gate.model.report import View
 from gate.stats.creep import QUIET, Creeping, Spread, creeping, more_nights, spread_of
 from gate.stats.rounding import Array
@@ -169,9 +170,9 @@ class _Judge:
             if entry.until < self.policy.today:
                 continue
             if not self._creeping(series, float(entry.up_to)).alarm[-1]:
-                return _entry(entry), None
+                return accepted_by(entry), None
             exceeded = entry
-        return None, _entry(exceeded) if exceeded is not None else None
+        return None, accepted_by(exceeded) if exceeded is not None else None
 
     def _confirmed(
         self, finding: Finding, series: _Series, found: Creeping, accept: Accepted | None, exceeded: Accepted | None
@@ -247,7 +248,3 @@ def _quiet(found: Creeping) -> int:
     """Count the latest nights without an alarm, at most those that end one."""
     latest = found.alarm[-QUIET:][::-1]
     return next((at for at, alarm in enumerate(latest) if alarm), QUIET)
-
-
-def _entry(accept: Accept) -> Accepted:
-    return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)

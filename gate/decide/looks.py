@@ -330,10 +330,10 @@ def acceptance(judged: Judged, design: Design) -> Acceptance:
         if accept.until < policy.today or found.reduced.trouble:
             continue
         if not _exceeds(judged, float(accept.up_to), design):
-            return Acceptance(_entry(accept), None)
+            return Acceptance(accepted_by(accept), None)
         if exceeded is None or accept.up_to > exceeded.up_to:
             exceeded = accept
-    return Acceptance(label_of(design), _entry(exceeded) if exceeded is not None else None)
+    return Acceptance(label_of(design), accepted_by(exceeded) if exceeded is not None else None)
 
 
 def label_of(design: Design) -> Accepted | None:
@@ -342,7 +342,8 @@ def label_of(design: Design) -> Accepted | None:
     return None if label is None else Accepted(up_to=None, until=None, reason=label)
 
 
-def _entry(accept: Accept) -> Accepted:
+def accepted_by(accept: Accept) -> Accepted:
+    """Return what an [[accept]] entry accepts."""
     return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)
 
 

@@ -15,7 +15,7 @@ from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.decide.importance import ordered
 from gate.model import Finding, RatioInterval, Recorded, Report, reasons
 from gate.model import outcomes as steps
-from gate.model.creep import CreepFacts
+from gate.model.history import CreepFacts
 from gate.model.names import ACTIVE
 from gate.model.warnings.hosts import Pressure
 from gate.model.warnings.measured import TwoPrograms

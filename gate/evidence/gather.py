@@ -33,12 +33,11 @@ from gate.evidence.cost import cost_of, pace_of, spent
 from gate.evidence.factors import at, bound_factors, failed_at, settings
 from gate.evidence.facts import differing
 from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
-from gate.evidence.layouts import layouts_of
 from gate.evidence.looks import looks_of, with_end
 from gate.evidence.records import Located
 from gate.evidence.repeated import alike, one_measurement, repeated
 from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
-from gate.evidence.sameness import identical, sameness_warnings
+from gate.evidence.sameness import identical, layouts_of, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits, without_profiles
 from gate.model import (
     FEWEST_FOR_STEADY,

@@ -14,7 +14,7 @@ from gate.github.client import Forge
 from gate.github.conversation import fitting, login
 from gate.github.problems import Task
 from gate.model.case import case_id
-from gate.model.creep import CreepCase, CreepFacts
+from gate.model.history import CreepCase, CreepFacts
 from gate.stats.creep import QUIET
 
 if TYPE_CHECKING:

@@ -6,13 +6,26 @@ import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from gate.model import UserError
-from gate.model.mismatch import mismatch_of
+
+
+class Mismatch(NamedTuple):
+    """What is wrong with a value, and where in the document it is: ".head.sha"; "" for the whole."""
+
+    what: str
+    where: str
+
+
+def mismatch_of(error: msgspec.ValidationError) -> Mismatch:
+    """Divide msgspec's message, which has no other form: "Expected `int`, got `str` - at `$.schema`"."""
+    what, _, where = str(error).replace("`", "").partition(" - at $")
+    return Mismatch(what, where)
+
 
 MOST_BYTES = 32 * 1024 * 1024
 """GitHub sends at most 25 MB."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from gate.units import plural
 from gate.writing.sentences import Sentence, kinds_of
 
 
@@ -34,14 +33,9 @@ class LastCommit(_OnBranch, frozen=True):
 
 
 class WorkingTree(_OnBranch, frozen=True):
-    """The working tree with its changes."""
-
+    says = "the working tree {where} with uncommitted changes ({changed:file}{untracked:?, {untracked} untracked})"
     changed: int
     untracked: int
-
-    def _said(self) -> str:
-        changed = plural(self.changed, "file") + (f", {self.untracked} untracked" if self.untracked else "")
-        return f"the working tree {self.where} with uncommitted changes ({changed})"
 
 
 class MergeBase(How, frozen=True):
@@ -53,47 +47,36 @@ Place = Literal["on", "behind"]
 """Head is on the default branch itself, or that branch has all commits of head."""
 
 
-def _place(place: Place, branch: str) -> str:
-    return f"head is on {branch} itself" if place == "on" else f"{branch} has all commits of head"
-
-
 class HeadCommit(How, frozen=True):
-    """HEAD, against which the changes of the working tree are compared."""
-
+    says = (
+        "HEAD, because {place:=on?head is on {branch} itself|{branch} has all commits of head} and the tree has changes"
+    )
     place: Place
     """on: the default branch is checked out. behind: it has all commits of head."""
     branch: str
 
-    def _said(self) -> str:
-        return f"HEAD, because {_place(self.place, self.branch)} and the tree has changes"
-
 
 class CommitBefore(How, frozen=True):
-    """The commit before head, where there is no merge base to compare with."""
-
+    says = (
+        "the commit before head{place:?, because {place:=on?head is on {branch} itself|{branch} has all commits of "
+        "head}}"
+    )
     place: Place | None = None
     """on: the default branch is checked out. behind: it has all commits of head. None: a workflow asked for it."""
     branch: str = ""
 
-    def _said(self) -> str:
-        because = "" if self.place is None else f", because {_place(self.place, self.branch)}"
-        return f"the commit before head{because}"
-
 
 class Unpushed(How, frozen=True):
-    """The merge base with the remote's default branch, which lacks the last commits of head."""
-
+    says = (
+        "the merge base with {remote}, because head {place:=on?is on {branch} with {commits:commit}|has "
+        "{commits:commit} of {branch}} that {remote} does not have"
+    )
     place: Place
     """on: the default branch is checked out. behind: it has all commits of head."""
     branch: str
     remote: str
     """That branch at the remote, as this clone knows it: origin/main."""
     commits: int
-
-    def _said(self) -> str:
-        commits = plural(self.commits, "commit")
-        has = f"is on {self.branch} with {commits}" if self.place == "on" else f"has {commits} of {self.branch}"
-        return f"the merge base with {self.remote}, because head {has} that {self.remote} does not have"
 
 
 class FirstParent(How, frozen=True):
@@ -134,15 +117,10 @@ class CheckedOut(How, frozen=True):
 
 
 class OfPull(How, frozen=True):
-    """The head of a fork's pull request, which the forge confirms."""
-
+    says = "the commit of #{number}{merged:? merged into its target}, confirmed by the forge"
     number: int
     merged: bool
     """Whether it is merged into its target."""
-
-    def _said(self) -> str:
-        merged = " merged into its target" if self.merged else ""
-        return f"the commit of #{self.number}{merged}, confirmed by the forge"
 
 
 class OfForeignRun(How, frozen=True):
@@ -158,14 +136,10 @@ class PinnedCommit(How, frozen=True):
 
 
 class LatestTag(How, frozen=True):
-    """The tag nearest to head among those that [creep] means."""
-
+    says = "{tag}, the tag nearest to head{tags:=*?| of {tags}}"
     tag: str
     tags: str
     """Their pattern; "*": all."""
-
-    def _said(self) -> str:
-        return f"{self.tag}, the tag nearest to head{'' if self.tags == '*' else f' of {self.tags}'}"
 
 
 class DefaultTip(How, frozen=True):

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from gate.model.case import TYPICAL, metric_name, pairs, quantity
+from gate.model.case import metric_name, pairs, quantity
 from gate.model.evidence import Unfinished
 from gate.model.names import Side
 from gate.model.warnings import setup
 from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.writing.amounts import as_configured
-from gate.writing.phrases import joined, toml_text
+from gate.writing.phrases import toml_text
 from gate.writing.plain import benchmark_option, distinct, visible
 from gate.writing.sentences import (
     CHECK,
@@ -96,16 +96,13 @@ class NothingMeasured(Outcome, frozen=True):
 
 
 class OnlyAggregates(Outcome, frozen=True, kw_only=True):
-    """All values are aggregates that other tools gave, of too few builds to decide over them."""
-
+    says = (
+        "nothing was decided: the files hold {count:aggregate} without the values behind {count:it|them}{more:?, of "
+        "one build each}"
+    )
     count: int
     more: bool = False
     """Whether those of more builds would be decided: a mean or a median would, a minimum or a p99 not."""
-
-    def _said(self) -> str:
-        behind = f"without the values behind {agree(self.count, 'it', 'them')}"
-        one = ", of one build each" if self.more else ""
-        return f"nothing was decided: the files hold {plural(self.count, 'aggregate')} {behind}{one}"
 
 
 class OneSideMeasured(Outcome, frozen=True, kw_only=True):
@@ -156,20 +153,16 @@ class MachineNotFree(Outcome, frozen=True, kw_only=True):
 
 
 class NothingDecided(Outcome, frozen=True, kw_only=True):
-    """Nothing that was measured is to be decided."""
-
+    says = (
+        "nothing was decided: {undirected:?nothing says which values of {undirected:joined} are better|plan.metrics "
+        "names none of {metrics}}"
+    )
     metrics: list[str]
     undirected: list[str]
 
-    def _said(self) -> str:
-        if self.undirected:
-            return f"nothing was decided: nothing says which values of {joined(self.undirected)} are better"
-        return f"nothing was decided: plan.metrics names none of {', '.join(self.metrics)}"
-
 
 class Failed(Outcome, frozen=True, kw_only=True):
-    """Something failed."""
-
+    says = "{failures:failure}, {measured}"
     failures: int
     findings: int
     unaffected: int = 0
@@ -180,9 +173,6 @@ class Failed(Outcome, frozen=True, kw_only=True):
         """Say what there is beside the failures."""
         others = [(self.findings, "result"), (self.unaffected, "unaffected benchmark")]
         return ", ".join(plural(count, noun) for count, noun in others if count) or "nothing was compared"
-
-    def _said(self) -> str:
-        return f"{plural(self.failures, 'failure')}, {self.measured}"
 
 
 class SomeInconclusive(Outcome, frozen=True, kw_only=True):
@@ -202,8 +192,7 @@ class SomeInconclusive(Outcome, frozen=True, kw_only=True):
 
 
 class NotEnoughMeasured(Outcome, frozen=True, kw_only=True):
-    """Measuring ended before there were the builds that a verdict needs."""
-
+    says = "not enough measured: {builds} of {needed:build}{seconds:?; a verdict takes about {seconds:duration}}"
     builds: int
     needed: int
     round: float | None
@@ -213,21 +202,12 @@ class NotEnoughMeasured(Outcome, frozen=True, kw_only=True):
     seconds: float | None = None
     """Seconds that all of measuring takes with the builds needed; None: not known."""
 
-    def _said(self) -> str:
-        cost = "" if self.seconds is None else f"; a verdict takes about {format_duration(self.seconds)}"
-        return f"not enough measured: {self.builds} of {plural(self.needed, 'build')}{cost}"
-
 
 class SomeAccepted(Outcome, frozen=True, kw_only=True):
-    """Some regressions are accepted, and there are no others."""
-
+    says = "{count:,} of {findings:result} accepted{labels:? by {labels}}, nothing else regressed"
     count: int
     findings: int
     labels: list[str]
-
-    def _said(self) -> str:
-        by = f" by {', '.join(self.labels)}" if self.labels else ""
-        return f"{_of(self.count, self.findings)} accepted{by}, nothing else regressed"
 
 
 class AllIdentical(Outcome, frozen=True, kw_only=True):
@@ -340,8 +320,10 @@ def _of_plan(step: Any) -> tuple[Way, ...]:
 
 
 class RestoreBenchmark(Doing, frozen=True, kw_only=True):
-    """A benchmark is missing."""
-
+    says = (
+        "Restore the missing {others:?benchmarks, or allow them|benchmark, or allow it}{merged:?: by {label:?the label "
+        "`{label}` on the pull request, or }{way}, merged first because base's rules count| with {way}}"
+    )
     benchmark: str
     others: int
     merged: bool
@@ -354,21 +336,17 @@ class RestoreBenchmark(Doing, frozen=True, kw_only=True):
             return (Lines(("gate",), {"missing": '"pass"'}),)
         return (overridden(benchmark=self.benchmark, missing='"pass"'),)
 
-    def _said(self) -> str:
-        restore = f"Restore the missing {'benchmarks, or allow them' if self.others else 'benchmark, or allow it'}"
-        if not self.merged:
-            return f"{restore} with {self.way}"
-        label = f"the label `{self.label}` on the pull request, or " if self.label else ""
-        return f"{restore}: by {label}{self.way}, merged first because base's rules count"
-
 
 class RepeatJob(Doing, frozen=True):
     says = "Run the job that should have measured it again, or download its artifact"
 
 
 class RaiseBudget(Doing, frozen=True, kw_only=True):
-    """The budget is too small for one round."""
-
+    says = (
+        "Raise the budget, for example {way}: {executions:?judging by what was done, }{rounds:round} "
+        "{rounds:takes|take} at least {least:duration}{executions:?|; how much more is not known, because no start was "
+        "complete}"
+    )
     budget: float
     """Seconds that would probably do."""
     least: float
@@ -379,15 +357,6 @@ class RaiseBudget(Doing, frozen=True, kw_only=True):
 
     def _ways(self) -> tuple[Way, ...]:
         return (with_set(budget=Duration(self.budget)),)
-
-    def _said(self) -> str:
-        needed = f"{plural(self.rounds, 'round')} {agree(self.rounds, 'takes', 'take')}"
-        least = f"{needed} at least {format_duration(self.least)}"
-        return f"Raise the budget, for example {self.way}: " + (
-            f"judging by what was done, {least}"
-            if self.executions
-            else f"{least}; how much more is not known, because no start was complete"
-        )
 
 
 class RunLater(Doing, frozen=True):
@@ -520,8 +489,10 @@ class FixRegression(Doing, frozen=True, kw_only=True):
 
 
 class FindCreep(Doing, frozen=True, kw_only=True):
-    """Several merges together regressed."""
-
+    says = (
+        "{history:?Look at the suspects first; }{way} searches the commits between, which costs about as much as three "
+        "of these checks. Then fix it, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
+    )
     pin: str
     head: str
     benchmark: str
@@ -532,23 +503,11 @@ class FindCreep(Doing, frozen=True, kw_only=True):
         ends = shlex.join(["--good", self.pin, "--bad", self.head])
         return (Command(f"perfgate bisect {ends} {benchmark_option(self.benchmark)}"),)
 
-    def _said(self) -> str:
-        suspects = "Look at the suspects first; " if self.history else ""
-        return (
-            f"{suspects}{self.way} searches the commits between, which costs about as much as three of these checks. "
-            "Then fix it, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
-        )
-
 
 class WaitForNights(Doing, frozen=True, kw_only=True):
-    """This night alone shows a regression, which the next ones confirm or not."""
-
+    says = "Nothing to do yet: the next nights confirm it or not{nights:?, probably within {nights:night}}"
     nights: int | None
     """About so many, if it stays; None: unknown."""
-
-    def _said(self) -> str:
-        within = "" if self.nights is None else f", probably within {plural(self.nights, 'night')}"
-        return f"Nothing to do yet: the next nights confirm it or not{within}"
 
 
 class NothingToDo(Doing, frozen=True):
@@ -581,8 +540,10 @@ class LowerFloor(Doing, frozen=True, kw_only=True):
 
 
 class DeclareZero(Doing, frozen=True, kw_only=True):
-    """Base is 0, which no more builds change."""
-
+    says = (
+        "{floor:?Base is 0, so say how much {metric} may grow before the gate fails, for example {way}|If {metric} is "
+        "a count, add {way}: base is 0}"
+    )
     metric: str
     floor: float | None
     """A floor that head is above, in the unit; None: head has no spread that a floor could be tested with."""
@@ -595,15 +556,12 @@ class DeclareZero(Doing, frozen=True, kw_only=True):
             return (overridden(metric=self.metric, exact="true"),)
         return (with_floor(self.metric, self.floor, self.unit, imported=self.imported),)
 
-    def _said(self) -> str:
-        if self.floor is None:
-            return f"If {self.metric} is a count, add {self.way}: base is 0"
-        return f"Base is 0, so say how much {self.metric} may grow before the gate fails, for example {self.way}"
-
 
 class DeclareExact(Doing, frozen=True, kw_only=True):
-    """All values of a side are the same, and more of them would be too."""
-
+    says = (
+        "If {metric} is a count or a size, add {way}; if it is a time, do more work for each value, {rounded:?or write "
+        "more digits|and make sure that no run is there twice}"
+    )
     metric: str
     rounded: bool
     """Whether they are written in steps that may hide how they differ; else they are the same to the last digit."""
@@ -611,25 +569,18 @@ class DeclareExact(Doing, frozen=True, kw_only=True):
     def _ways(self) -> tuple[Way, ...]:
         return (overridden(metric=self.metric, exact="true"),)
 
-    def _said(self) -> str:
-        otherwise = "or write more digits" if self.rounded else "and make sure that no run is there twice"
-        more = f"if it is a time, do more work for each value, {otherwise}"
-        return f"If {self.metric} is a count or a size, add {self.way}; {more}"
-
 
 class OtherStatistic(Doing, frozen=True, kw_only=True):
-    """A quantile is 0 in some build, which has no ratio."""
-
+    says = (
+        "Compare another statistic of {metric}, such as {way}: its {statistic}{statistic:=typical? value} is 0 in some "
+        "build"
+    )
     metric: str
     statistic: str
     """The quantile, such as p50."""
 
     def _ways(self) -> tuple[Way, ...]:
         return (Lines(("benchmark", "metric", self.metric), {"statistics": '["mean"]'}),)
-
-    def _said(self) -> str:
-        zero = f"its {self.statistic}{' value' if self.statistic == TYPICAL else ''} is 0 in some build"
-        return f"Compare another statistic of {self.metric}, such as {self.way}: {zero}"
 
 
 class MeasureTogether(Doing, frozen=True):
@@ -640,8 +591,10 @@ class MeasureTogether(Doing, frozen=True):
 
 
 class MoreValues(Doing, frozen=True, kw_only=True):
-    """Every build has too few values for a quantile."""
-
+    says = (
+        "{ways:?Run the same check again with {way}|Measure more values in each build}: {statistic} needs {needs:,} "
+        "values of each build and has {has:,}"
+    )
     statistic: str
     """The quantile, such as p99."""
     has: int
@@ -656,15 +609,12 @@ class MoreValues(Doing, frozen=True, kw_only=True):
     def _ways(self) -> tuple[Way, ...]:
         return _of_plan(self)
 
-    def _said(self) -> str:
-        has = f"{self.statistic} needs {self.needs:,} values of each build and has {self.has:,}"
-        how = f"Run the same check again with {self.way}" if self.ways else "Measure more values in each build"
-        return f"{how}: {has}"
-
 
 class MeasureMore(Doing, frozen=True, kw_only=True):
-    """Nothing is known of how many builds would settle it."""
-
+    says = (
+        "{hopeless:?Use a quieter host (`perfgate doctor` examines it): more builds would not help|Run again with "
+        "{way}, which narrows the intervals, or use a quieter host (`perfgate doctor` examines it)}"
+    )
     hopeless: bool = False
     """Whether no reasonable number would, of any finding."""
     builds: int | None = None
@@ -674,12 +624,6 @@ class MeasureMore(Doing, frozen=True, kw_only=True):
 
     def _ways(self) -> tuple[Way, ...]:
         return (DOCTOR,) if self.hopeless else _of_plan(self)
-
-    def _said(self) -> str:
-        quieter = f"se a quieter host ({DOCTOR} examines it)"
-        if self.hopeless:
-            return f"U{quieter}: more builds would not help"
-        return f"Run again with {self.way}, which narrows the intervals, or u{quieter}"
 
 
 class ReduceNoise(Doing, frozen=True, kw_only=True):
@@ -731,48 +675,39 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
 
 
 class ImportMore(Doing, frozen=True, kw_only=True):
-    """The values are of result files, too few a side."""
-
+    says = (
+        "Build and measure base and head {builds} times each, in turns, and name all files: {way}. `perfgate check` "
+        "does all of it"
+    )
     builds: int
 
     def _ways(self) -> tuple[Way, ...]:
         return Command("perfgate decide base=B1 base=B2 ... head=H1 head=H2 ..."), CHECK
 
-    def _said(self) -> str:
-        measure = f"Build and measure base and head {self.builds} times each, in turns, and name all files: {self.way}"
-        return f"{measure}. {CHECK} does all of it"
-
 
 class ImportOthers(Doing, frozen=True, kw_only=True):
-    """The values are of result files, which show failures."""
-
+    says = (
+        "{why:=missing?Name files that hold the missing benchmarks, or allow it with {way}|{why:=repeated?Name the "
+        "results of different runs: the same values stand in several files|Fix what failed, measure it again, and name "
+        "the new files}}"
+    )
     why: Literal["repeated", "failed", "missing"]
     """repeated: one run twice. failed: a benchmark failed. missing: only benchmarks that head lacks."""
 
     def _ways(self) -> tuple[Way, ...]:
         return (Options(("--set", "gate.missing=pass")),) if self.why == "missing" else ()
 
-    def _said(self) -> str:
-        if self.why == "missing":
-            return f"Name files that hold the missing benchmarks, or allow it with {self.way}"
-        if self.why == "repeated":
-            return "Name the results of different runs: the same values stand in several files"
-        return "Fix what failed, measure it again, and name the new files"
-
 
 class NameAlike(Doing, frozen=True, kw_only=True):
-    """Result files of base and head have no benchmark of one name."""
-
+    says = (
+        "{hyperfine:?Measure both sides under one name ({way}), or write it into `command` of the files|Give a "
+        "benchmark the same name on both sides, where it is defined or in the files}"
+    )
     hyperfine: bool
     """Whether hyperfine wrote them, which calls a benchmark by its command."""
 
     def _ways(self) -> tuple[Way, ...]:
         return (Command("hyperfine -n NAME COMMAND"),) if self.hyperfine else ()
-
-    def _said(self) -> str:
-        if self.hyperfine:
-            return f"Measure both sides under one name ({self.way}), or write it into `command` of the files"
-        return "Give a benchmark the same name on both sides, where it is defined or in the files"
 
 
 class MoreMachines(Doing, frozen=True, kw_only=True):

@@ -127,12 +127,10 @@ class BothZero(Why, frozen=True):
 
 
 class ZeroBase(_WithFloor, frozen=True, kw_only=True):
-    """Base is 0, so there is no ratio; head is not shown to be above the floor, or there is none that could tell."""
-
-    def _said(self) -> str:
-        if self.floor is None:
-            return "base is 0, so only `exact = true` or an absolute floor can decide"
-        return f"base is 0, and head is not shown to be above the floor of {self.amount}"
+    says = (
+        "base is 0, {floor:?and head is not shown to be above the floor of {amount}|so only `exact = true` or an "
+        "absolute floor can decide}"
+    )
 
 
 class ZeroValue(Sentence, frozen=True):
@@ -140,14 +138,9 @@ class ZeroValue(Sentence, frozen=True):
 
 
 class FewRoundsThere(Sentence, frozen=True, kw_only=True):
-    """One of several machines has too few rounds of both sides."""
-
+    says = "{has:?{has:complete round}|no complete round}, but each machine needs {needs}"
     needs: int
     has: int
-
-    def _said(self) -> str:
-        has = plural(self.has, "complete round") if self.has else "no complete round"
-        return f"{has}, but each machine needs {self.needs}"
 
 
 class OnMachine(Why, frozen=True, kw_only=True):
@@ -171,10 +164,7 @@ class ZeroBaseExceeds(_WithFloor, frozen=True, kw_only=True):
     Without a floor it is a count, of which any change counts.
     """
 
-    def _said(self) -> str:
-        if self.floor is None:
-            return "base is 0, and head is above it in every build"
-        return f"base is 0 and head is beyond the floor of {self.amount}"
+    says = "base is 0{floor:? and head is beyond the floor of {amount}|, and head is above it in every build}"
 
 
 class _Outgrowing(Why, frozen=True, kw_only=True):
@@ -288,20 +278,12 @@ class RealWithin(Why, frozen=True, kw_only=True):
 
 
 class BelowFloor(_WithFloor, frozen=True, kw_only=True):
-    """The change is smaller than the floor."""
-
+    says = (
+        "{threshold:?beyond the threshold of {threshold:percent}, but|the change is} smaller than the floor of {amount}"
+    )
+    ends = "{threshold:?beyond it, but }smaller than the floor of {amount}"
     threshold: float | None
     """The threshold that the change is beyond, so that the floor alone hides it; None: it is not shown to be."""
-
-    def _said(self) -> str:
-        if self.threshold is None:
-            return f"the change is smaller than the floor of {self.amount}"
-        beyond = f"beyond the threshold of {format_percent(self.threshold)}"
-        return f"{beyond}, but smaller than the floor of {self.amount}"
-
-    def _end(self, _: Measured, /) -> str:
-        beyond = "" if self.threshold is None else "beyond it, but "
-        return f"{beyond}smaller than the floor of {self.amount}"
 
 
 class SameCount(Why, frozen=True):
@@ -346,17 +328,13 @@ class NoSign(Why, frozen=True, kw_only=True):
 
 
 class SameProgram(Why, frozen=True, kw_only=True):
-    """It runs the same program on the same data on both sides, which is proved; so it was not measured."""
-
+    says = (
+        "{same}: {differ:?it reads none of the {differ:path} that {differ:differs|differ}|no file differs between base "
+        "and head}"
+    )
     same: ClassVar[str] = "the same program on the same data"
     differ: int
     read: int
-
-    def _said(self) -> str:
-        if not self.differ:
-            return f"{self.same}: no file differs between base and head"
-        differs = agree(self.differ, "differs", "differ")
-        return f"{self.same}: it reads none of the {plural(self.differ, 'path')} that {differs}"
 
 
 # --- inconclusive -----------------------------------------------------------------------------------------------------
@@ -373,15 +351,10 @@ class FewBuilds(Why, frozen=True, kw_only=True):
 
 
 class FewForBootstrap(Why, frozen=True, kw_only=True):
-    """A bootstrap interval over so few units covers too little to decide by."""
-
+    says = "a bootstrap interval needs {needs:{unit}} of each for a verdict, and there {has:is|are} {has}"
     needs: int
     has: int
     unit: Unit
-
-    def _said(self) -> str:
-        there = f"there {agree(self.has, 'is', 'are')} {self.has}"
-        return f"a bootstrap interval needs {plural(self.needs, self.unit)} of each for a verdict, and {there}"
 
 
 class MemoryAlone(Why, frozen=True):
@@ -421,14 +394,14 @@ class NotWorse(_WithFloor, frozen=True, kw_only=True):
     Any change for the worse is shown to be below the floor, or without one below the threshold.
     """
 
+    says = (
+        "not worse by more than {floor:?the floor of {amount}|the threshold}; whether it is better by more than "
+        "{threshold:percent} is open{confidence:? at the {confidence:confidence} that interim checks ask for}"
+    )
+
     threshold: float
     confidence: float | None = None
     """As in TooWide."""
-
-    def _said(self) -> str:
-        bound = "the threshold" if self.floor is None else f"the floor of {self.amount}"
-        better = f"better by more than {format_percent(self.threshold)}"
-        return f"not worse by more than {bound}; whether it is {better} is open{_asked(self.confidence)}"
 
     def _end(self, of: Measured, /) -> str:
         worse, better = amounts.nouns(of) if of.better == "lower" else amounts.nouns(of)[::-1]
@@ -504,8 +477,7 @@ class TooWide(Why, frozen=True, kw_only=True):
 
 
 class TooNoisy(Why, frozen=True, kw_only=True):
-    """No regression shows, but only a large one would have."""
-
+    says = "this run catches {caught}"
     detectable: float
     """The size of a slowdown that would have shown in 8 of 10 such runs, as a share."""
     wanted: float
@@ -520,9 +492,6 @@ class TooNoisy(Why, frozen=True, kw_only=True):
         """Say what would have shown: "slowdowns above 42.0% (wanted 10.0%)"."""
         wanted = amounts.size(1 + self.wanted if self.better == "lower" else 1 / (1 + self.wanted))
         return f"{amounts.caught(self, self.detectable, self.wanted)} (wanted {wanted})"
-
-    def _said(self) -> str:
-        return f"this run catches {self.caught}"
 
 
 Noise = TooNoisy | TooWide | Uncorrected | NotWorse | BetterUncorrected | Unbounded

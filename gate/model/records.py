@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model.case import OfCase
 from gate.model.choice import Choice
-from gate.model.creep import CreepRun
+from gate.model.history import CreepRun
 from gate.model.names import SCHEMA, Better, FailureKind, Layouts, Side
 from gate.model.profile import Profile, Unprofiled
 from gate.model.sameness import Proof, Unproved

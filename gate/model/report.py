@@ -9,9 +9,9 @@ import msgspec
 from gate.model.case import Compared
 from gate.model.choice import Choice
 from gate.model.controls import Control, Controls
-from gate.model.creep import CreepFacts
 from gate.model.evidence import Cost, Pace, Round
 from gate.model.explanation import Explanation
+from gate.model.history import CreepFacts
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Summary
 from gate.model.profile import Unprofiled

@@ -308,30 +308,13 @@ class PairwiseDifference(msgspec.Struct, frozen=True, kw_only=True):
     p: float | None
 
 
-class AgainstFirst(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting's mean less that of the first, by Dunnett: intervals hold together, p is shared over the settings."""
-
-    setting: Setting
-    difference: float
-    percent: float | None
-    """Of the first mean; None where that is not above 0."""
-    low: float | None
-    high: float | None
-    """Interval of the difference."""
-    p: float | None
-
-
 class OneWay(msgspec.Struct, frozen=True, kw_only=True):
-    """One factor at fixed settings of the others: quantile table, Tukey-Kramer comparisons and groups.
-
-    firsts: each setting against the first; of three settings and more.
-    """
+    """One factor at fixed settings of the others: quantile table, Tukey-Kramer comparisons and groups."""
 
     factor: str
     at: dict[str, Setting]
     rows: list[OneWayRow]
     pairs: list[PairwiseDifference]
-    firsts: list[AgainstFirst] = []
 
 
 class Slope(msgspec.Struct, frozen=True, kw_only=True):
@@ -514,8 +497,6 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     """One family: what sentences may say."""
     diagnostics: Diagnostics | None
     quantiles: QuantileEffects | None
-    kruskal: Check | None
-    """Kruskal-Wallis over treatments."""
     ranks: list[RankTest]
     """Kruskal-Wallis by factor and within a setting."""
     means: list[MeanInterval]

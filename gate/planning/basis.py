@@ -18,8 +18,8 @@ from gate.decide.design import Subject, subjects_of
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
 from gate.evidence.inputs import Inputs, read_inputs
-from gate.evidence.layouts import are_two_programs
 from gate.evidence.runs import run_of
+from gate.evidence.sameness import are_two_programs
 from gate.model import FindingMemory, Layouts, Memory, Remembered, Run, Sample, UserError
 from gate.model.case import TYPICAL, CaseId, Center, case_id, center_of, quantile_of
 from gate.model.warnings import typed

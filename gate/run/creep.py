@@ -23,8 +23,7 @@ from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
 from gate.model import Record, Run, UserError
 from gate.model.case import case_id
-from gate.model.creep import CaseNights, CaseSuspects, CreepRun, Pin
-from gate.model.history import HistoryRecord
+from gate.model.history import CaseNights, CaseSuspects, CreepRun, HistoryRecord, Pin
 from gate.model.names import HISTORY_REF
 from gate.run.job import Job
 from gate.run.memory import barred, history_path, project_name

@@ -21,8 +21,8 @@ from gate.model.case import canonical
 from gate.model.study import Setting
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.folder import MEASUREMENTS, PAST
+from gate.run.refusal import build_cache
 from gate.run.trial import trial_seconds
-from gate.run.trust import build_cache
 from gate.store.learning import costs_of, first_build
 from gate.store.memory import Costs
 from harness.loop.steps import BuildStep, ExecutionStep, Round

@@ -35,7 +35,7 @@ from gate.run.first_comparison import as_begun
 from gate.run.memory import Recalled, costs_here, recall_memory
 from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
-from gate.run.trust import is_foreign
+from gate.run.refusal import is_foreign
 from gate.store.memory import Costs
 from gate.words.effects import settings_text
 from harness.host.facts import facts

@@ -19,8 +19,8 @@ import msgspec
 from gate.config.resolve import Settings
 from gate.decide.views import asked_of
 from gate.evidence.gather import gather
-from gate.evidence.layouts import are_two_programs
 from gate.evidence.records import Located
+from gate.evidence.sameness import are_two_programs
 from gate.github.event import may_write_history, read_event
 from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError
 from gate.model.case import CaseId, case_id

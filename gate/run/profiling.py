@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
+import msgspec
 from msgspec.structs import replace
 
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.listing import declaring
 from gate.codes import Exit
 from gate.config.source import COMMAND_LINE, from_tables
-from gate.evidence.inputs import MEASUREMENTS
-from gate.evidence.records import Appender
+from gate.config.types import Config
+from gate.decide.measurements import decide_by
+from gate.decide.policy import policy_at
+from gate.evidence.inputs import MEASUREMENTS, Inputs
+from gate.evidence.records import Appender, Located
 from gate.evidence.runs import config_of
-from gate.model import SIDES, Execution, Failure, Record, Run, Side, UserError
+from gate.model import SIDES, Execution, Failure, Finding, Record, Run, Side, UserError
 from gate.model.case import canonical
 from gate.model.profile import MOST_FRAMES, Profile, Unprofiled
 from gate.run.folder import records_of
@@ -27,7 +32,6 @@ from gate.run.job import Job, prepare
 from gate.run.live import Live, Steps
 from gate.run.locked import WaitingLines, not_free
 from gate.run.project import Project, open_project, overlaid_sources
-from gate.run.regressed import Regressed, regressed
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.units import format_duration
 from gate.writing.plain import visible
@@ -320,3 +324,58 @@ def _built(made: Workshop) -> bool:
         )
     except BudgetEndedError:
         return False
+
+
+_MEMORY = "B"
+
+
+@dataclass(frozen=True, slots=True)
+class Regressed:
+    """A benchmark that regressed, at the settings of its factors. of_time: not only in memory or sizes."""
+
+    benchmark: str
+    factors: Mapping[str, Any]
+    of_time: bool
+    ratio: float
+    """Of the metric that became worst, 1 or more."""
+
+
+def regressed(records: Sequence[Record], run: Run, rules: Config) -> list[Regressed]:
+    """Judge what one job has measured as the report would if that were all; the worst first.
+
+    A shard knows its own benchmarks and a session its own noise: what is found here is explained, and never decided.
+    """
+    alone, rules = (
+        msgspec.structs.replace(run, shard=None, session=None, sessions=None),
+        msgspec.structs.replace(rules, plan=msgspec.structs.replace(rules.plan, sessions=1, shards=1)),
+    )
+    judged = [alone, *(record for record in records if not isinstance(record, Run))]
+    located = [Located(record, "this run", number) for number, record in enumerate(judged, 1)]
+    try:
+        report = decide_by(Inputs(located, [], []), policy_at(alone, rules), RulesOptions()).report
+    except UserError:
+        return []
+    return worst_first(report.findings)
+
+
+def worst_first(findings: Sequence[Finding]) -> list[Regressed]:
+    """Return the benchmarks of findings that are regressions, each once."""
+    found: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        if finding.verdict == "regression":
+            found.setdefault((finding.benchmark, canonical(finding.factors)), []).append(finding)
+    every = [
+        Regressed(
+            group[0].benchmark,
+            group[0].factors,
+            any(each.unit != _MEMORY for each in group),
+            max(map(_size, group)),
+        )
+        for group in found.values()
+    ]
+    return sorted(every, key=lambda each: -each.ratio)
+
+
+def _size(finding: Finding) -> float:
+    estimate = finding.ratio.estimate
+    return max(estimate, 1 / estimate) if estimate else 1.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -13,9 +12,10 @@ import msgspec
 
 from gate.checkout import text_of
 from gate.cli.groups import MeasureOptions, RulesOptions
+from gate.config.commands import as_text
 from gate.config.resolve import resolve
 from gate.config.source import ConfigError, Fault, Source, read_source
-from gate.config.types import Benchmark, Builds, Command
+from gate.config.types import Benchmark, Builds
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Commit, UserError, Whose
 from gate.model.choice import Choice, Given
@@ -121,8 +121,3 @@ def _sources(repository: Repository, base: list[Benchmark], head: list[Benchmark
         sides[key] = SourceSide(Commit(ref=name), repository.git.line("rev-parse", ref))
     refs = (sides["against"].commit.ref or "", sides["command"].commit.ref or "")
     return Sources(sides["against"], sides["command"], Choice(*map(Given, refs)), ())
-
-
-def as_text(command: Command) -> str:
-    """Write a command as one types it."""
-    return command if isinstance(command, str) else shlex.join(command)

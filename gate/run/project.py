@@ -31,9 +31,9 @@ from gate.decide.policy import read_rules
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Side, UserError, Whose
 from gate.model.choice import AnyHow, AsHead, Choice
-from gate.model.creep import Pin
+from gate.model.history import Pin
 from gate.model.warnings.setup import BuildChanged, MeasuringChanged
-from gate.run.trust import refuse_default, with_target
+from gate.run.refusal import refuse_default, with_target
 from harness.errors import SourceError
 from harness.source import base_and_head as source
 from harness.source.repository import Repository, find_repository, texts_at

@@ -20,7 +20,7 @@ from gate.run.first_comparison import nothing_to_compare
 from gate.run.hints import hints
 from gate.run.job import Job
 from gate.run.project import Project
-from gate.run.trust import build_cache, is_proposed
+from gate.run.refusal import build_cache, is_proposed
 from harness.build.builder import TreeBuilder
 from harness.build.cache import BuildCache, directory_of
 from harness.build.conditions import Conditions, Recipe, in_project, keeps_by_path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from statistics import fmean
@@ -10,8 +9,9 @@ from typing import TypeVar
 
 import msgspec
 
+from gate.config.commands import as_text
 from gate.config.rules import benchmark_rules
-from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
+from gate.config.types import PERTURBATIONS, Benchmark, Config
 from gate.evidence.cost import cost_of, one_by_one
 from gate.model import Build, Case, Execution, Layouts, Record, Run, Turn
 from gate.model.case import canonical, center_of
@@ -31,10 +31,10 @@ def setups_of(config: Config, rules: Config, host: Mapping[str, object]) -> dict
     """
     # without hyperfine on the host, and in a duet, spawn measures all that hyperfine would
     spawns = "hyperfine" not in host or rules.plan.pairing == "duet"
-    build = None if config.build.command is None else _text(config.build.command)
+    build = None if config.build.command is None else as_text(config.build.command)
     return {
         b.name: Setup(
-            command=_text(b.command),
+            command=as_text(b.command),
             instrument="spawn" if b.instrument == "hyperfine" and spawns else b.instrument,
             warmup=b.warmup,
             build=build,
@@ -48,17 +48,13 @@ def _conditions(benchmark: Benchmark, config: Config, rules: Config) -> str | No
     perturb = sorted(config.build.perturb)
     parts = [f"perturb {', '.join(perturb) or 'nothing'}"] if perturb != sorted(PERTURBATIONS) else []
     service, load = benchmark.service, benchmark.load
-    parts += [f"service {_text(service.command)} per {service.per} on {service.cpus or 'any'}"] if service else []
-    parts += [f"load {_text(load.command)} on {load.cpus or 'any'}"] if load else []
+    parts += [f"service {as_text(service.command)} per {service.per} on {service.cpus or 'any'}"] if service else []
+    parts += [f"load {as_text(load.command)} on {load.cpus or 'any'}"] if load else []
     parts += [f"processors {benchmark.cpus}"] if benchmark.cpus else []
     parts += [f"priority {benchmark.priority}"] if benchmark.priority is not None else []
     parts += ["duet"] if rules.plan.pairing == "duet" else []
-    parts += [f"relink {_text(config.build.relink)}"] if config.build.relink != "auto" else []
+    parts += [f"relink {as_text(config.build.relink)}"] if config.build.relink != "auto" else []
     return "; ".join(parts) or None
-
-
-def _text(command: Command) -> str:
-    return command if isinstance(command, str) else shlex.join(command)
 
 
 def setup_of(setups: Mapping[str, Setup], config: Config, benchmark: str) -> Setup | None:

@@ -17,7 +17,7 @@ import msgspec
 from gate.checkout import refuse_tracked
 from gate.model import Remembered, UserError
 from gate.model.case import CaseId, OfCase, case_id
-from gate.model.creep import CaseNights
+from gate.model.history import CaseNights
 from gate.store.folder import drop_oldest, write_new
 from gate.store.records import RecordError, decode_as, stem_of
 

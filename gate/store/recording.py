@@ -18,7 +18,7 @@ from gate.decide.sides import side_summary
 from gate.evidence.records import Located
 from gate.model import Commit, HostState, Identical, Run, Side, SideSummary, UserError, Variance
 from gate.model.case import case_id
-from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine, Measured, Spread
+from gate.model.history import Change, HistoryRecord, Machine, Measured, Spread
 from gate.stats.fixed_sessions import effect
 from gate.stats.ratio import LogPair, MeanPair, Rounded
 from gate.store.records import is_sha
@@ -172,7 +172,6 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
         change = effect(each.ratio.logs)
         known = change.df is not None and not each.reduced.trouble
         base, head = (side_summary(each, side, 0.05) for side in ("base", "head"))
-        entry = finding.accepted
         yield Change(
             benchmark=case.benchmark,
             metric=case.metric,
@@ -187,9 +186,7 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
             base=_measured(base, spreads.base),
             head=_measured(head, spreads.head),
             verdict=finding.verdict,
-            accepted=None
-            if entry is None
-            else AcceptedChange(up_to=entry.up_to, until=entry.until, reason=entry.reason),
+            accepted=finding.accepted,
             decided_by=None if finding is decisive else (decisive.metric, decisive.statistic),
         )
 

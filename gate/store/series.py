@@ -12,8 +12,8 @@ import numpy as np
 
 from gate.model import Better
 from gate.model.case import CaseId, case_id
-from gate.model.creep import Suspect
-from gate.model.history import AcceptedChange, Change, HistoryRecord
+from gate.model.history import Change, HistoryRecord, Suspect
+from gate.model.reasons import Accepted
 from gate.stats.rounding import Array
 from gate.stats.series import (
     EXACT,
@@ -63,7 +63,7 @@ class CaseTrend(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Typical relative sd of a ratio of one run."""
     day_sd: float | None
     """Relative sd of the level of a run, of the machine that measured most; None: too few runs."""
-    accepted: dict[int, AcceptedChange]
+    accepted: dict[int, Accepted]
     """By step."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from gate.evidence.layouts import both, shuffled
+from gate.evidence.sameness import both, shuffled
 from gate.model import Build, Side
 from gate.model.records import FullBuilds
 from gate.units import format_duration, plural

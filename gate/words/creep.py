@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from gate.model import Report
-from gate.model.creep import CreepCase, CreepFacts, Suspect
+from gate.model.history import CreepCase, CreepFacts, Suspect
 from gate.units import plural
 from gate.writing import amounts
 from gate.writing.plain import clip, visible

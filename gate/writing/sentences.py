@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Union
 
 import msgspec
 
-from gate.units import DIMENSIONS, agree, format_share, plural
+from gate.units import DIMENSIONS, agree, format_confidence, format_duration, format_share, plural
 from gate.writing.amounts import as_configured, format_percent
 from gate.writing.phrases import dotted, joined, listed, toml_text
 
@@ -48,17 +48,45 @@ def kinds_of(base: type[Sentence]) -> Any:
 def filled(template: str, of: object) -> str:
     """Write a template with the fields of an object: "{rounds:round} {rounds:is|are} left out".
 
-    What stands behind the colon: a noun of a count, two verbs of a count or of a list, `share` (rounded), `percent` (a
-    share as it was configured), `joined` or `listed` (of names); otherwise it is a format of Python. A list without any
-    is written with commas.
+    What stands behind the colon: a noun of a count, which may be a field too ("{needs:{unit}}"), two verbs of a count
+    or of a list, `share` (rounded), `percent` (a share as it was configured), `duration` (of seconds), `confidence`,
+    `joined` or `listed` (of names); otherwise it is a format of Python. A list without any is written with commas.
+
+    "{branch:?on {branch}|nowhere}" is what to write where there is something (not None, False, empty or the count 0),
+    and behind the bar where there is not; "{place:=on?here|there}" where the field has that text.
     """
     parts = []
-    for text, name, spec, conversion in string.Formatter().parse(template):
+    for text, name, form, conversion in string.Formatter().parse(template):
         parts.append(text)
-        if name is not None:
-            value = attrgetter(name)(of)
-            parts.append(repr(value) if conversion == "r" else _written(value, spec or ""))
+        if name is None:
+            continue
+        value, spec = attrgetter(name)(of), form or ""
+        if choice := _CHOICE.fullmatch(spec):
+            told = choice["text"]
+            holds = _there(value) if told is None else value == told
+            parts.append(filled(_alternative(choice["parts"], first=holds), of))
+        elif conversion == "r":
+            parts.append(repr(value))
+        else:
+            parts.append(_written(value, filled(spec, of) if spec.startswith("{") else spec))
     return "".join(parts)
+
+
+_CHOICE = re.compile(r"(?:=(?P<text>[^?]*))?\?(?P<parts>.*)")
+
+
+def _there(value: Any) -> bool:
+    return value is not None and (isinstance(value, float) or bool(value))
+
+
+def _alternative(parts: str, *, first: bool) -> str:
+    """Return what stands before the bar that is in no braces, or behind it."""
+    depth = 0
+    for place, letter in enumerate(parts):
+        depth += (letter == "{") - (letter == "}")
+        if letter == "|" and not depth:
+            return parts[:place] if first else parts[place + 1 :]
+    return parts if first else ""
 
 
 def _written(value: Any, spec: str) -> str:
@@ -66,8 +94,8 @@ def _written(value: Any, spec: str) -> str:
         return _FORMATS[spec](value)
     if "|" in spec:
         return agree(value if isinstance(value, int) else len(value), *spec.split("|"))
-    if isinstance(value, int) and spec[:1].isalpha():
-        return plural(value, spec)
+    if isinstance(value, (int, float)) and spec[:2].isalpha() and len(spec) > 1:
+        return plural(round(value), spec)
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     return format(value, spec)
@@ -76,8 +104,10 @@ def _written(value: Any, spec: str) -> str:
 _FORMATS: dict[str, Callable[[Any], str]] = {
     "share": format_share,
     "percent": format_percent,
-    "joined": joined,
-    "listed": listed,
+    "duration": format_duration,
+    "confidence": format_confidence,
+    "joined": lambda names: joined([*map(str, names)]),
+    "listed": lambda names: listed([*map(str, names)]),
 }
 
 

@@ -24,7 +24,7 @@ from gate.model.choice import (
     Unpushed,
     WorkingTree,
 )
-from gate.model.creep import Pin
+from gate.model.history import Pin
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import BaseAhead
 from harness.errors import SourceError

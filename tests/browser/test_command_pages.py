@@ -16,7 +16,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from gate.cli.main import main
-from gate.model.history import AcceptedChange, Machine
+from gate.model.history import Machine
+from gate.model.reasons import Accepted
 from tests.browser.looks import LOST, OPEN_ALL, OVERLAPPING, WRONG
 from tests.gate.commands.study.analysis import designs
 from tests.support.browser import SIZES, Opened, Scheme, context, opened
@@ -58,7 +59,7 @@ def trend(name: str, folder: Path) -> list[str]:
         records = history(1, {"parse": flat(3)})
     elif name == "hostile":
         strange = Machine(id=HOSTILE, facts={"cpu": HOSTILE})
-        accepted = {30: AcceptedChange(up_to=1, until=None, reason=HOSTILE)}
+        accepted = {30: Accepted(up_to=1, until=None, reason=HOSTILE)}
         records = history(2, {HOSTILE: step(60, 30, 0.3)}, machines=[MACHINE] * 40 + [strange], accepted=accepted)
         records = [msgspec.structs.replace(each, subject=HOSTILE) for each in records]
     elif name == "many":
@@ -66,7 +67,7 @@ def trend(name: str, folder: Path) -> list[str]:
         records = history(3, true, machines=[MACHINE] * 300 + [other], offsets=[0.0] * 300 + [0.2])
     else:
         true = {"parse": step(120, 60, 0.1), "encode": creep(rng, 120, 30, size=0.02), "idle": flat(120)}
-        accepted = {60: AcceptedChange(up_to=0.12, until=None, reason="checksums")}
+        accepted = {60: Accepted(up_to=0.12, until=None, reason="checksums")}
         machines = [MACHINE] * 90 + [other]
         records = history(4, true, machines=machines, offsets=[0.0] * 90 + [0.3], accepted=accepted)
     return ["history", "trend", "--history", str(kept(folder / "h", records))]

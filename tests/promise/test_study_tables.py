@@ -40,19 +40,6 @@ def test_of_settings_that_do_not_differ_some_pair_is_told_apart_as_often_as_prom
         assert count / reports > 0.03
 
 
-def test_of_settings_like_the_first_some_is_told_from_it_as_often_as_promised() -> None:
-    rng = np.random.default_rng(4)
-    reports = 3000
-    wrong = 0
-    for _ in range(reports):
-        # counts that differ, and that of the first is not the largest
-        y = {(k,): rng.normal(size=n).tolist() for k, n in enumerate((4, 7, 3, 5))}
-        (table,) = one_ways(frame(y), factors(4), 0.95)
-        wrong += any(f.low is not None and f.high is not None and not f.low <= 0 <= f.high for f in table.firsts)
-    # the chance is exact for normal values
-    assert abs(wrong / reports - 0.05) < 3 * math.sqrt(0.05 * 0.95 / reports)
-
-
 @pytest.mark.parametrize("skewed", [False, True])
 @pytest.mark.parametrize("log", [False, True])
 def test_intervals_of_percent_cover(log: bool, skewed: bool) -> None:

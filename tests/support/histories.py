@@ -11,7 +11,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine, Measured
+from gate.model.history import Change, HistoryRecord, Machine, Measured
+from gate.model.reasons import Accepted
 from gate.stats.series import Levels, Steps, level_variance, moderated, outlying
 from gate.store.folder import FolderStore
 from gate.store.records import encode, name_of
@@ -134,7 +135,7 @@ def history(
     *,
     machines: Sequence[Machine] = (MACHINE,),
     offsets: Sequence[float] = (0.0,),
-    accepted: Mapping[int, AcceptedChange] | None = None,
+    accepted: Mapping[int, Accepted] | None = None,
 ) -> list[HistoryRecord]:
     """Draw the records of commits 1, 2 and so on, of cases with their log levels.
 

@@ -11,7 +11,7 @@ from gate.model.names import Better, Side
 from gate.model.warnings.base import Base, Weight
 from gate.units import format_number, format_share, plural
 from gate.writing import amounts
-from gate.writing.phrases import joined, listed, machine
+from gate.writing.phrases import machine
 
 Unit = Literal["build", "session"]
 
@@ -19,14 +19,12 @@ Unit = Literal["build", "session"]
 
 
 class NotExact(Base, frozen=True):
-    """A metric is declared exact and is not."""
-
+    says = (
+        "declared exact, but {differing:=values?its values differ|its ratio differs from session to session}: treated "
+        "as measured"
+    )
     differing: Literal["values", "ratio"]
     """Values of one session, or the ratio from session to session."""
-
-    def _said(self) -> str:
-        why = "its values differ" if self.differing == "values" else "its ratio differs from session to session"
-        return f"declared exact, but {why}: treated as measured"
 
 
 class BuildsCut(Base, frozen=True):
@@ -48,15 +46,12 @@ class OneSidedSessions(Base, frozen=True):
 
 
 class RoundsLeftOut(Base, frozen=True):
-    """Rounds that one side lacks do not count."""
-
+    says = (
+        "{rounds:round} of {sessions:session|sessions} {sessions:joined} {rounds:is|are} left out: only one side has "
+        "values there"
+    )
     rounds: int
     sessions: tuple[int, ...]
-
-    def _said(self) -> str:
-        are = "is" if self.rounds == 1 else "are"
-        where = f"session{'s' if len(self.sessions) > 1 else ''} {joined([*map(str, self.sessions)])}"
-        return f"{plural(self.rounds, 'round')} of {where} {are} left out: only one side has values there"
 
 
 # --- bootstrap --------------------------------------------------------------------------------------------------------
@@ -81,13 +76,9 @@ class NoiseCountedTwice(Base, frozen=True):
 
 
 class FewUnits(Base, frozen=True):
-    """A bootstrap interval over few units is too narrow."""
-
+    says = "a bootstrap over {units:{unit}} may cover only 80-90% instead of 95%"
     units: int
     unit: Unit
-
-    def _said(self) -> str:
-        return f"a bootstrap over {plural(self.units, self.unit)} may cover only 80-90% instead of 95%"
 
 
 class UndefinedResamples(Base, frozen=True):
@@ -112,46 +103,31 @@ class ImpreciseLimits(Base, frozen=True):
 # --- what the values say ----------------------------------------------------------------------------------------------
 
 
-def _change(share: float, unit: str) -> str:
-    """Say a change as a share of the mean; fewer seconds are faster."""
-    less, more = ("faster", "slower") if unit == "s" else ("lower", "higher")
-    return f"{abs(share) * 100:.1f}% {less if share < 0 else more}"
-
-
-class Trend(Base, frozen=True):
-    """Values change inside executions."""
-
+class _Changing(Base, frozen=True):
     change: float
-    """How much the second half differs, as a share of the mean."""
+    """By how much, as a share of the mean: from the first half of an execution to the second, from the first round to
+    the last, or from the side that runs first to the other."""
     unit: str
+
+    @property
+    def _changed(self) -> str:
+        """Say it; fewer seconds are faster."""
+        less, more = ("faster", "slower") if self.unit == "s" else ("lower", "higher")
+        return f"{abs(self.change) * 100:.1f}% {less if self.change < 0 else more}"
+
+
+class Trend(_Changing, frozen=True):
+    says = "{warming:?still warming up|not steady}: second half {_changed}"
     warming: bool
     """Whether it is as of a program that is still warming up."""
 
-    def _said(self) -> str:
-        what = "still warming up" if self.warming else "not steady"
-        return f"{what}: second half {_change(self.change, self.unit)}"
+
+class Drift(_Changing, frozen=True):
+    says = "host drift: both sides {_changed} from the first round to the last"
 
 
-class Drift(Base, frozen=True):
-    """Both sides change over the rounds."""
-
-    change: float
-    """From the first round to the last, as a share of the mean."""
-    unit: str
-
-    def _said(self) -> str:
-        return f"host drift: both sides {_change(self.change, self.unit)} from the first round to the last"
-
-
-class OrderEffect(Base, frozen=True):
-    """Whichever side is executed second is changed by it."""
-
-    change: float
-    """By how much, as a share of the mean."""
-    unit: str
-
-    def _said(self) -> str:
-        return f"side-by-order interaction: whichever side runs second is {_change(self.change, self.unit)}"
+class OrderEffect(_Changing, frozen=True):
+    says = "side-by-order interaction: whichever side runs second is {_changed}"
 
 
 _BEYOND = "(standard deviation), more than their builds explain"
@@ -231,15 +207,11 @@ class Improvement(msgspec.Struct, frozen=True):
 
 
 class Implausible(Base, frozen=True):
-    """Improvements so large that head may no longer do the work."""
-
+    says = "{improvements:listed}: does head still do the work?"
     weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     improvements: tuple[Improvement, ...]
     """The largest first."""
-
-    def _said(self) -> str:
-        return f"{listed([*map(str, self.improvements)])}: does head still do the work?"
 
 
 class BeyondWarn(Base, frozen=True):

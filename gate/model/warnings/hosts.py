@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model.names import Side
 from gate.model.warnings.base import Base, Weight
-from gate.units import format_duration, format_share, format_value, plural
+from gate.units import format_duration, format_value
 from gate.writing.phrases import joined, listed, machine
 from gate.writing.plain import distinct
 from gate.writing.sentences import Sentence, filled
@@ -156,8 +156,7 @@ class Throttled(Event, frozen=True):
 
 
 class Load(Event, frozen=True):
-    """Other programs were at work."""
-
+    says = "the load was {start:.1f} at the start, {end:.1f} at the end{processors:? on {processors:processor}}"
     start: float
     """Load average when measuring began."""
     end: float
@@ -165,42 +164,28 @@ class Load(Event, frozen=True):
     processors: float | None
     """Of the machine; None: not known."""
 
-    def _happened(self) -> str:
-        where = "" if self.processors is None else f" on {plural(round(self.processors), 'processor')}"
-        return f"the load was {self.start:.1f} at the start, {self.end:.1f} at the end{where}"
-
 
 class Pressure(Event, frozen=True):
-    """Programs waited for something."""
-
+    says = (
+        "{resource} pressure: some program waited for {resource:=cpu?a processor|{resource:=io?a disk|memory}} "
+        "{share:share} of the time"
+    )
     resource: Resource
     share: float
     """Share of the time in which some program waited."""
 
-    def _happened(self) -> str:
-        waited = f"waited for {({'cpu': 'a processor', 'memory': 'memory', 'io': 'a disk'})[self.resource]}"
-        return f"{self.resource} pressure: some program {waited} {format_share(self.share)} of the time"
-
 
 class Swapped(Event, frozen=True):
-    """Memory was swapped; in pages."""
-
+    says = "memory was swapped: {written:page} to disk, {read:.0f} back"
     written: float
     """Pages written to swap."""
     read: float
     """Pages read from swap."""
 
-    def _happened(self) -> str:
-        return f"memory was swapped: {plural(round(self.written), 'page')} to disk, {self.read:.0f} back"
-
 
 class ThermalThrottling(Event, frozen=True):
-    """Processors were slowed down for their heat."""
-
+    says = "thermal throttling: heat slowed the processors down {times:time}"
     times: float
-
-    def _happened(self) -> str:
-        return f"thermal throttling: heat slowed the processors down {plural(round(self.times), 'time')}"
 
 
 class OutOfMemory(Event, frozen=True):

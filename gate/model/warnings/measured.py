@@ -49,14 +49,10 @@ class ColumnsOfFile(Base, frozen=True):
 
 
 class LinesLeftOut(Base, frozen=True):
-    """Result files hold what looks like a result, and was left out or read in part."""
-
+    says = "{file}: {first}{more:?; and {more:more such line}}"
     file: str
     first: str
     more: int
-
-    def _said(self) -> str:
-        return f"{self.file}: {self.first}" + (f"; and {plural(self.more, 'more such line')}" if self.more else "")
 
 
 class WithoutValues(Base, frozen=True):
@@ -65,17 +61,13 @@ class WithoutValues(Base, frozen=True):
 
 
 class FiguresOfTool(Base, frozen=True):
-    """Metrics whose values are aggregates of another tool, one a build."""
-
+    says = (
+        "{metrics:listed}: each value is the {statistic:=value?figure|{statistic}} that the tool gives for a build, "
+        "not one measured time"
+    )
     metrics: tuple[str, ...]
     statistic: str
     """What the aggregates are, such as "mean" or "median"; "value" where the tool does not say."""
-
-    def _said(self) -> str:
-        what = "figure" if self.statistic == "value" else self.statistic
-        return (
-            f"{listed(self.metrics)}: each value is the {what} that the tool gives for a build, not one measured time"
-        )
 
 
 class SameValues(Base, frozen=True):
@@ -131,18 +123,13 @@ class AfterLastLook(Base, frozen=True):
 
 
 class ExecutionsShort(Base, frozen=True):
-    """A benchmark has fewer executions than the other side, or than were planned."""
-
+    says = "{benchmark}{settings:? at {settings}}: base has {base} and head {head} of {wanted:start}"
     benchmark: str
     settings: str
     """Of its factors, as "load=busy"; empty: it has none."""
     base: int
     head: int
     wanted: int
-
-    def _said(self) -> str:
-        where = f"{self.benchmark} at {self.settings}" if self.settings else self.benchmark
-        return f"{where}: base has {self.base} and head {self.head} of {plural(self.wanted, 'start')}"
 
 
 class PartShort(msgspec.Struct, frozen=True):
@@ -177,17 +164,15 @@ class LooksIgnored(Base, frozen=True):
 
 
 class UndecidedBenchmarks(Base, frozen=True):
-    """Nothing of some benchmarks is decided."""
-
+    says = (
+        "no metric of {benchmarks:listed} is decided: {named:?add one to `metrics` in `[plan]`|declare one in a "
+        "`[benchmark.metric.NAME]`} ({metrics})"
+    )
     weight: ClassVar[Weight] = "first"
     benchmarks: tuple[str, ...]
     metrics: tuple[str, ...]
     named: bool = False
     """Whether plan.metrics names those that decide."""
-
-    def _said(self) -> str:
-        how = "add one to `metrics` in `[plan]`" if self.named else "declare one in a `[benchmark.metric.NAME]`"
-        return f"no metric of {listed(self.benchmarks)} is decided: {how} ({', '.join(self.metrics)})"
 
 
 class UnknownDirection(Base, frozen=True):
@@ -205,33 +190,24 @@ class UnknownDirection(Base, frozen=True):
 
 
 class MetricMissing(Base, frozen=True):
-    """A metric that is not decided lacks values in a session that has the benchmark."""
-
+    says = "{benchmark}: metric {metric}{factors:={}?| at {factors}} gave no values in session {session}"
     benchmark: str
     metric: str
     factors: str
     """As canonical JSON."""
     session: int
 
-    def _said(self) -> str:
-        where = f" at {self.factors}" if self.factors != "{}" else ""
-        return f"{self.benchmark}: metric {self.metric}{where} gave no values in session {self.session}"
-
 
 class UnknownUnit(Base, frozen=True):
-    """The unit of a metric is misspelt, or is none of its dimension: its values are compared as they are."""
-
+    says = (
+        'metric {metric}: "{unit}" is not {meant:?a known unit: write "{meant}"|a unit of time: write s, ms, us or '
+        "ns}; its values are compared as they are, without a default floor"
+    )
     metric: str
     unit: str
     """As it is written."""
     meant: str | None
     """The known unit that it probably is; None: of a time, which has another unit."""
-
-    def _said(self) -> str:
-        wrong = "a known unit" if self.meant else "a unit of time"
-        write = f'"{self.meant}"' if self.meant else "s, ms, us or ns"
-        as_are = "its values are compared as they are, without a default floor"
-        return f'metric {self.metric}: "{self.unit}" is not {wrong}: write {write}; {as_are}'
 
 
 class _SomeExecutions(Base, frozen=True):
@@ -250,14 +226,12 @@ class _SomeExecutions(Base, frozen=True):
 
 
 class NotSteady(_SomeExecutions, frozen=True):
-    """Executions reached no steady state."""
-
+    says = (
+        "{some} reached no steady state ({sides}): all their values count{needed:?; fewer than {needed:value} cannot "
+        "show one}"
+    )
     needed: int | None
     """Values that can show one, where each execution has fewer; None: they have enough."""
-
-    def _said(self) -> str:
-        few = "" if self.needed is None else f"; fewer than {plural(self.needed, 'value')} cannot show one"
-        return f"{self.some} reached no steady state ({self.sides}): all their values count{few}"
 
 
 class LinkedBuilds(Base, frozen=True):
@@ -269,14 +243,11 @@ class LinkedBuilds(Base, frozen=True):
 
 
 class NoneOfBuilds(Base, frozen=True):
-    """plan.metrics names a metric of builds that no build has."""
-
+    says = (
+        "plan.metrics names {metric:=size?size, and no built file of both sides is known: name it in [build] "
+        "artifacts|build-time, and no build of both sides ran the build command from the start}"
+    )
     metric: Literal["size", "build-time"]
-
-    def _said(self) -> str:
-        if self.metric == "size":
-            return "plan.metrics names size, and no built file of both sides is known: name it in [build] artifacts"
-        return "plan.metrics names build-time, and no build of both sides ran the build command from the start"
 
 
 class Outlived(_SomeExecutions, frozen=True):
@@ -326,17 +297,12 @@ class IdenticalSides(Base, frozen=True):
 
 
 class MissingAllowed(Base, frozen=True):
-    """Benchmarks are missing, and that is allowed."""
-
+    says = "{benchmarks:listed} {benchmarks:is|are} missing, allowed by {label:?{label}|the rules}"
     weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     benchmarks: tuple[str, ...]
     label: str | None
     """What allows it for this pull request, in words; None: the rules do."""
-
-    def _said(self) -> str:
-        are = agree(len(self.benchmarks), "is", "are")
-        return f"{listed(self.benchmarks)} {are} missing, allowed by {self.label or 'the rules'}"
 
 
 class SameCommit(Base, frozen=True):
@@ -359,13 +325,8 @@ class OneTree(Base, frozen=True):
 
 
 class NoBuildCommand(Base, frozen=True):
-    """There is no build command."""
-
+    says = "no build command: the builds {differing:?differ in {differing:joined} only|do not differ}"
     differing: tuple[Perturbation, ...]
-
-    def _said(self) -> str:
-        differing = f"differ in {' and '.join(self.differing)} only" if self.differing else "do not differ"
-        return f"no build command: the builds {differing}"
 
 
 class TwoPrograms(Base, frozen=True):
@@ -376,15 +337,11 @@ class TwoPrograms(Base, frozen=True):
 
 class BuildNeedsGit(Base, frozen=True):
     says = (
-        "the {sides:build|builds} of {_both} {sides:fails|fail} without .git, so perfgate gave {sides:it|them} one: "
-        'set git = "on" under [build] to avoid the failed build'
+        "the {sides:build|builds} of {sides:joined} {sides:fails|fail} without .git, so perfgate gave {sides:it|them} "
+        'one: set git = "on" under [build] to avoid the failed build'
     )
     weight: ClassVar[Weight] = "later"
     sides: tuple[Side, ...]
-
-    @property
-    def _both(self) -> str:
-        return " and ".join(self.sides)
 
 
 # --- two runs that are compared ---------------------------------------------------------------------------------------

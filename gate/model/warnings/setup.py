@@ -328,24 +328,15 @@ class _OfEvents(Limit, frozen=True):
 
 
 class EventsAbsent(_OfEvents, frozen=True):
-    """Events that are not counted."""
-
+    says = "leaves out {named} ({word:?{word}|no permission to count the kernel} on this machine)"
     word: str
     """What perf says of them; empty: they need the right to count the kernel."""
 
-    def _said(self) -> str:
-        return f"leaves out {self.named} ({self.word or 'no permission to count the kernel'} on this machine)"
-
 
 class EventsOutsideKernel(_OfEvents, frozen=True):
-    """Events that are counted outside the kernel only."""
-
+    says = "counts {named} outside the kernel only (perf_event_paranoid: {paranoid:?{paranoid}|unknown})"
     paranoid: str | None
     """The value of kernel.perf_event_paranoid; None: not known."""
-
-    def _said(self) -> str:
-        paranoid = "unknown" if self.paranoid is None else self.paranoid
-        return f"counts {self.named} outside the kernel only (perf_event_paranoid: {paranoid})"
 
 
 class SharedCounters(_OfEvents, frozen=True):
@@ -372,8 +363,10 @@ class InstrumentLimits(Base, frozen=True):
 
 
 class StartedByShim(Base, frozen=True):
-    """The command of benchmarks is a shim of a version manager, which starts the program that is meant."""
-
+    says = (
+        "{benchmarks}: {path} is a shim of {manager}{seconds:?, which adds {seconds:duration} to every start}: name "
+        "{program:?{program} in the command|the program behind it}"
+    )
     benchmarks: tuple[str, ...]
     manager: str
     path: str
@@ -381,11 +374,6 @@ class StartedByShim(Base, frozen=True):
     """The path of the program behind it; empty: the manager does not tell."""
     seconds: float | None
     """What the shim adds to each start; None: not known."""
-
-    def _said(self) -> str:
-        cost = "" if self.seconds is None else f", which adds {format_duration(self.seconds)} to every start"
-        advice = f"name {self.program} in the command" if self.program else "name the program behind it"
-        return f"{', '.join(self.benchmarks)}: {self.path} is a shim of {self.manager}{cost}: {advice}"
 
 
 class BudgetHoldsFew(Base, frozen=True):

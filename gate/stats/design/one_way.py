@@ -15,8 +15,6 @@ import numpy as np
 
 from gate.model import Better
 from gate.model.study import (
-    AgainstFirst,
-    Check,
     Factor,
     OneWay,
     OneWayRow,
@@ -28,7 +26,7 @@ from gate.model.study import (
     Varies,
 )
 from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, measured, sd
-from gate.stats.design.tukey import Mean, against_first, tukey_kramer
+from gate.stats.design.tukey import Mean, tukey_kramer
 from gate.stats.family import holm
 from gate.stats.levels import Tops
 from gate.stats.ratio import LogPair, unpaired
@@ -57,7 +55,6 @@ def one_ways(
     confidence: float,
     *,
     errors: Mapping[str, Error] | None = None,
-    log: bool = False,
 ) -> list[OneWay]:
     """Return a table of each factor at each combination of the others, then one over the combinations ({}).
 
@@ -73,7 +70,6 @@ def one_ways(
 
     Args:
         errors: of factors that are compared by another error than that within the treatments of the table.
-        log: y is ln(value), so that a difference is a percentage of the value.
     """
     of, given = cells(units, factors), errors or {}
     found = []
@@ -83,13 +79,11 @@ def one_ways(
         whole = complete(own)
         if len(own) > 1 and whole:
             compared.append((whole, {}))
-        found += [_table(each, factor, at, confidence, given.get(factor.name), log=log) for each, at in compared]
+        found += [_table(each, factor, at, confidence, given.get(factor.name)) for each, at in compared]
     return found
 
 
-def _table(
-    of: Sequence[Box], factor: Factor, at: dict[str, Setting], confidence: float, error: Error | None, *, log: bool
-) -> OneWay:
+def _table(of: Sequence[Box], factor: Factor, at: dict[str, Setting], confidence: float, error: Error | None) -> OneWay:
     """Make a table of boxes that all have the same settings of the factor."""
     groups = list(zip(*(box.cells for box in of), strict=True))
     own = [factor.settings[code] for code in of[0].codes]
@@ -103,16 +97,6 @@ def _table(
         for group in groups
     ]
     compared = tukey_kramer(means, error.variance, error.df, confidence)
-    against = against_first(means, error.variance, error.df, confidence) if len(means) > 2 else []
-    first, firsts = means[0].value, []
-    for each in against:
-        change = each.difference
-        share = math.expm1(min(change, 700.0)) if log else change / first if first > 0 else None
-        firsts.append(
-            AgainstFirst(
-                setting=own[each.second], difference=change, percent=share, low=each.low, high=each.high, p=each.p
-            )
-        )
     rows = []
     for setting, group, mean, word in zip(own, groups, means, compared.letters, strict=True):
         y = np.concatenate([cell.y for cell in group])
@@ -133,7 +117,6 @@ def _table(
             )
             for pair in compared.pairs
         ],
-        firsts=firsts,
     )  # fmt: skip
 
 
@@ -225,10 +208,6 @@ def _words(first: float, second: float, percent: float | None, less: str, more: 
     return f"{'less than 0.1' if size < 0.05 else f'{size:.1f}' if size < 99.95 else f'{size:.0f}'}% {name}"
 
 
-NAME = "Kruskal-Wallis"
-FEW = 5
-"""Units of a treatment below which the chi-square distribution is a rough guide (Kruskal and Wallis 1952)."""
-
 Group = Sequence[Cell]
 """The treatments with one setting of a factor."""
 
@@ -288,35 +267,6 @@ def brown_forsythe(groups: Sequence[Group]) -> float | None:
     if sum(float(((z - z.mean()) ** 2).sum()) for z in away) <= sum(map(len, away)) * HAIR**2:
         return None
     return float(stats.f_oneway(*away).pvalue)
-
-
-def kruskal(units: pd.DataFrame, factors: Sequence[Factor], *, confidence: float = 0.95) -> Check:
-    """Test whether all treatments have the same distribution (Kruskal and Wallis 1952, corrected for ties).
-
-    p by the chi-square distribution with one degree of freedom less than treatments. All values equal: p = 1. With
-    fewer than two treatments, or one unit in each, nothing can be told: p is None. holds: p >= 1 - confidence.
-    """
-    from scipy import stats
-
-    groups = [cell.y for cell in cells(units, factors)]
-    sizes = np.array([len(y) for y in groups])
-    if len(groups) < 2 or sizes.max() < 2:
-        lacking = "needs two treatments" if len(groups) < 2 else "needs more than one unit in a treatment"
-        return Check(name=NAME, statistic=None, df=[], p=None, holds=True, words=f"not tested: {lacking}")
-    if np.ptp(np.concatenate(groups)):
-        found = stats.kruskal(*groups)
-        h, p = max(float(found.statistic), 0.0), float(found.pvalue)
-    else:
-        h, p = 0.0, 1.0
-    holds = p >= 1 - confidence
-    said = "no difference between treatments is shown" if holds else "at least one treatment differs from the others"
-    rough = f"; p is rough, since a treatment has fewer than {FEW} units" if sizes.min() < FEW else ""
-    return Check(name=NAME, statistic=h, df=[len(groups) - 1.0], p=p, holds=holds, words=f"{said} ({shown(p)}{rough})")
-
-
-def shown(p: float) -> str:
-    """Write a p: "p = 0.031", "p < 0.001"."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2f}" if p >= 0.1 else f"p = {p:.3f}"
 
 
 MOST = 200

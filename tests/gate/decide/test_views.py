@@ -20,7 +20,7 @@ from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
 from gate.formats.google_benchmark import is_sharp
 from gate.model import Case, Commit, Report, Run
-from gate.model.creep import CreepRun, Pin
+from gate.model.history import CreepRun, Pin
 from gate.model.reasons import Exceeds
 from gate.model.warnings.estimates import CarryOver
 from gate.planning.basis import from_readings

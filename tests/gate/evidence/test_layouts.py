@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gate.config.types import BuildTable, Config
-from gate.evidence.layouts import layouts_of, shuffled
+from gate.evidence.sameness import layouts_of, shuffled
 from gate.model import SIDES, Build, Layouts
 from gate.words.builds import say_shuffle
 

@@ -12,7 +12,7 @@ import pytest
 from gate.github.client import Forge
 from gate.github.issue import IssueMarker, Told, Wanted, digest_of, is_gone, publish_issue
 from gate.github.problems import Problem
-from gate.model.creep import CreepCase, CreepFacts, CreepVerdict, Pin, Suspect
+from gate.model.history import CreepCase, CreepFacts, CreepVerdict, Pin, Suspect
 from gate.report.markdown import issue as written
 from tests.gate.report import examples
 from tests.support.forge.server import FakeGitHub

@@ -1,6 +1,7 @@
 """Every sentence to the letter, once: a type of a union without a row here fails."""
 
 import re
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import msgspec
@@ -468,6 +469,26 @@ def test_a_template_is_filled_by_the_kind_of_each_field() -> None:
     assert filled("{whole:round} {whole:is|are} left", some) == "1,234 rounds are left"
     with pytest.raises(AttributeError, match="nothing"):
         filled("{nothing}", some)
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{first:? in {first}}", " in x"),
+        ("{empty:? in {empty}}", ""),
+        ("{none:?there|nowhere}", "nowhere"),
+        ("{no:?there|{first}, {ones:is|are} {first}}", "x, are x"),
+        ("{zero:?{zero:round}|none}", "none"),
+        ("{nothing:?{nothing:.1f}|none}", "0.0"),
+        ("{first:=x?{ones:is|are}|else}", "are"),
+        ("{first:=y?{ones:is|are}|{zero:?a|{first:=x?b}}}", "b"),
+        ("{zero:{unit}}, {nothing:round}, {ones:joined}", "0 builds, 0 rounds, 1 and 2"),
+        ("{nothing:duration}", "0 ms"),
+    ],
+)
+def test_a_template_leaves_out_what_is_not_there(template: str, expected: str) -> None:
+    some = SimpleNamespace(first="x", unit="build", empty=(), none=None, no=False, zero=0, nothing=0.0, ones=(1, 2))
+    assert filled(template, some) == expected
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ from gate.model import (
     outcomes,
     reasons,
 )  # fmt: skip
-from gate.model.creep import CreepCase, CreepFacts, CreepVerdict, Pin, Suspect
+from gate.model.history import CreepCase, CreepFacts, CreepVerdict, Pin, Suspect
 from gate.model.profile import Frame, Profile, Stack, Unprofiled
 from gate.model.report import Pairing, SessionRatio, View
 from gate.model.warnings.base import Said

@@ -13,8 +13,7 @@ import pytest
 from gate.codes import Exit
 from gate.model import Execution, Metric, Side, UserError
 from gate.run import profiling
-from gate.run.profiling import paced, profile_run
-from gate.run.regressed import Regressed
+from gate.run.profiling import Regressed, paced, profile_run
 from harness.errors import SourceError
 from tests.support.project import Project
 

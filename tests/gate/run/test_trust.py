@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate.run.trust import build_cache, is_foreign, is_proposed
+from gate.run.refusal import build_cache, is_foreign, is_proposed
 
 BRANCH = {"ref": "refs/heads/main", "repository": {"full_name": "acme/widget", "default_branch": "main"}}
 SHA = "a" * 40

@@ -13,7 +13,7 @@ import pytest
 from msgspec import structs
 
 from gate.model import MeanSquare, Remembered
-from gate.model.creep import CaseNights, Night
+from gate.model.history import CaseNights, Night
 from gate.store.memory import KEPT, SCHEMA, Costs, HistoryError, Learned, Session, Sessions, Setup, folder_of
 
 ROOT = Path(__file__).parents[3]

@@ -31,7 +31,7 @@ from gate.stats.design.claims import change_of_quantile, claims, lenth, of_contr
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
 from gate.stats.design.linear import linear_model, trends
-from gate.stats.design.one_way import Error, kruskal, one_ways, percents, rank_tests, spreads
+from gate.stats.design.one_way import Error, one_ways, percents, rank_tests, spreads
 from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.sample_size import FEWEST, mean_intervals, sample_sizes
 from gate.stats.design.strata import aligned
@@ -109,7 +109,7 @@ def analyse(observed: Observed, method: Method) -> Response:
     Raises:
         UserError: an abridgement that names what was not measured.
     """
-    units, values, factors, log = observed.units, observed.values, observed.factors, observed.scale == "log"
+    units, values, factors = observed.units, observed.values, observed.factors
     order, confidence = method.order, method.confidence
     varied = any(len(factor.settings) > 1 for factor in factors)
     lie = lie_of(observed)
@@ -146,11 +146,10 @@ def analyse(observed: Observed, method: Method) -> Response:
         claims=claimed,
         diagnostics=checked,
         quantiles=quantiles,
-        kruskal=kruskal(alike, factors) if varied else None,
         ranks=rank_tests(alike, factors),
         means=mean_intervals(units, factors, confidence, method.seed),
         spreads=varying,
-        one_ways=one_ways(units, factors, confidence, errors=_errors(linear), log=log),
+        one_ways=one_ways(units, factors, confidence, errors=_errors(linear)),
         trends=trends(units, factors, order, confidence, lie) if varied else [],
         percents=_percents(observed, confidence, lie),
         mains=mains,

@@ -1,11 +1,10 @@
-"""Sizes of contrasts, or of effects in standard errors, as a Pareto picture and as a half-normal plot.
+"""Sizes of contrasts that were measured once, as a Pareto picture and as a half-normal plot.
 
 In the half-normal plot (Daniel 1959) noise lies along a line, and what acts is above it at the right.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import msgspec
@@ -13,17 +12,16 @@ import numpy as np
 
 from gate.commands.study.plots import marks as m
 from gate.commands.study.plots.marks import LAYOUTS, Look, in_unit, said
-from gate.model.study import Contrast, Response, Term
+from gate.model.study import Contrast, Response
 from gate.plots.axes import grid, tick_room
 from gate.plots.picture import LETTERS, LETTERS_NARROW, Anchor, Picture, Point, Sheet, room
 from gate.plots.scales import Axis, minus, ticks
-from gate.stats.special import ndtri, stdtrit
+from gate.stats.special import ndtri
 from gate.units import agree, format_confidence, format_number, plural
 from gate.words.effects import named, named_short
 from gate.writing.plain import clip
 
 _WIDTH = 720
-_FEWEST = 3
 _REACH = 2.5
 """A limit beyond so many times the largest size is said, not drawn."""
 
@@ -40,10 +38,10 @@ class _Size(msgspec.Struct, frozen=True):
     beyond: int
 
     @staticmethod
-    def of(own: Contrast | Term, number: float, beyond: int) -> _Size:
-        """Name a contrast or a term."""
+    def of(own: Contrast, number: float) -> _Size:
+        """Name a contrast."""
         short, full = (said(how(own.term, own.aliases)) for how in (named_short, named))
-        return _Size(said(own.term), short, full, number, beyond)
+        return _Size(said(own.term), short, full, number, own.possible + own.active)
 
     def fitted(self, space: float, letters: float) -> str:
         """Return its name as long as there is room for it; a star stands for others that do not fit."""
@@ -61,7 +59,6 @@ class _Contrasts(msgspec.Struct, frozen=True):
     """Their names and numbers: that of one contrast, and that of all at once."""
     noise: float
     """The slope of the line in a half-normal plot along which noise lies."""
-    what: str
     unit: str
     meaning: Sequence[str]
 
@@ -82,7 +79,7 @@ class _Contrasts(msgspec.Struct, frozen=True):
 
     def axis(self, sheet: Sheet, x: float, y: float, anchor: Anchor) -> None:
         """Name the axis."""
-        wide, narrow = (f"{self.what}{in_unit(self.unit, width)}" for width in (24, 10))
+        wide, narrow = (f"size of the contrast{in_unit(self.unit, width)}" for width in (24, 10))
         m.both(sheet, x, y, wide, narrow, anchor=anchor)
 
     def picture(
@@ -105,20 +102,15 @@ class _Contrasts(msgspec.Struct, frozen=True):
         return sheet.picture(prefix, title, described, caption)
 
 
-def _contrasts(response: Response, confidence: float, *, logs: bool = False) -> _Contrasts | None:
-    """Choose Lenth's contrasts where there are any, else the terms of a two-level model with an error; else None.
+def _contrasts(response: Response, *, logs: bool = False) -> _Contrasts | None:
+    """Bring Lenth's contrasts into numbers; None where there are none, or all are 0.
 
     Args:
         logs: leave contrasts of logarithms as they are, where they would become percent.
     """
-    found = _of_terms(response, confidence) if response.lenth is None else _of_lenth(response, logs=logs)
-    return found if found is not None and found.sizes[0].number else None
-
-
-def _of_lenth(response: Response, *, logs: bool) -> _Contrasts | None:
     found = response.lenth
     of = m.differences(response, np.array([c.estimate for c in found.contrasts])) if found else None
-    if found is None or of is None:
+    if found is None or of is None or not any(c.estimate for c in found.contrasts):
         return None
     plain = of.percent and logs
 
@@ -131,54 +123,11 @@ def _of_lenth(response: Response, *, logs: bool) -> _Contrasts | None:
         f"{format_confidence(found.confidence)} of experiments (Lenth 1989)."
     )
     return _Contrasts(
-        sizes=[_Size.of(c, number(abs(c.estimate)), c.possible + c.active) for c in found.contrasts],
+        sizes=[_Size.of(c, number(abs(c.estimate))) for c in found.contrasts],
         limits=[("ME", number(found.me)), ("SME", number(found.sme))],
         noise=number(found.pse),
-        what="size of the contrast",
         unit="natural log" if plain else of.unit,
         meaning=["Contrasts are half the change.", within],
-    )
-
-
-def _of_terms(response: Response, confidence: float) -> _Contrasts | None:
-    model = response.linear
-    if model is None or any(len(f.settings) > 2 for f in response.factors):
-        return None
-    told = [(t, t.f, t.p) for t in model.terms if t.df == 1 and t.f is not None and t.p is not None]
-    strata = [t.stratum for t, _, _ in told]
-    # one line can be the limit of one error only
-    commonest = max(dict.fromkeys(strata), key=strata.count, default=None)
-    own = [each for each in told if each[0].stratum == commonest]
-    if len(own) < _FEWEST:
-        return None
-    df = min(model.residual_df if t.error_df is None else t.error_df for t, _, _ in own)
-    alpha = 1 - confidence
-
-    def limit(part: float) -> float:
-        return float(stdtrit(df, 1 - alpha * part / 2))
-
-    # the share of alpha that a factor's effect on the mean has at first
-    weights = [claim.weight for claim in response.claims if claim.p is not None]
-    share = 1 / sum(weights) if weights else 1 / len(own)
-    within = (
-        f"Noise alone is within the limit of one for {format_confidence(confidence)} of single effects; the limit of "
-        "the family is that of the largest effect of a factor among all tests of the response."
-    )
-    meaning = ["Effects in their standard errors, |t|.", within]
-    if len(own) < len(model.terms):
-        meaning.append(f"{len(own)} of {len(model.terms)} terms have this error ({said(str(commonest))}).")
-    sizes = []
-    for term, f, p in own:
-        # beyond the family's limit where Holm's procedure says so
-        clear = term.p_adjusted is not None and term.p_adjusted < alpha
-        sizes.append(_Size.of(term, math.sqrt(f), 2 if clear else int(p < alpha)))
-    return _Contrasts(
-        sizes=sorted(sizes, key=lambda each: -each.number),
-        limits=[("one", limit(1.0)), ("family", limit(share))],
-        noise=1.0,
-        what="size of the effect in standard errors",
-        unit="",
-        meaning=meaning,
     )
 
 
@@ -191,9 +140,9 @@ _KINDS = ("shell", "box-s0", "pip-s0")
 """How bars within the limits, beyond one of them and beyond both are drawn."""
 
 
-def pareto(prefix: str, response: Response, confidence: float) -> Picture | None:
+def pareto(prefix: str, response: Response) -> Picture | None:
     """Draw the sizes of contrasts, at most 30 of them; None where there are none or all are 0."""
-    found = _contrasts(response, confidence)
+    found = _contrasts(response)
     if found is None:
         return None
     drawn = found.sizes[:MOST]
@@ -247,9 +196,9 @@ _GAPS = {"wide": 16.0, "narrow": 27.0}
 _QUIET, _LOUD = Look(0), Look(1)
 
 
-def half_normal(prefix: str, response: Response, confidence: float) -> Picture | None:
+def half_normal(prefix: str, response: Response) -> Picture | None:
     """Draw the sizes of contrasts against half-normal quantiles; None where there are none or all are 0."""
-    found = _contrasts(response, confidence, logs=True)
+    found = _contrasts(response, logs=True)
     if found is None:
         return None
     count = len(found.sizes)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from gate.commands.study.report.tables import QUANTILES
+from gate.commands.study.report.words import checks
 from gate.model.study import Abridged, Response, StudyReport
 from gate.report.csv import cell
 
@@ -110,9 +111,7 @@ def _sizes(response: Response) -> Iterator[Row]:
 
 
 def _checks(response: Response) -> Iterator[Row]:
-    found = list(response.diagnostics.checks) if response.diagnostics else []
-    found += [response.kruskal] if response.kruskal else []
-    return _each([*found, *(each.check for each in response.dependences)])
+    return _each(checks(response))
 
 
 _EFFECT = "term settings against estimate low high p"
@@ -136,10 +135,6 @@ _TABLES: dict[str, tuple[str, str, Callable[[Response], Iterable[Row]]]] = {
     "differences": (
         "factor at", "a b difference low high p",
         lambda r: (row for each in r.one_ways for row in _each(each.pairs, each.factor, each.at)),
-    ),
-    "against-first": (
-        "factor at", "setting difference percent low high p",
-        lambda r: (row for each in r.one_ways for row in _each(each.firsts, each.factor, each.at)),
     ),
     "percents": (
         "", "factor at first second first_mean second_mean difference percent low high words",

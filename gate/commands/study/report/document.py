@@ -212,8 +212,6 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Iterator[Secti
     views = [tables.linear(response, model, confidence)]
     views += [tables.strata(response, model)] if len(model.strata) > 1 else []
     views += [trends] if (trends := tables.trends(response, confidence)) else []
-    # without an error of their own contrasts have a part
-    sizes = _contrasts(draw) if response.lenth is None else []
     yield Section(
         "Effects on the mean",
         f"{draw.prefix}-mean",
@@ -222,7 +220,6 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Iterator[Secti
             Figures(drawn),
             *views,
             tables.checks(response),
-            *([Fold("Effects by size: Pareto picture and half-normal plot", [Figures(sizes)])] if sizes else []),
         ],
         "A linear model by least squares, with -1 for the first setting of a factor and +1 for the other. The "
         "share is of the total sum of squares; what the residuals have is noise, or what the design does not vary. "
@@ -230,20 +227,13 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Iterator[Secti
     )
 
 
-def _contrasts(draw: Drawer) -> list[Figure]:
-    """Draw what tells effects from noise."""
-    return [
-        *draw("Contrasts by size", pareto, "pareto", draw.confidence),
-        *draw("Half-normal plot", half_normal, "halfnormal", draw.confidence),
-    ]
-
-
 def _lenth(response: Response, draw: Drawer, _: float) -> Iterator[Section]:
     if response.lenth is not None:
+        drawn = [*draw("Contrasts by size", pareto, "pareto"), *draw("Half-normal plot", half_normal, "halfnormal")]
         yield Section(
             "Which contrasts are more than noise",
             f"{draw.prefix}-contrasts",
-            [Figures(_contrasts(draw)), tables.lenth(response, response.lenth)],
+            [Figures(drawn), tables.lenth(response, response.lenth)],
             "Each treatment was measured once, so noise is estimated from the contrasts themselves: most are "
             "taken to be noise (Lenth 1989). Beyond SME a contrast is real; between ME and SME it may be one of many "
             "that is large by chance: measure again. Within ME it is no more than noise.",
@@ -285,7 +275,6 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
     folds = []
     for factor in response.factors:
         own = [(k, each) for k, each in enumerate(response.one_ways[:_ONE_WAYS]) if each.factor == factor.name]
-        first = ", each against the first" if len(factor.settings) > 2 else ""
         views: list[Part] = [view for _, each in own for view in tables.one_way(response, each, confidence)]
         drawn = [
             figure
@@ -293,7 +282,7 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
             for figure in draw(f"{each.factor}, setting by setting", one_way, f"oneway{k}", each,
                                _units_at(draw.observed, each), confidence)
         ]  # fmt: skip
-        title = f"{factor.name}: quantiles{first}, all pairs, groups"
+        title = f"{factor.name}: quantiles, all pairs, groups"
         folds += [Fold(title, [*views, Figures(drawn)])] if own else []
     if (spread := tables.spreads(response)) is not None:
         units = _treatments(draw.observed, "units", logs=True)

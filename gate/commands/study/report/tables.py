@@ -372,21 +372,6 @@ def one_way(response: Response, found: OneWay, confidence: float) -> list[Table]
             note="Settings that share a letter do not differ by Tukey and Kramer." if found.pairs else "",
         )
     ]
-    if found.firsts:
-        first = f"each setting against the first, {found.rows[0].setting}"
-        views.append(
-            view(
-                f"{where}: {first}{_in(amounts.changes)}",
-                found.firsts,
-                text(found.factor, "setting"),
-                low,
-                number("difference", "difference", amounts.signed),
-                high,
-                number("percent", "percent", _signed_share),
-                p,
-                note=f"By Dunnett: the {percent} holds for all these intervals together, and p is shared over them.",
-            )
-        )
     if found.pairs:
         name = text("difference", lambda pair: f"{pair.b} - {pair.a}")
         estimate = number("estimate", "difference", amounts.signed)

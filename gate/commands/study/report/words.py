@@ -218,5 +218,4 @@ def cautions(response: Response) -> list[str]:
 
 def checks(response: Response) -> list[Check]:
     """Return all checks of a response."""
-    found = [*(response.diagnostics.checks if response.diagnostics else []), *(d.check for d in response.dependences)]
-    return [*found, *([response.kruskal] if response.kruskal else [])]
+    return [*(response.diagnostics.checks if response.diagnostics else []), *(d.check for d in response.dependences)]

@@ -15,7 +15,8 @@ import pytest
 
 from gate.cli.main import main
 from gate.document.terminal import Screen
-from gate.model.history import AcceptedChange, Machine
+from gate.model.history import Machine
+from gate.model.reasons import Accepted
 from tests.support.histories import FACTS, MACHINE, change, creep, flat, history, kept, record, sha, step
 
 OTHER = Machine(id="m2", facts={**FACTS, "kernel": "6.8"})
@@ -42,7 +43,7 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "encode": creep(rng, 120, 30, size=0.02),
         "idle": flat(120),
     }
-    accepted = {60: AcceptedChange(up_to=0.12, until="2027-01-01", reason="checksums <b>now</b>")}
+    accepted = {60: Accepted(up_to=0.12, until="2027-01-01", reason="checksums <b>now</b>")}
     records = history(
         1, true, machines=[MACHINE] * 90 + [OTHER], offsets=[0.0] * 90 + [0.3], accepted=accepted
     )  # fmt: skip

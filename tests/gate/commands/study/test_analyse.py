@@ -122,7 +122,6 @@ def test_a_fraction_names_what_its_effects_cannot_be_told_from(tmp_path: Path, r
         assert len(tables["contrasts"]) == 7
     else:
         assert "Which contrasts are more than noise" not in page
-        assert "Effects by size: Pareto picture and half-normal plot" in page
         assert tables["contrasts"] == []
 
 
@@ -325,12 +324,10 @@ def test_what_is_estimable_beside_an_empty_cell_stands_in_every_form(tmp_path: P
         ("clients", "log2", "slope"),
         ("clients", "log2", "curvature"),
     ]
-    firsts = list(csv.DictReader(io.StringIO((tables / "against-first.csv").read_text(encoding="utf-8"))))
-    assert {row["factor"] for row in firsts} == {"clients"}
     page = tmp_path / "page.html"
     assert analyse(numeric(tmp_path, steps), "--settings", "load=idle,busy", "--html", str(page))[0] == 0
     html = page.read_text(encoding="utf-8")
-    for part in ("each setting against the first, 1", "Trends of factors with numbers for settings", "1 of 2"):
+    for part in ("Trends of factors with numbers for settings", "1 of 2"):
         assert part in html
 
 

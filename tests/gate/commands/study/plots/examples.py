@@ -187,7 +187,7 @@ def response(factors: Sequence[Factor] = FACTORS, **more: Any) -> Response:
             formula="", observations=1, intercept=effect("", {}, 0.02), terms=terms, residual_df=1, residual_ss=0.0,
             residual_sd=None, total_ss=1.0, r2=None, unexplained=None, inestimable=[],
         ),
-        diagnostics=None, claims=[], quantiles=None, kruskal=None, ranks=[], means=[],
+        diagnostics=None, claims=[], quantiles=None, ranks=[], means=[],
         questionable=[], histograms=[], spreads=[], one_ways=[], trends=[], percents=[],
         mains=[mean_points(factors, [f], means) for f in factors],
         interactions=[mean_points(factors, pair, means) for pair in itertools.combinations(factors, 2)],
@@ -274,24 +274,6 @@ def lenth(names: Sequence[str], count: int, noise: float, size: float = 0.004) -
     return Lenth(
         contrasts=found, pse=noise * size / 3, me=noise * size, sme=2 * noise * size, df=count / 3, confidence=0.95
     )
-
-
-def two_level(names: Sequence[str], count: int) -> LinearModel:
-    """A linear model whose terms have one degree of freedom each and an error."""
-    terms = []
-    for k in range(count):
-        p = min(1.0, 1e-6 * 3**k)
-        terms.append(
-            Term(
-                term=f"{names[k % len(names)]}:{k}", factors=["a"], df=1, sum_of_squares=1.0, share=0.1,
-                f=400 * 0.6**k, p=p, p_adjusted=min(1.0, 5 * p), effects=[], error_df=20.0,
-                aliases=["c:d"] if k % 2 else [],
-            )
-        )  # fmt: skip
-    return LinearModel(
-        formula="y ~ a", observations=40, intercept=effect("(intercept)", {}, 1.0), terms=terms, residual_df=20,
-        residual_ss=1.0, residual_sd=1.0, total_ss=10.0, r2=0.9, unexplained=0.1, inestimable=[],
-    )  # fmt: skip
 
 
 def aliased(names: Sequence[str]) -> Lenth:

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import msgspec
 import numpy as np
 import pytest
-from scipy import stats
 
 from gate.commands.study.plots.blocks import blocks
 from gate.commands.study.plots.columns import TreatmentValues
@@ -20,7 +19,7 @@ from gate.commands.study.plots.intervals import means_by_metric, one_way, sample
 from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.series import Boot, boots, residuals, series
 from gate.commands.study.plots.values import boxes, histogram, spreads, violins
-from gate.model.study import Claim, Contrast, Factor, Lenth, MeanInterval, OneWay, PairwiseDifference, Response, Spread
+from gate.model.study import Contrast, Factor, Lenth, MeanInterval, OneWay, PairwiseDifference, Response, Spread
 from gate.plots.picture import Picture, room
 from tests.gate.commands.study.plots import examples as examples
 from tests.gate.commands.study.plots.examples import there
@@ -86,18 +85,14 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
     # few and many contrasts, limits far away, close together and within all, long alias sets
     for number, (count, noise) in enumerate(((3, 1.0), (7, 1e-3), (15, 0.4), (40, 1e-5), (40, 0.0))):
         judged = replace(response, lenth=examples.lenth(names, count, noise), linear=None)
-        yield f"k{number}", pareto(f"k{number}", judged, 0.95)
-        yield f"j{number}", half_normal(f"j{number}", judged, 0.95)
+        yield f"k{number}", pareto(f"k{number}", judged)
+        yield f"j{number}", half_normal(f"j{number}", judged)
         if number:
             logs = replace(judged, scale="log")
-            yield f"l{number}", pareto(f"l{number}", logs, 0.95)
+            yield f"l{number}", pareto(f"l{number}", logs)
     fraction = replace(response, lenth=examples.aliased(names), linear=None)
     yield "u", mains("u", fraction)
     yield "w", quantile_effects("w", fraction, examples.quantile_effects(response.factors), 0.95)
-    for number, count in enumerate((3, 31)):
-        two = replace(response, linear=examples.two_level(names, count), factors=examples.TWO_LEVEL)
-        yield f"e{number}", pareto(f"e{number}", two, 0.95)
-        yield f"f{number}", half_normal(f"f{number}", two, 0.95)
 
 
 def with_tests(response: Response, factor: Factor) -> Response:
@@ -194,11 +189,11 @@ def test_nothing_to_draw_gives_no_picture() -> None:
     assert histogram("h", empty, TreatmentValues({"sched": "cfs"}, np.ones(50))) is None, "no spread"
     assert spreads("p", empty, examples.SCHED, []) is None
     assert means_by_metric("n", [empty], 0.95) is None
-    assert pareto("k", empty, 0.95) is None
-    assert half_normal("k", empty, 0.95) is None
+    assert pareto("k", empty) is None
+    assert half_normal("k", empty) is None
     silent = replace(empty, lenth=examples.lenth(["a"], 7, 0.0, size=0.0))
-    assert pareto("k", silent, 0.95) is None, "no contrast differs from 0"
-    assert half_normal("k", silent, 0.95) is None
+    assert pareto("k", silent) is None, "no contrast differs from 0"
+    assert half_normal("k", silent) is None
     assert sample_sizes("z", empty, replace(examples.sample_sizes(), rows=[])) is None
     assert one_way("o", empty, replace(examples.one_way(examples.SCHED), rows=[])) is None
 
@@ -222,7 +217,7 @@ def test_values_that_are_not_finite_give_no_picture() -> None:
 
 def test_the_pareto_picture_says_what_it_leaves_out() -> None:
     own = replace(STUDIES["two"](), lenth=examples.lenth(["a", "b"], MOST + 3, 0.4))
-    drawn = there(pareto("k", own, 0.95))
+    drawn = there(pareto("k", own))
     assert drawn.caption.endswith("3 smaller contrasts left out; the table has all.")
     shown = set(texts(drawn))
     assert own.lenth is not None
@@ -242,8 +237,8 @@ def test_contrasts_beyond_the_limits_are_named_and_no_others() -> None:
         pse=1.3125e-3, me=3.374e-3, sme=6.849e-3, df=5, confidence=0.95,
     )  # fmt: skip
     own = replace(examples.response((examples.SCHED, examples.CLIENTS)), lenth=found)
-    drawn = half_normal("j", own, 0.95)
-    bars = pareto("k", own, 0.95)
+    drawn = half_normal("j", own)
+    bars = pareto("k", own)
     assert drawn is not None
     assert bars is not None
     assert {"A, or B:C:D", "A:C", "A:D", "D", "C", "ME", "SME"} <= set(texts(drawn))
@@ -266,17 +261,3 @@ def test_main_effects_of_a_fraction_name_what_they_cannot_be_told_from() -> None
     assert {"a", "b, or a × x0", "c, or 2 others", "a × b"} <= set(texts(together))
     pairs = there(interactions("i", replace(fraction, lenth=examples.aliased(["c", "a:b"])), fraction.interactions))
     assert "Not told apart by these treatments: a:b, or c:x0." in pairs.caption
-
-
-def test_the_limits_of_effects_in_standard_errors_are_those_of_t() -> None:
-    two = replace(STUDIES["two"](), linear=examples.two_level("ab", 5), factors=examples.TWO_LEVEL, lenth=None)
-    claims = [
-        Claim(term=name, statistic="mean", weight=weight, p=0.01, p_adjusted=0.02, claimed=True)
-        for name, weight in (("a", 1.0), ("b", 1.0), ("c", 0.5))
-    ]
-    for own, share in ((two, 5), (replace(two, claims=claims), 2.5)):
-        drawn = there(pareto("e", own, 0.95))
-        one, family = (stats.t.ppf(1 - 0.025 / k, 20) for k in (1, share))
-        assert {f"one {one:.2f}", f"family {family:.2f}"} <= set(texts(drawn))
-    assert pareto("e", replace(two, factors=[POLICY]), 0.95) is None, "more than two settings"
-    assert pareto("e", replace(two, linear=examples.two_level("ab", 2)), 0.95) is None
