@@ -83,7 +83,7 @@ class Python:
         return Found(
             kind, evidence, benchmarks, build, comment, setup=self.setup, share=share,
             environment={"PYTHONPATH": place} if place else {}, notes=[used] if share else [],
-            rows=[row] if self.setup else [],
+            rows=[row] if self.lacking else [],
         )  # fmt: skip
 
     def command(self, words: list[str]) -> str:
@@ -97,7 +97,7 @@ class Python:
 
     def _build(self) -> str:
         tree, setup = self.tree, self.tree.text("setup.py")
-        if re.search("ext_modules|cffi_modules|[Cc]ython", setup) and not re.search("setuptools_rust", setup):
+        if not _by_pip(tree):
             # extensions whose C is made by Cython, where setup.py does not do that itself
             made = [p for p in tree.ending(".pyx") if not {p[:-4] + ".c", p[:-4] + ".cpp"} & tree.names]
             cython = f"{self.executable} -m cython {shlex.join(made)} && " if made and "cythonize" not in setup else ""
@@ -119,7 +119,8 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     if _compiled(tree) and "ext_modules" in tree.text("setup.py"):
         wanted += ["setuptools", *(["cython"] if any(tree.ending(".pyx")) else [])]
     lacking = [each for each in wanted if _normal(each) not in there] if answer else []
-    if not lacking:
+    # what pip compiles needs a pip that may be used, which a system's own need not be
+    if not lacking and (tree.environment or not _by_pip(tree)):
         return Python(tree, executable, None, [])
     # a pip that installs elsewhere saves most of the time that an environment takes, which is for a pip of its own
     able = (
@@ -142,7 +143,8 @@ def environment_of(
             words += listed
     named = shlex.join(pip_words(words))
     if own_pip:
-        return f"{executable} -m venv {ENVIRONMENT} && {ENVIRONMENT}/bin/pip install --quiet {named}"
+        install = f" && {ENVIRONMENT}/bin/pip install --quiet {named}" if named else ""
+        return f"{executable} -m venv {ENVIRONMENT}{install}"
     pip = f"{executable} -m pip --python {ENVIRONMENT}/bin/python install --quiet {named}"
     return f"{executable} -m venv --without-pip {ENVIRONMENT} && {pip}"
 
@@ -170,10 +172,13 @@ def _groups(tree: Tree) -> dict[str, list[str]]:
     }
     for path in tree.files:
         if re.fullmatch(r"(requirements/)?[\w.-]*(bench|dev|test)[\w.-]*\.txt", path):
-            found[path] = [
-                line.split("#")[0].strip() for line in tree.text(path).splitlines() if re.match(r"[A-Za-z0-9]", line)
-            ]
+            found[path] = _listed(tree, path)
     return found
+
+
+def _listed(tree: Tree, path: str) -> list[str]:
+    lines = tree.text(path).splitlines() if path in tree.names else []
+    return [line.split("#")[0].split(";")[0].strip() for line in lines if re.match(r"[A-Za-z0-9]", line)]
 
 
 def _dependencies(tree: Tree) -> list[str]:
@@ -190,6 +195,13 @@ def _normal(requirement: str) -> str:
 def _compiled(tree: Tree) -> bool:
     system = tree.toml("pyproject.toml").get("build-system", {})
     return bool(_COMPILED.search(f"{system} {tree.text('setup.py')} {tree.text('setup.cfg')}"))
+
+
+def _by_pip(tree: Tree) -> bool:
+    """Return whether pip compiles the package, and not its own setup.py."""
+    setup = tree.text("setup.py")
+    own = re.search("ext_modules|cffi_modules|[Cc]ython", setup) and not re.search("setuptools_rust", setup)
+    return _compiled(tree) and not own
 
 
 def package(tree: Tree) -> str | None:
@@ -334,8 +346,9 @@ def _of_script(tree: Tree, ask: Asked) -> Found | None:
     scripts = [path for path in tree.ending(".py") if is_benchmark(path) and _runs_alone(tree.text(path))]
     if not scripts:
         return None
-    own = python(tree, ask, [])
     ordered = sorted(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
+    # what it needs may be listed beside it
+    own = python(tree, ask, _listed(tree, posixpath.join(posixpath.dirname(ordered[0]) or "-", "requirements.txt")))
     name = PurePosixPath(ordered[0]).stem
     name = PurePosixPath(ordered[0]).parent.name or name if name in ("run", "main", "__main__") else name
     measured, amount = of_script(name, [own.executable, ordered[0]], tree.text(ordered[0]))

@@ -52,6 +52,8 @@ _SHORT = 0.005
 """Seconds below which the start of a process is most of its time: hyperfine warns below the same."""
 
 
+_UNFIT = 2.0
+"""How much longer a trial may take on a host that others use."""
 _TWICE = 1.0, 120.0
 """Seconds of a full build that is made once more: a shorter one does not matter, and a longer one costs too much."""
 
@@ -144,7 +146,7 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     job = made.job
     settings = job.project.settings
     directory = made.builder.directory("head")
-    found = list(each_tried(made, lambda *each: say(words.trying(*each))))
+    found = list(each_tried(made, lambda *each: say(words.trying(*each)), _UNFIT if begun.host else 1.0))
     tried = [each for each, _ in found]
     records = [record for _, own in found for record in own]
     changed = next(iter(made.builder.changed(0, executed=True)), None)

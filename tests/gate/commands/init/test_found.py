@@ -390,6 +390,17 @@ JAVASCRIPT = {
         "npm",
         "node bench.js >{output}",
     ),
+    # no script of package.json names them
+    "benchmark.js files": Case(
+        {
+            "package.json": package(devDependencies={"benchmark": "2"}),
+            "benchmarks/bench-b.js": "require('benchmark'); s.add(a).on('cycle', f)",
+            "benchmarks/bench-a.js": "require('benchmark'); s.add(a).on('cycle', f)",
+        },
+        "npm",
+        "node benchmarks/bench-a.js >{output}",
+        rows=("benchmarks/bench-b.js",),
+    ),
     "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'bench.js']"),
     "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, "npm", None),
     # what it installs each time is no part of what it measures
