@@ -286,12 +286,16 @@ def _sources(drill: _Drill, config: Config) -> Exercise:
     if edit is None:
         return Exercise("sources", "broken sources", why="no source but those that the commands name is known")
     change, edited = edit
-    decided, folder = drill.measured("sources", change, *_ONCE)
+    return _failing(drill, "sources", f"{edited} of head began with a line that no language has", change, config)
+
+
+def _failing(drill: _Drill, name: Name, what: str, change: Callable[[Project], Project], config: Config) -> Exercise:
+    """Measure once what must fail."""
+    decided, folder = drill.measured(name, change, *_ONCE)
     failed = {failure.benchmark for failure in decided.report.failures}
     names = _benchmarks(decided.report) or [each.name for each in config.benchmark]
-    held = {name: bool({name, name.partition("/")[0], None} & failed) for name in names}
-    what = f"{edited} of head began with a line that no language has"
-    return Exercise("sources", what, held, folder=str(folder))
+    held = {each: bool({each, each.partition("/")[0], None} & failed) for each in names}
+    return Exercise(name, what, held, folder=str(folder))
 
 
 def _broken(drill: _Drill, config: Config, made: Sequence[str]) -> Exercise:
@@ -303,10 +307,7 @@ def _broken(drill: _Drill, config: Config, made: Sequence[str]) -> Exercise:
     def change(project: Project) -> Project:
         return _with_head(project, partial(edits.with_failing_artifacts, made=made))
 
-    decided, folder = drill.measured("broken", change, *_ONCE)
-    failed = {failure.benchmark for failure in decided.report.failures}
-    held = {name: bool({name, name.partition("/")[0], None} & failed) for name in _benchmarks(decided.report)}
-    return Exercise("broken", what, held, folder=str(folder))
+    return _failing(drill, "broken", what, change, config)
 
 
 def _of_base(drill: _Drill, config: Config, patch: bytes | None) -> Exercise:

@@ -1,4 +1,4 @@
-"""Python: pytest-benchmark, pyperf and asv, else a script, a program's start or the tests, as they tell."""
+"""Python: pytest-benchmark, pyperf and asv, else a script or the tests, as they tell."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import posixpath
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Found, Measured, Rank, Row, kept, names_of, placeholder, suite_plan, tests
+from gate.commands.init.found import Found, Measured, Row, kept, names_of, placeholder, suite_plan, tests
 from gate.commands.init.scripts import is_benchmark, of_script
 from gate.commands.init.tree import Tree, table_of
 
@@ -27,7 +27,6 @@ _RUNNER = re.compile(r"^[^#\n]*\b(?:pyperf\.)?Runner\(", re.MULTILINE)
 _PYPERF_CASE = re.compile(r"\.\s*(?:bench_func|bench_async_func|bench_time_func|timeit|bench_command)\(")
 _ASV_CASE = re.compile(r"^\s*def time_\w+\(|^\s*def Time\w+\(", re.MULTILINE)
 _OTHERS = re.compile(r"^\s*(?:import|from) (?:pyperf|asv|pytest|unittest)\b", re.MULTILINE)
-_ANSWERS_HELP = re.compile(r"\b(?:argparse|click|typer|fire|docopt|optparse|cyclopts)\b")
 _TEST = re.compile(r"test_\w+\.py|\w+_test\.py")
 _ADDOPTS = re.compile(r"^\s*addopts\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)", re.MULTILINE)
 # Options that a project sets for all its test runs and that do not go with measuring.
@@ -338,8 +337,8 @@ def look_asv(tree: Tree, ask: Asked) -> Found | None:
 
 
 def look(tree: Tree, ask: Asked) -> Found | None:
-    """Find a benchmark script, a program or tests; None without them."""
-    return _of_script(tree, ask) or _of_program(tree, ask) or _of_tests(tree, ask)
+    """Find a benchmark script, or tests; None without them."""
+    return _of_script(tree, ask) or _of_tests(tree, ask)
 
 
 def _of_script(tree: Tree, ask: Asked) -> Found | None:
@@ -382,32 +381,6 @@ def _wants(call: ast.Call) -> bool:
     first = getattr(call.args[0], "value", "") if call.args else "-"
     positional = isinstance(first, str) and not first.startswith("-") and given.get("nargs") not in ("?", "*")
     return name in ("add_argument", "add_subparsers") and (given.get("required") is True or positional)
-
-
-def _of_program(tree: Tree, ask: Asked) -> Found | None:
-    for name, entry in _entries(tree):
-        module, _, function = str(entry).partition(":")
-        root = module.split(".")[0]
-        files = [path for lead in ("", "src/") for path in tree.ending(".py", under=f"{lead}{root}")] if root else []
-        if not re.fullmatch(r"[\w.]+:\w+", str(entry)) or not any(
-            _ANSWERS_HELP.search(tree.text(path)) for path in files
-        ):
-            continue
-        own = python(tree, ask, [])
-        alone = any(path.endswith(f"{root}/__main__.py") for path in files)
-        words = ["-m", root] if alone else ["-c", f"from {module} import {function}; {function}()"]
-        comment = ["Its start only: better a command that does real work."]
-        measured = Measured(name, [own.executable, *words, "--help"], comment, rank=Rank.PROGRAM)
-        return own.found("python", f"program {name}", [measured])
-    return None
-
-
-def _entries(tree: Tree) -> Iterator[tuple[str, object]]:
-    """Yield the programs that the package declares, by name: "package.module:function"."""
-    scripts = table_of(table_of(tree.toml("pyproject.toml"), "project"), "scripts")
-    _, _, listed = f"{tree.text('setup.cfg')}\n{tree.text('setup.py')}".partition("console_scripts")
-    yield from scripts.items()
-    yield from re.findall(r"(?:^|[\"'])[ \t]*([\w.-]+)\s*=\s*([\w.]+:\w+)", listed, re.MULTILINE)
 
 
 def _of_tests(tree: Tree, ask: Asked) -> Found | None:

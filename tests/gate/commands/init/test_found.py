@@ -367,11 +367,6 @@ PYTHON = {
     ),
     "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "-m perfgate_asv b --sample-time=0.2"),
     "script": Case({"bench.py": "print(sum(range(10)))\n", "README": ""}, "python", "bench.py"),
-    "entry": Case(
-        {"pyproject.toml": '[project]\nname = "p"\n[project.scripts]\np = "p.cli:main"\n', "p/__init__.py": "", "p/cli.py": "import argparse\n"},
-        "python",
-        "'from p.cli import main; main()', '--help'",
-    ),
     "arguments": Case({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, "generic", None, rows=("bench.py",)),
 }  # fmt: skip
 
