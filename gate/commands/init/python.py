@@ -26,7 +26,8 @@ _NAMES_IT = r"pytest[-_](benchmark|codspeed)"
 _RUNNER = re.compile(r"^[^#\n]*\b(?:pyperf\.)?Runner\(", re.MULTILINE)
 _PYPERF_CASE = re.compile(r"\.\s*(?:bench_func|bench_async_func|bench_time_func|timeit|bench_command)\(")
 _ASV_CASE = re.compile(r"^\s*def time_\w+\(|^\s*def Time\w+\(", re.MULTILINE)
-_OTHERS = re.compile(r"^\s*(?:import|from) (?:pyperf|asv|pytest|unittest)\b", re.MULTILINE)
+# what leaves measuring to another tool, also in processes of its own, whose failure such a script need not notice
+_OTHERS = re.compile(r"^\s*(?:import|from) (?:pyperf|asv|pytest|unittest)\b|[\"']pyperf[\"']", re.MULTILINE)
 _TEST = re.compile(r"test_\w+\.py|\w+_test\.py")
 _ADDOPTS = re.compile(r"^\s*addopts\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)", re.MULTILINE)
 # Options that a project sets for all its test runs and that do not go with measuring.

@@ -367,6 +367,7 @@ PYTHON = {
     ),
     "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "-m perfgate_asv b --sample-time=0.2"),
     "script": Case({"bench.py": "print(sum(range(10)))\n", "README": ""}, "python", "bench.py"),
+    "other runner": Case({"bench.py": "import subprocess\nsubprocess.run(['python', '-m', 'pyperf', 'timeit', 'x'])\n"}, "generic", None, rows=("bench.py",)),
     "arguments": Case({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, "generic", None, rows=("bench.py",)),
 }  # fmt: skip
 
