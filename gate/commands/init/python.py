@@ -240,23 +240,10 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     if own.setup is None:
         ask.write("perfgate_ask.py", _PLUGIN)
         run = f"./{own.executable}" if tree.environment else own.executable
-        words = [
-            "-m",
-            "pytest",
-            "--collect-only",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "perfgate_ask",
-            "-o",
-            "addopts=",
-        ]
+        options = "-m pytest --collect-only -q -p no:cacheprovider -p perfgate_ask -o addopts="
+        words = [*options.split(), "--continue-on-collection-errors", *files]
         path = {"PYTHONPATH": "src:." if any(tree.ending(".py", under="src")) else "."}
-        said = (
-            ask.run(run, *words, "-o", "addopts=", "--continue-on-collection-errors", *files, environment=path)
-            or ask.output
-        )
+        said = ask.run(run, *words, environment=path) or ask.output
         told = [json.loads(line.removeprefix("PERFGATE")) for line in said.splitlines() if line.startswith("PERFGATE")]
         failed = dict(each["failed"] for each in told if "failed" in each)
         collected = next((each for each in told if "uses" in each), None)
