@@ -58,6 +58,8 @@ def lesson(trial: Mapping[str, Any]) -> Lesson:
 def reason(text: str) -> str:
     """Return the line of a failure that says most."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # headings, and what a JVM says of itself
+    lines = [line for line in lines if not line.startswith(("---", "Picked up "))]
     telling = re.compile(r"error|not found|no such|cannot|missing|unrecognized|no module", re.IGNORECASE)
     return ([line for line in lines if telling.search(line)] or lines or ["no values"])[0][:140]
 
@@ -299,6 +301,10 @@ def _escaped(name: str) -> str:
     return re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", name)
 
 
+_ONE_OF = {"google-benchmark": "--benchmark_filter=", "asv": "--bench=", "criterion": ""}
+"""What stands before a pattern of benchmarks."""
+
+
 def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | None:
     """Return the command with the suite's own filter; None for a suite whose filter is not known."""
     text = _text(measured.command)
@@ -309,17 +315,13 @@ def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | No
         pattern = "/".join(f"^({'|'.join(level)})$" for level in levels if level)
         option = shlex.quote(f"-test.bench={pattern}")
         return _like(measured.command, re.sub(r"-test\.bench=\.(?=\s|$)", lambda _: option, text))
-    either = f"^({'|'.join(map(_escaped, labels))})$"
-    if measured.instrument == "google-benchmark":
-        return _like(measured.command, f"{text} {shlex.quote(f'--benchmark_filter={either}')}")
-    if measured.instrument == "asv":
-        return _like(measured.command, f"{text} {shlex.quote(f'--bench={either}')}")
+    if option := _ONE_OF.get(measured.instrument):
+        either = f"^({'|'.join(map(_escaped, labels))})$"
+        return _like(measured.command, f"{text} {shlex.quote(option + either)}")
     if measured.instrument == "jmh" and not text.endswith("$'"):
         # behind a colon are parameters and the mode
         methods = "|".join(dict.fromkeys(_escaped(label.split(":")[0]) for label in labels))
         return _like(measured.command, f"{text} {shlex.quote(f'^({methods})$')}")
-    if measured.instrument == "criterion":
-        return _like(measured.command, f"{text} {shlex.quote(either)}")
     if measured.instrument == "pytest-benchmark":
         files = {label.split("::", 1)[0] for label in labels}
         *words, last = text.rsplit("\n", 1)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Found, Measured, Row, kept, names_of, placeholder, suite_plan, tests
+from gate.commands.init.found import Found, Measured, Row, kept, names_of, suite_plan, tests
 from gate.commands.init.scripts import is_benchmark, of_script
 from gate.commands.init.tree import Tree, table_of
 
@@ -22,7 +22,6 @@ _COMPILED = re.compile(
 )
 _NO_PACKAGES = {"tests", "test", "benchmarks", "benchmark", "bench", "docs", "doc", "examples", "scripts", "tools"}
 _FIXTURE = re.compile(r"^\s*(?:async\s+)?def\s+test\w*\s*\([^)]*\bbenchmark\b|pytest\.mark\.benchmark\b", re.MULTILINE)
-_NAMES_IT = r"pytest[-_](benchmark|codspeed)"
 _RUNNER = re.compile(r"^[^#\n]*\b(?:pyperf\.)?Runner\(", re.MULTILINE)
 _PYPERF_CASE = re.compile(r"\.\s*(?:bench_func|bench_async_func|bench_time_func|timeit|bench_command)\(")
 _ASV_CASE = re.compile(r"^\s*def time_\w+\(|^\s*def Time\w+\(", re.MULTILINE)
@@ -225,14 +224,6 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     if not files or tree.mentions_any(r"^def benchmark\(", ".py"):
         return None
     own = python(tree, ask, ["pytest", "pytest-benchmark"])
-    named = tree.mentions_any(_NAMES_IT, ".py", ".toml", ".cfg", ".txt", ".ini", ".yml", ".yaml")
-    if not named and {"pytest", "pytest-benchmark"} & {*own.lacking}:
-        extra = '[project.optional-dependencies]: bench = ["pytest-benchmark"]'
-        note = (
-            f"{files[0]} uses the fixture benchmark of pytest-benchmark, which is neither installed here nor named by "
-            f"the project: name it in pyproject.toml ({extra}), or install it, and run `perfgate init --force`"
-        )
-        return Found("pytest-benchmark", f"{files[0]} without pytest-benchmark", [placeholder()], notes=[note])
     rows: list[Row] = []
     ini = "\n".join(map(tree.text, ("pyproject.toml", "setup.cfg", "pytest.ini", ".pytest.ini", "tox.ini")))
     hindered = any(map(_HINDERS.search, _ADDOPTS.findall(ini)))

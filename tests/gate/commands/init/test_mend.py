@@ -84,14 +84,6 @@ def test_a_failure_names_its_cure(tmp_path: Path, before: Found, failed: Mapping
     assert again is None or again[0] != before
 
 
-@pytest.mark.parametrize(
-    "failed",
-    [
-        trial("Segmentation fault"),
-        trial("undefined reference to `f'", build=True),
-        trial("usage: b FILE"),
-    ],
-)
 def test_what_takes_longer_than_a_trial_makes_one_value_a_build(tmp_path: Path) -> None:
     taught = lesson(trial("", longer_than=60.0))
     made = mended(found(["./b"], amount=Amount(2, 5, 1)), tree(tmp_path), taught)
@@ -102,11 +94,26 @@ def test_what_takes_longer_than_a_trial_makes_one_value_a_build(tmp_path: Path) 
     assert mended(found(["./b"], "criterion", amount=Amount(2, 5, 1)), tree(tmp_path), taught) is None
 
 
+@pytest.mark.parametrize(
+    "failed",
+    [
+        trial("Segmentation fault"),
+        trial("undefined reference to `f'", build=True),
+        trial("usage: b FILE"),
+    ],
+)
 def test_what_names_no_cure_is_left(tmp_path: Path, failed: Mapping[str, Any]) -> None:
     taught = lesson(failed)
     assert taught.failed
     assert all(map(reason, taught.failed.values()))
     assert mended(found(["./b"]), tree(tmp_path), taught) is None
+
+
+def test_the_reason_is_no_heading() -> None:
+    assert (
+        reason("time-out after 10m\n--- standard error ---\nPicked up JAVA_TOOL_OPTIONS: -Derror=1\n")
+        == "time-out after 10m"
+    )
 
 
 def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
