@@ -36,7 +36,7 @@ _TOOLS = (
     _tool("uv uv.lock", ".cache/uv", UV_CACHE_DIR=""),
     _tool("poetry poetry.lock", ".cache/pypoetry"),
     _tool("mvn mvnw pom.xml", ".m2/repository .m2/wrapper"),
-    _tool("gradle gradlew", ".gradle", GRADLE_USER_HOME=""),
+    _tool("gradle gradlew build.gradle build.gradle.kts", ".gradle", GRADLE_USER_HOME=""),
     _tool("sbt build.sbt", ".ivy2 .sbt .cache/coursier", COURSIER_CACHE=""),
     _tool("dotnet", ".nuget/packages .local/share/NuGet", NUGET_PACKAGES=""),
     _tool("zig build.zig", ".cache/zig"),

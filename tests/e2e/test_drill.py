@@ -66,7 +66,7 @@ def held(project: Project) -> dict[str, Any]:
 def test_a_benchmark_of_what_is_installed_is_found(project: Project) -> None:
     done = project.perfgate("drill", "--json", "drill.json")
     assert done.returncode == 1, done.stderr
-    assert done.stdout.startswith("✖ 2 of 3 exercises held, 1 not tried\n")
+    assert done.stdout.startswith("✖ 3 of 4 exercises held, 1 not tried\n")
     found = held(project)
     assert found["slower"] == found["harmless"] == {"elsewhere": True, "own": True}
     assert found["broken"] == {"elsewhere": False, "own": True}
@@ -100,12 +100,39 @@ def test_what_compiles_for_itself_is_slower_with_bases_build_too(project: Projec
 
 
 @pytest.mark.endtoend
+@pytest.mark.parametrize(
+    ("build", "command"),
+    [
+        pytest.param("true", "sh -c 'python3 -m json.tool data.json'", id="a copy that is installed"),
+        pytest.param("cc -O1 -o app works.c || true", "sh app", id="a program that is tracked"),
+        pytest.param("cc -O1 -o other work.c || true", "sort perfgate.toml", id="nothing of the project"),
+        pytest.param("cc -O1 -o other work.c; true", "seq 3", id="a constant"),
+    ],
+)
+def test_what_runs_without_the_sources_is_found(project: Project, build: str, command: str) -> None:
+    project.write("data.json", "[1, 2, 3]")
+    project.write("app", "sort perfgate.toml\n")
+    project.git("add", "--force", "app")
+    plan = "builds = 5\nexecutions = 1\niterations = 2\n"
+    how = 'instrument = "values"\n' if command == "seq 3" else ""
+    project.write(
+        "perfgate.toml",
+        f'[build]\ncommand = "{build}"\n[plan]\n{plan}[[benchmark]]\nname = "own"\n{how}command = "{command}"\n',
+    )
+    project.commit()
+    done = project.perfgate("drill", "--json", "drill.json")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert held(project)["sources"] == {"own": False}
+    assert "own: it runs though no source of the project is left" in " ".join(done.stdout.split())
+
+
+@pytest.mark.endtoend
 @pytest.mark.nightly
 def test_a_gate_that_can_go_red(project: Project) -> None:
     project.write("perfgate.toml", GATE)
     project.commit()
     done = project.perfgate("drill", "--quiet")
-    assert (done.returncode, done.stdout) == (0, "✔ 3 of 3 exercises held, 1 not tried\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "✔ 4 of 4 exercises held, 1 not tried\n"), done.stderr
 
 
 @pytest.mark.endtoend

@@ -39,7 +39,7 @@ from gate.writing.phrases import listed
 from gate.writing.plain import visible, wrap
 from harness.errors import SourceError
 from harness.source.base_and_head import Source, default_branch
-from harness.source.repository import files_at
+from harness.source.repository import Repository, files_at
 from harness.source.snapshot import patched
 
 LONGER = 0.25
@@ -48,7 +48,7 @@ _FOLDER = Path(DEFAULT_FOLDER) / "drill"
 _ONCE = ("plan.builds=1", "plan.executions=1", "plan.iterations=1", "gate.sameness=off")
 """Of an exercise that asks only whether a benchmark fails."""
 
-Name = Literal["slower", "harmless", "broken", "artifacts"]
+Name = Literal["slower", "harmless", "sources", "broken", "artifacts"]
 _ELSEWHERE = "the benchmark runs something that the build does not make: look at its command, and at PATH"
 _UNREACHED = (
     "that slowdown passes here: either the benchmark does not run what the patch changes (look at its arguments, at "
@@ -73,6 +73,11 @@ _KINDS: Mapping[Name, _Kind] = {
         "a slowdown of that size passes here: raise plan.budget, or lower gate.threshold",
     ),
     "harmless": _Kind("harmless edit", "green", "not green", "an edit that changes nothing does not pass here"),
+    "sources": _Kind(
+        "broken source", "error", "no error",
+        "it runs though no source of the project is left that could be: either it runs a copy that is installed or "
+        "tracked, or the build ends with 0 where it fails (`|| true`, `a; b`), or it runs nothing of this project",
+    ),
     "broken": _Kind(
         "broken build", "error", "no error",
         "it runs though what the build made was replaced: either its command ends with 0 where the program fails "
@@ -158,7 +163,13 @@ def run(options: DrillOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
             made = [each for each in programs if project.repository.inside(each) not in tracked]
     drill = _Drill(options, rules, folder, out, err)
     slower, sizes = _slower(drill, patch)
-    tried = [slower, _harmless(drill), _broken(drill, config, made), _of_base(drill, config, patch)]
+    tried = [
+        slower,
+        _harmless(drill),
+        _sources(drill, config),
+        _broken(drill, config, made),
+        _of_base(drill, config, patch),
+    ]
     exercises = [{**msgspec.to_builtins(each), "wanted": _KINDS[each.name].wanted} for each in tried]
     held = not any(each.failed for each in tried)
     found = {"held": held, "exercises": exercises, "detectable": sizes}
@@ -233,27 +244,12 @@ def _slower(drill: _Drill, patch: bytes | None) -> tuple[Exercise, dict[str, flo
 
 def _harmless(drill: _Drill) -> Exercise:
     """Add a comment to head, which must pass."""
-    edited: list[str] = []
-
-    def change(project: Project) -> Project:
-        head = project.sources.head
-        found = edits.harmless(project.repository, head.revision, project.settings.sides["head"])
-        if found is None:
-            return project
-        edited.append(found[1])
-        return with_head(
-            project,
-            Source(msgspec.structs.replace(head.commit, dirty=True), found[0]),
-            drill.rules,
-            drill.rules.benchmarks,
-        )
-
-    with open_itself(drill.options.head, drill.rules) as project:
-        change(project)
-    if not edited:
+    edit = _edited(drill, edits.harmless)
+    if edit is None:
         why = "there is no source file of a language whose comments are known"
         return Exercise("harmless", "a comment in a source", why=why)
-    what = f"a comment was added to {edited[0]}"
+    change, edited = edit
+    what = f"a comment was added to {edited}"
     decided, folder = drill.measured("harmless", change)
     report = decided.report
     bad = {finding.benchmark for finding in report.findings if finding.verdict == "regression"}
@@ -262,6 +258,44 @@ def _harmless(drill: _Drill) -> Exercise:
     if report.exit_code and all(held.values()):
         held = dict.fromkeys(held, False)
     return Exercise("harmless", what, held, folder=str(folder))
+
+
+def _edited(
+    drill: _Drill, edit: Callable[[Repository, str, Config], tuple[str, str] | None]
+) -> tuple[Callable[[Project], Project], str] | None:
+    """Return what puts an edit of its sources into head, and what is edited; None: there is nothing to edit."""
+
+    def made(project: Project) -> tuple[str, str] | None:
+        return edit(project.repository, project.sources.head.revision, project.settings.sides["head"])
+
+    def change(project: Project) -> Project:
+        found = made(project)
+        if found is None:
+            return project
+        dirty = msgspec.structs.replace(project.sources.head.commit, dirty=True)
+        return with_head(project, Source(dirty, found[0]), drill.rules, drill.rules.benchmarks)
+
+    with open_itself(drill.options.head, drill.rules) as project:
+        found = made(project)
+    return (change, found[1]) if found is not None else None
+
+
+def _sources(drill: _Drill, config: Config) -> Exercise:
+    """Break head's sources, which must be an error: of the build, or of what reads them."""
+    edit = _edited(drill, edits.broken)
+    if edit is None:
+        return Exercise("sources", "broken sources", why="no source but those that the commands name is known")
+    change, edited = edit
+    return _failing(drill, "sources", f"{edited} of head began with a line that no language has", change, config)
+
+
+def _failing(drill: _Drill, name: Name, what: str, change: Callable[[Project], Project], config: Config) -> Exercise:
+    """Measure once what must fail."""
+    decided, folder = drill.measured(name, change, *_ONCE)
+    failed = {failure.benchmark for failure in decided.report.failures}
+    names = _benchmarks(decided.report) or [each.name for each in config.benchmark]
+    held = {each: bool({each, each.partition("/")[0], None} & failed) for each in names}
+    return Exercise(name, what, held, folder=str(folder))
 
 
 def _broken(drill: _Drill, config: Config, made: Sequence[str]) -> Exercise:
@@ -273,10 +307,7 @@ def _broken(drill: _Drill, config: Config, made: Sequence[str]) -> Exercise:
     def change(project: Project) -> Project:
         return _with_head(project, partial(edits.with_failing_artifacts, made=made))
 
-    decided, folder = drill.measured("broken", change, *_ONCE)
-    failed = {failure.benchmark for failure in decided.report.failures}
-    held = {name: bool({name, name.partition("/")[0], None} & failed) for name in _benchmarks(decided.report)}
-    return Exercise("broken", what, held, folder=str(folder))
+    return _failing(drill, "broken", what, change, config)
 
 
 def _of_base(drill: _Drill, config: Config, patch: bytes | None) -> Exercise:

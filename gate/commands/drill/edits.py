@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -10,6 +11,7 @@ import msgspec
 
 from gate.config.types import BuildTable, Config
 from gate.model import UserError
+from gate.units import plural
 from harness.source.repository import Entry, Repository, files_at
 from harness.source.snapshot import changed
 
@@ -25,6 +27,12 @@ _BESIDE = frozenset(
     ["doc", "docs", "example", "examples", "node_modules", "spec", "test", "tests", "third_party", "vendor"]
 )
 """Folders of sources that are probably not the program's."""
+_TOOLS = _BESIDE | {"bench", "benches", "benchmark", "benchmarks", "fuzz", "perf", "scripts", "tools"}
+_STEERS = re.compile(
+    r"(setup|conftest|noxfile|build)\.\w+|.*[._-](config|bench|benchmarks?|test|spec)\.\w+|(bench|test)[_.-].*"
+)
+"""Files that say how a project is built or measured."""
+_BROKEN = b")( perfgate drill: no language has such a line\n"
 _LINE = "perfgate drill: this line changes nothing"
 _KEPT = ".perfgate-drill"
 """The folder in a tree that holds base's files and head's, by turns the ones that are built."""
@@ -54,6 +62,29 @@ def harmless(repository: Repository, revision: str, config: Config) -> tuple[str
     line = f"{_COMMENTS[PurePosixPath(chosen.path).suffix]} {_LINE}\n".encode()
     content = text + (b"" if text.endswith(b"\n") or not text else b"\n") + line
     return changed(repository, revision, {chosen.path: content}, "perfgate drill: a comment"), chosen.path
+
+
+def broken(repository: Repository, revision: str, config: Config) -> tuple[str, str] | None:
+    """Begin each source of the project by a line that no compiler and no interpreter takes; None: there is none.
+
+    What a benchmark's command names, and what lies among benchmarks, tests and tools, stays as it is.
+
+    Returns:
+        The new commit, and how many files are broken.
+    """
+    measured = msgspec.structs.replace(config, build=msgspec.structs.replace(config.build, command=None))
+    named = {repository.inside(word) for text in commands(measured) for word in text.split()}
+    files = {}
+    for entry in files_at(repository, revision, repository.inside(".")):
+        place = PurePosixPath(entry.path)
+        aside = {*map(str.lower, place.parts[:-1])} & _TOOLS or _STEERS.fullmatch(place.name.lower())
+        if _is_source(entry) and not aside and entry.path not in named:
+            text = repository.git.run("cat-file", "blob", entry.object)
+            first, end, rest = text.partition(b"\n") if text.startswith(b"#!") else (b"", b"", text)
+            files[entry.path] = first + end + _BROKEN + rest
+    if not files:
+        return None
+    return changed(repository, revision, files, "perfgate drill: broken sources"), plural(len(files), "source")
 
 
 def _is_source(entry: Entry) -> bool:

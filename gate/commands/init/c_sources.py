@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from gate.commands.init.found import Amount, Measured, fixed_plan, suite_plan
+from gate.commands.init.found import BENCH, Amount, Measured, fixed_plan, suite_plan
 from gate.commands.init.tree import Tree
 
 SOURCES = (
     *(".c", ".cc", ".cpp", ".cxx", ".C", ".m", ".f90", ".f", ".s", ".S", ".zig"),
     *(".d", ".pas", ".adb", ".ml", ".hs"),
 )
-BENCH = re.compile(r"bench|perf", re.IGNORECASE)
 OTHERS = {"vendor", "third_party", "third-party", "external", "deps", "_deps", "node_modules", "submodules"}
 """Folders of other people's packages."""
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|(\"(?:[^\"\\\n]|\\.)*\")", re.DOTALL)

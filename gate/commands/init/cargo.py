@@ -248,10 +248,13 @@ def _build(tree: Tree, made: list[tuple[str, _Target]]) -> str:
         lines.append(f"touch {shlex.join(bench.source for _, bench in each)}")
         lines.append(f"{call} {' '.join(f'--bench {bench.name}' for _, bench in each)}")
         # before another package makes one of that name; a hash has 16 digits
-        deps = f"target/{_triple(tree)}release/deps"
-        lines += [
-            f'cp "$(ls -t {deps}/{bench.name.replace("-", "_")}-{"?" * 16} | head -n 1)" {path}' for path, bench in each
-        ]
+        copy = 'cp "$(ls -t target/%srelease/deps/%s-%s | head -n 1)" %s'
+        named = [(bench.name.replace("-", "_"), path) for path, bench in each]
+        if len(named) < 3:
+            lines += [copy % (_triple(tree), name, "?" * 16, path) for name, path in named]
+        else:
+            lines.append(f"keep() {{ {copy % (_triple(tree), '$1', '?' * 16, '$2')}; }}")
+            lines.append("; ".join(f"keep {name} {path}" for name, path in named))
     return "\n".join(lines)
 
 

@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.c_sources import BENCH, OTHERS, arguments, library, suite
-from gate.commands.init.found import Amount, Found, Rank, Row, kept, names_of, placeholder, program, tests
+from gate.commands.init.c_sources import OTHERS, arguments, library, suite
+from gate.commands.init.found import BENCH, Amount, Found, Row, kept, names_of, placeholder, program, tests
 from gate.commands.init.tree import Tree
 
 _FILE = "CMakeLists.txt"
@@ -186,8 +186,6 @@ def _of_program(tree: Tree, project: _Project, ask: Asked) -> Found | None:
         return None
     _, chosen, known = usable[0]
     measured = program(chosen.path, known)
-    if BENCH.search(chosen.name) and known is not None:
-        measured = replace(measured, rank=Rank.BENCHMARK)
     rows += [Row(f"program {each.name}", "left out: one program is measured") for _, each, _ in usable[1:]]
     evidence = f"{_FILE}, program {chosen.name}"
     return Found("cmake", evidence, [measured], _build(project, [chosen]), _COMMENT, artifacts=[chosen.path], rows=rows)

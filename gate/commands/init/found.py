@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ MOST = 12
 _WANTED = 300.0
 """Seconds that a whole plan may take: of both sides, by its builds."""
 _SIDES_AND_BUILDS = 24
+BENCH = re.compile(r"bench|perf", re.IGNORECASE)
 _LENGTHS = (0.2, 0.1, 0.05, 0.02, 0.01)
 
 
@@ -165,7 +167,8 @@ def program(path: str, arguments: list[str] | None) -> Measured:
     whole = "On a file of the project" if arguments else "Without arguments"
     what = "Its start only" if arguments == ["--help"] else whole
     comment = [f"{what}: better a command that does real work."]
-    return Measured(name, [f"./{path}", *arguments], comment, rank=Rank.PROGRAM)
+    rank = Rank.BENCHMARK if BENCH.search(name) else Rank.PROGRAM
+    return Measured(name, [f"./{path}", *arguments], [] if rank == Rank.BENCHMARK else comment, rank=rank)
 
 
 def tests(name: str, command: list[str] | str) -> Measured:

@@ -51,7 +51,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if not packages or not {"go.mod", "go.work"} & tree.names:
         return None
     tested = [each for each in packages if _TEST.search(each.tests)]
-    found = _of_program(tree, packages, tested=bool(tested)) or _of_tests(tree, tested, modules)
+    found = _of_program(tree, packages, tested=bool(tested)) or _of_tests(tree, tested)
     return found or Found("go", "without benchmarks, a program or tests", [placeholder()])
 
 
@@ -174,19 +174,13 @@ def _of_program(tree: Tree, packages: list[_Package], *, tested: bool) -> Found 
     return Found("go", evidence, [measured], build, _LINKED, artifacts=[path], products=[path], rows=rows)
 
 
-def _of_tests(tree: Tree, packages: list[_Package], modules: list[str]) -> Found | None:
+def _of_tests(tree: Tree, packages: list[_Package]) -> Found | None:
     if not packages:
         return None
-    if len(packages) <= 12:
-        build, binaries = _programs(tree, packages)
-        commands = [_command(each, binary, []) for each, binary in zip(packages, binaries, strict=True)]
-        each = [f"({shlex.join(own) if isinstance(own, list) else own})" for own in commands]
-        command = commands[0] if len(commands) == 1 else " && ".join(each)
-        return Found("go", "tests", [tests("tests", command)], build, _LINKED, artifacts=binaries, products=binaries)
-    # a workspace's own directory need not be a module
-    homes = [""] if "go.mod" in tree.names else modules
-    patterns = [f"./{home}/..." if home else "./..." for home in homes]
-    # -count=1: results of tests are cached; -p=1: the time of parallel packages depends on how they fall together
-    measured = tests("tests", ["go", "test", "-count=1", "-p=1", *patterns])
-    build = f"go test -count=1 -run='^$' {shlex.join(patterns)}"
-    return Found("go", "tests", [measured], build, "Fills Go's cache, so that compiling is not measured.")
+    folders, rows = kept([each.folder for each in packages], "packages with tests")
+    packages = [each for each in packages if each.folder in folders]
+    build, binaries = _programs(tree, packages)
+    commands = [_command(each, binary, []) for each, binary in zip(packages, binaries, strict=True)]
+    each = [f"({shlex.join(own) if isinstance(own, list) else own})" for own in commands]
+    measured = tests("tests", commands[0] if len(commands) == 1 else " && ".join(each))
+    return Found("go", "tests", [measured], build, _LINKED, artifacts=binaries, products=binaries, rows=rows)

@@ -308,7 +308,7 @@ _LOOKS: dict[str, tuple[Callable[[Tree, Asked], Found | None], str]] = {
     "npm": (npm.look, "package.json with a script bench, benchmark or perf"),
     "autotools": (make.look_autotools, "configure.ac or configure with a Makefile.am or Makefile.in"),
     "make": (make.look, "Makefile that builds or runs something"),
-    "python": (python.look, "benchmark script, program or test of Python"),
+    "python": (python.look, "benchmark script or test of Python"),
     "generic": (scripts.look, "script"),
 }
 _COMPILED = {"go", "cargo", "cmake", "autotools", "make"}

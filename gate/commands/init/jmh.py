@@ -30,7 +30,7 @@ _JAR = "perfgate-jmh.jar"
 _OPTIONS = "-Dproject.build.outputTimestamp=2000-01-01T00:00:00Z -Dmaven.javadoc.skip=true -Dmaven.source.skip=true"
 """Without dates in it, the jar of equal sources is the same, and a commit of documents is proved identical."""
 _SAME_JARS = (
-    "allprojects { tasks.withType(AbstractArchiveTask).configureEach "
+    "allprojects { tasks.withType(AbstractArchiveTask) "
     "{ preserveFileTimestamps = false; reproducibleFileOrder = true } }"
 )
 _TASKS = """\

@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.c_sources import BENCH, OTHERS, SOURCES, arguments
-from gate.commands.init.found import Found, Measured, Rank, Row, placeholder, program, tests
+from gate.commands.init.c_sources import OTHERS, SOURCES, arguments
+from gate.commands.init.found import BENCH, Found, Measured, Rank, Row, placeholder, program, tests
 from gate.commands.init.tree import Tree
 
 _FILES = ("GNUmakefile", "makefile", "Makefile")
@@ -91,8 +91,6 @@ def _of_programs(tree: Tree, path: str, make: str, goal: str | None, made: list[
     chosen = programs[0] if programs else None
     if chosen and not (test and ("test" in chosen.path or known[chosen.path] is None)):
         measured = program(chosen.path, known[chosen.path])
-        if BENCH.search(chosen.path) and known[chosen.path] is not None:
-            measured = replace(measured, rank=Rank.BENCHMARK)
         rows += [Row(each.path, "left out: one program is measured") for each in programs[1:]]
         build = _build(make, goal, [chosen, *(each for each in made if each.shared)])
         return replace(_found(path, f"program {chosen.path}", measured, build, made, rows), artifacts=[chosen.path])
@@ -183,8 +181,6 @@ def look_autotools(tree: Tree, ask: Asked) -> Found | None:
     path = sure[0].path
     folder, name = posixpath.split(path)
     measured = program(path, known[path])
-    if BENCH.search(name):
-        measured = replace(measured, rank=Rank.BENCHMARK)
     # libtool leaves a script in a program's place, and the program in .libs
     made = f"{path} {posixpath.join(folder, '.libs', name)}"
     build = f"rm -f {made} && make && make{f' -C {folder}' if folder else ''} {name}"

@@ -22,6 +22,7 @@ _FEW = 8
 _ROOM = 0.85
 """Of a budget that rounds may be expected to take."""
 _MOST_BUILDS = 60
+_NO_VALUES = "no values within"
 _ABSENT = re.compile(r"no such file|ENOENT|cannot (?:open|find)|could not (?:open|find)|not found", re.IGNORECASE)
 _REFUSES = re.compile(
     r"(?:unexpected argument|unrecognized (?:command-line )?(?:option|flag|argument)s?|no such option|bad option|"
@@ -48,7 +49,7 @@ def lesson(trial: Mapping[str, Any]) -> Lesson:
     for each in trial["benchmarks"]:
         told = "\n".join(f"{one.get('status', '')}\n{one.get('stderr', '')}" for one in each.get("failures", ()))
         if each.get("longer_than") is not None:
-            told = f"no values within {each['longer_than']:.0f} s"
+            told = f"{_NO_VALUES} {each['longer_than']:.0f} s"
         if not each.get("cases") or each.get("failures"):
             failed[each["benchmark"]] = told or "no values"
     return Lesson(failed, "")
@@ -57,6 +58,8 @@ def lesson(trial: Mapping[str, Any]) -> Lesson:
 def reason(text: str) -> str:
     """Return the line of a failure that says most."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # headings, and what a JVM says of itself
+    lines = [line for line in lines if not line.startswith(("---", "Picked up "))]
     telling = re.compile(r"error|not found|no such|cannot|missing|unrecognized|no module", re.IGNORECASE)
     return ([line for line in lines if telling.search(line)] or lines or ["no values"])[0][:140]
 
@@ -126,27 +129,35 @@ def _missing_module(found: Found, told: _Told) -> _Cure:
         return None
     module = (absent[1] or absent[2]).split(".")[0]
     if any(path.removeprefix("src/").startswith((f"{module}/", f"{module}.py")) for path in tree.files):
-        python = f"{ENVIRONMENT}/bin/python" if ENVIRONMENT in str(found.setup) else "python"
-        return _by_pip(found, python), "the package is installed in the build"
+        return _by_pip(found, tree), "the package is installed in the build"
     wanted = ["pytest-benchmark"] if module == "benchmark" else group_with(tree, module)
     words = shlex.join(pip_words(wanted) or [module])
     if found.setup and ENVIRONMENT in found.setup:
-        return replace(found, setup=f"{found.setup} {words}"), f"with {words}, which was missing"
+        more = "" if " install " in found.setup else f" && {ENVIRONMENT}/bin/pip install --quiet"
+        return replace(found, setup=f"{found.setup}{more} {words}"), f"with {words}, which was missing"
+    return _own_environment(found, tree, wanted), f"with an environment of its own, as {module} was missing"
+
+
+def _own_environment(found: Found, tree: Tree, wanted: Sequence[str] = ()) -> Found:
     every = {"pytest-benchmark": ["pytest", "pytest-benchmark"], "pyperf": ["pyperf"], "asv": ["asv_runner"]}
     tools = every.get(found.kind, [])
     own = f"{ENVIRONMENT}/bin/python"
-    after = replace(
+    return replace(
         _reworded(found, lambda text: _PYTHON.sub(own, text)),
         setup=environment_of(tree, "python3", tools, [*wanted, *tools]),
         build=found.build and _PYTHON.sub(own, found.build),
         share=[each for each in found.share if each != tree.environment],
     )
-    return after, f"with an environment of its own, as {module} was missing"
 
 
-def _by_pip(found: Found, executable: str) -> Found:
+def _by_pip(found: Found, tree: Tree) -> Found:
+    """Have pip compile the package: that of uv, or of an environment, as a system's own may refuse to be used."""
     other = re.search(r"\S+ -m pip --python \S+", found.setup or "")
-    pip = other[0] if other else f"{executable} -m pip"
+    commands = " ".join([found.build or "", *(_text(each.command) for each in found.benchmarks)])
+    named = re.search(r"\S+/bin/python(?= )", commands)
+    if other is None and named is None:
+        found = _own_environment(found, tree)
+    pip = other[0] if other else f"{named[0] if named else f'{ENVIRONMENT}/bin/python'} -m pip"
     build = f"rm -rf .perfgate-site && {pip} install --quiet --no-deps --target .perfgate-site ."
     return replace(found, build=build, environment={**found.environment, "PYTHONPATH": ".perfgate-site"})
 
@@ -155,8 +166,7 @@ def _isolated_build(found: Found, told: _Told) -> _Cure:
     build = found.build or ""
     if told.name or "setup.py -q build_ext" not in build or "pyproject.toml" not in told.tree.names:
         return None
-    python = _PYTHON.search(build) or re.search(r"\S+python", build) or ["python"]
-    return _by_pip(found, python[0]), "built by pip, with the tools that pyproject.toml asks for"
+    return _by_pip(found, told.tree), "built by pip, with the tools that pyproject.toml asks for"
 
 
 def _as_it_says(found: Found, told: _Told) -> _Cure:
@@ -225,7 +235,17 @@ def _unbuilt(found: Found, told: _Told) -> _Cure:
     return replace(found, build=f"npm run --silent {build}"), f"built first by the script {build}"
 
 
-_CURES = (_as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
+def _shorter(found: Found, told: _Told) -> _Cure:
+    """Have what takes longer than a trial make one value an execution: a check is about builds, of which more fit."""
+    plan = found.plan
+    timed = all(each.instrument == "spawn" for each in found.benchmarks)
+    once = not plan.counted and plan.executions * plan.iterations == 1
+    if not told.text.startswith(_NO_VALUES) or not timed or once:
+        return None
+    return replace(found, amount=Amount(1, 1, budget=plan.budget)), "one value in each build, as one takes that long"
+
+
+_CURES = (_shorter, _as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
 
 
 def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | None:
@@ -281,6 +301,10 @@ def _escaped(name: str) -> str:
     return re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", name)
 
 
+_ONE_OF = {"google-benchmark": "--benchmark_filter=", "asv": "--bench=", "criterion": ""}
+"""What stands before a pattern of benchmarks."""
+
+
 def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | None:
     """Return the command with the suite's own filter; None for a suite whose filter is not known."""
     text = _text(measured.command)
@@ -291,17 +315,13 @@ def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | No
         pattern = "/".join(f"^({'|'.join(level)})$" for level in levels if level)
         option = shlex.quote(f"-test.bench={pattern}")
         return _like(measured.command, re.sub(r"-test\.bench=\.(?=\s|$)", lambda _: option, text))
-    either = f"^({'|'.join(map(_escaped, labels))})$"
-    if measured.instrument == "google-benchmark":
-        return _like(measured.command, f"{text} {shlex.quote(f'--benchmark_filter={either}')}")
-    if measured.instrument == "asv":
-        return _like(measured.command, f"{text} {shlex.quote(f'--bench={either}')}")
+    if option := _ONE_OF.get(measured.instrument):
+        either = f"^({'|'.join(map(_escaped, labels))})$"
+        return _like(measured.command, f"{text} {shlex.quote(option + either)}")
     if measured.instrument == "jmh" and not text.endswith("$'"):
         # behind a colon are parameters and the mode
         methods = "|".join(dict.fromkeys(_escaped(label.split(":")[0]) for label in labels))
         return _like(measured.command, f"{text} {shlex.quote(f'^({methods})$')}")
-    if measured.instrument == "criterion":
-        return _like(measured.command, f"{text} {shlex.quote(either)}")
     if measured.instrument == "pytest-benchmark":
         files = {label.split("::", 1)[0] for label in labels}
         *words, last = text.rsplit("\n", 1)
@@ -315,8 +335,9 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
     plan: Amount = found.plan
     plans, cost = trial.get("plans") or {}, trial.get("cost")
     lean = plans.get("leaner")
-    if lean and not plan.counted:
-        return replace(found, amount=replace(plan, executions=lean["executions"], iterations=lean["iterations"]))
+    if lean:
+        counts = {"executions": lean["executions"], "iterations": lean["iterations"]}
+        return replace(found, amount=replace(plan, counted=False, **counts))
     if cost is None or cost["least"] or plan.counted:
         return found
     round_ = cost["builds"] + cost["executions"]

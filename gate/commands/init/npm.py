@@ -6,7 +6,6 @@ vitest's own JSON, and the lines that benchmark.js has its users print.
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import shlex
@@ -27,6 +26,7 @@ _DIRECT = re.compile(r"node(?:\s+[\w@./=:-]+)+")
 """A script that needs neither a shell nor what is installed in node_modules/.bin."""
 _FOLDERS = ("bench", "benches", "benchmark", "benchmarks", "perf")
 _ENTRIES = ("index", "bench", "benchmark", "benchmarks", "run", "main")
+_BENCH = re.compile(r"bench(?:mark)?s?[-_.]")
 _JAVASCRIPT = (".js", ".mjs", ".cjs")
 _REPORTS = (
     'import{appendFileSync as a}from"node:fs";const d=EventTarget.prototype.dispatchEvent;'
@@ -36,7 +36,15 @@ _REPORTS = (
     'a(o,JSON.stringify({metric:t.name,value:m,unit:"ms"})+String.fromCharCode(10))}}return d.call(this,e)}'
 )
 """Has a Bench of tinybench take 0.1 s a task, and report each mean when it is complete; in workers too."""
-_HOOK = "--import=data:text/javascript," + _REPORTS.replace(" ", "%20").replace('"', "%22")
+_SHORT = (
+    'import m from"node:module";const l=m._load;m._load=function(n){const b=l.apply(this,arguments);'
+    "if(n==`benchmark`&&b.options){b.options.maxTime=0.1;b.options.minTime=0.02}return b}"
+)
+"""Has benchmark.js take some 0.2 s a case instead of 5.5, where it is required."""
+_HOOKS = {
+    tool: "--import=data:text/javascript," + text.replace(" ", "%20").replace('"', "%22")
+    for tool, text in {"tinybench": _REPORTS, "benchmark.js": _SHORT}.items()
+}
 _LIBRARIES = ("tinybench", "mitata", "benny", "bench-node", "cronometro", "hotbench", "jest-bench", "iso-bench")
 _IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
 _MANAGERS = {
@@ -69,9 +77,9 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         return None
     script = every[0]
     rows = [
-        Row(f"script {each.name} of {each.directory or '.'}", "left out: one script is measured")
+        Row(each.file or f"script {each.name} of {each.directory or '.'}", "left out: one script is measured")
         for each in every[1:]
-        if each.file is None
+        if each.file is None or script.file is not None
     ]
     manager = _manager(tree, root)
     _, install, run, execute = manager
@@ -98,7 +106,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         setup=" && ".join(installs) or None,
         # an install would write through the link of `share`
         products=[p.rstrip("/") for p in tree.ignored if PurePosixPath(p).name == "node_modules"] if installs else [],
-        environment={"NODE_OPTIONS": _HOOK} if tool == "tinybench" and measured.command else {},
+        environment={"NODE_OPTIONS": _HOOKS[tool]} if tool in _HOOKS and measured.command else {},
         notes=notes, rows=rows, amount=amount,
     )  # fmt: skip
 
@@ -141,7 +149,7 @@ def _measured(
         return tool, Measured(script.name, command, [], "values", "vitest"), fixed_plan(cases, 2.0, 2.0), []
     if tool == "benchmark.js":
         command = f"{lead}{shlex.join(words)} >{{output}}"
-        return tool, Measured(script.name, command, [], "values", "benchmark_js"), fixed_plan(cases, 0.5, 5.5), []
+        return tool, Measured(script.name, command, [], "values", "benchmark_js"), fixed_plan(cases, 0.5, 0.3), []
     if tool == "tinybench":
         reported = ["The mean that tinybench finds for each task in 0.1 s, which [env] has it report."]
         return tool, Measured(script.name, command, reported, "values"), fixed_plan(cases, 0.5, 0.2), []
@@ -202,11 +210,14 @@ def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
     for folder in ("", *_FOLDERS):
         package = _package(tree, folder) if folder else root
         own = f"{folder}/package.json" in tree.names
-        for stem, suffix in itertools.product(_ENTRIES, _JAVASCRIPT):
-            path = str(PurePosixPath(folder, stem + suffix))
+        usual = [str(PurePosixPath(folder, stem + suffix)) for stem in _ENTRIES for suffix in _JAVASCRIPT]
+        inside = [
+            p for p in tree.ending(*_JAVASCRIPT) if folder_of(p) == folder and _BENCH.match(PurePosixPath(p).name)
+        ]
+        for path in dict.fromkeys([*usual, *inside]):
             text = tree.text(path) if path in tree.names else ""
             if text and _library("", [text], _dependencies(root) | _dependencies(package)):
-                name = folder or PurePosixPath(tree.directory.resolve().name).stem or stem
+                name = folder or PurePosixPath(tree.directory.resolve().name).stem or PurePosixPath(path).stem
                 file = PurePosixPath(path).name if own else path
                 yield _Script(folder if own else "", name, f"node {file}", package, path)
 

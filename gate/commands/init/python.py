@@ -1,4 +1,4 @@
-"""Python: pytest-benchmark, pyperf and asv, else a script, a program's start or the tests, as they tell."""
+"""Python: pytest-benchmark, pyperf and asv, else a script or the tests, as they tell."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import posixpath
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Found, Measured, Rank, Row, kept, names_of, placeholder, suite_plan, tests
+from gate.commands.init.found import Found, Measured, Row, kept, names_of, suite_plan, tests
 from gate.commands.init.scripts import is_benchmark, of_script
 from gate.commands.init.tree import Tree, table_of
 
@@ -22,12 +22,11 @@ _COMPILED = re.compile(
 )
 _NO_PACKAGES = {"tests", "test", "benchmarks", "benchmark", "bench", "docs", "doc", "examples", "scripts", "tools"}
 _FIXTURE = re.compile(r"^\s*(?:async\s+)?def\s+test\w*\s*\([^)]*\bbenchmark\b|pytest\.mark\.benchmark\b", re.MULTILINE)
-_NAMES_IT = r"pytest[-_](benchmark|codspeed)"
 _RUNNER = re.compile(r"^[^#\n]*\b(?:pyperf\.)?Runner\(", re.MULTILINE)
 _PYPERF_CASE = re.compile(r"\.\s*(?:bench_func|bench_async_func|bench_time_func|timeit|bench_command)\(")
 _ASV_CASE = re.compile(r"^\s*def time_\w+\(|^\s*def Time\w+\(", re.MULTILINE)
-_OTHERS = re.compile(r"^\s*(?:import|from) (?:pyperf|asv|pytest|unittest)\b", re.MULTILINE)
-_ANSWERS_HELP = re.compile(r"\b(?:argparse|click|typer|fire|docopt|optparse|cyclopts)\b")
+# what leaves measuring to another tool, also in processes of its own, whose failure such a script need not notice
+_OTHERS = re.compile(r"^\s*(?:import|from) (?:pyperf|asv|pytest|unittest)\b|[\"']pyperf[\"']", re.MULTILINE)
 _TEST = re.compile(r"test_\w+\.py|\w+_test\.py")
 _ADDOPTS = re.compile(r"^\s*addopts\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]*)*)", re.MULTILINE)
 # Options that a project sets for all its test runs and that do not go with measuring.
@@ -83,7 +82,7 @@ class Python:
         return Found(
             kind, evidence, benchmarks, build, comment, setup=self.setup, share=share,
             environment={"PYTHONPATH": place} if place else {}, notes=[used] if share else [],
-            rows=[row] if self.setup else [],
+            rows=[row] if self.lacking else [],
         )  # fmt: skip
 
     def command(self, words: list[str]) -> str:
@@ -97,7 +96,7 @@ class Python:
 
     def _build(self) -> str:
         tree, setup = self.tree, self.tree.text("setup.py")
-        if re.search("ext_modules|cffi_modules|[Cc]ython", setup) and not re.search("setuptools_rust", setup):
+        if not _by_pip(tree):
             # extensions whose C is made by Cython, where setup.py does not do that itself
             made = [p for p in tree.ending(".pyx") if not {p[:-4] + ".c", p[:-4] + ".cpp"} & tree.names]
             cython = f"{self.executable} -m cython {shlex.join(made)} && " if made and "cythonize" not in setup else ""
@@ -119,7 +118,8 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     if _compiled(tree) and "ext_modules" in tree.text("setup.py"):
         wanted += ["setuptools", *(["cython"] if any(tree.ending(".pyx")) else [])]
     lacking = [each for each in wanted if _normal(each) not in there] if answer else []
-    if not lacking:
+    # what pip compiles needs a pip that may be used, which a system's own need not be
+    if not lacking and (tree.environment or not _by_pip(tree)):
         return Python(tree, executable, None, [])
     # a pip that installs elsewhere saves most of the time that an environment takes, which is for a pip of its own
     able = (
@@ -142,7 +142,8 @@ def environment_of(
             words += listed
     named = shlex.join(pip_words(words))
     if own_pip:
-        return f"{executable} -m venv {ENVIRONMENT} && {ENVIRONMENT}/bin/pip install --quiet {named}"
+        install = f" && {ENVIRONMENT}/bin/pip install --quiet {named}" if named else ""
+        return f"{executable} -m venv {ENVIRONMENT}{install}"
     pip = f"{executable} -m pip --python {ENVIRONMENT}/bin/python install --quiet {named}"
     return f"{executable} -m venv --without-pip {ENVIRONMENT} && {pip}"
 
@@ -170,10 +171,13 @@ def _groups(tree: Tree) -> dict[str, list[str]]:
     }
     for path in tree.files:
         if re.fullmatch(r"(requirements/)?[\w.-]*(bench|dev|test)[\w.-]*\.txt", path):
-            found[path] = [
-                line.split("#")[0].strip() for line in tree.text(path).splitlines() if re.match(r"[A-Za-z0-9]", line)
-            ]
+            found[path] = _listed(tree, path)
     return found
+
+
+def _listed(tree: Tree, path: str) -> list[str]:
+    lines = tree.text(path).splitlines() if path in tree.names else []
+    return [line.split("#")[0].split(";")[0].strip() for line in lines if re.match(r"[A-Za-z0-9]", line)]
 
 
 def _dependencies(tree: Tree) -> list[str]:
@@ -190,6 +194,13 @@ def _normal(requirement: str) -> str:
 def _compiled(tree: Tree) -> bool:
     system = tree.toml("pyproject.toml").get("build-system", {})
     return bool(_COMPILED.search(f"{system} {tree.text('setup.py')} {tree.text('setup.cfg')}"))
+
+
+def _by_pip(tree: Tree) -> bool:
+    """Return whether pip compiles the package, and not its own setup.py."""
+    setup = tree.text("setup.py")
+    own = re.search("ext_modules|cffi_modules|[Cc]ython", setup) and not re.search("setuptools_rust", setup)
+    return _compiled(tree) and not own
 
 
 def package(tree: Tree) -> str | None:
@@ -213,14 +224,6 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     if not files or tree.mentions_any(r"^def benchmark\(", ".py"):
         return None
     own = python(tree, ask, ["pytest", "pytest-benchmark"])
-    named = tree.mentions_any(_NAMES_IT, ".py", ".toml", ".cfg", ".txt", ".ini", ".yml", ".yaml")
-    if not named and {"pytest", "pytest-benchmark"} & {*own.lacking}:
-        extra = '[project.optional-dependencies]: bench = ["pytest-benchmark"]'
-        note = (
-            f"{files[0]} uses the fixture benchmark of pytest-benchmark, which is neither installed here nor named by "
-            f"the project: name it in pyproject.toml ({extra}), or install it, and run `perfgate init --force`"
-        )
-        return Found("pytest-benchmark", f"{files[0]} without pytest-benchmark", [placeholder()], notes=[note])
     rows: list[Row] = []
     ini = "\n".join(map(tree.text, ("pyproject.toml", "setup.cfg", "pytest.ini", ".pytest.ini", "tox.ini")))
     hindered = any(map(_HINDERS.search, _ADDOPTS.findall(ini)))
@@ -228,23 +231,10 @@ def look_pytest(tree: Tree, ask: Asked) -> Found | None:
     if own.setup is None:
         ask.write("perfgate_ask.py", _PLUGIN)
         run = f"./{own.executable}" if tree.environment else own.executable
-        words = [
-            "-m",
-            "pytest",
-            "--collect-only",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "perfgate_ask",
-            "-o",
-            "addopts=",
-        ]
+        options = "-m pytest --collect-only -q -p no:cacheprovider -p perfgate_ask -o addopts="
+        words = [*options.split(), "--continue-on-collection-errors", *files]
         path = {"PYTHONPATH": "src:." if any(tree.ending(".py", under="src")) else "."}
-        said = (
-            ask.run(run, *words, "-o", "addopts=", "--continue-on-collection-errors", *files, environment=path)
-            or ask.output
-        )
+        said = ask.run(run, *words, environment=path) or ask.output
         told = [json.loads(line.removeprefix("PERFGATE")) for line in said.splitlines() if line.startswith("PERFGATE")]
         failed = dict(each["failed"] for each in told if "failed" in each)
         collected = next((each for each in told if "uses" in each), None)
@@ -326,16 +316,17 @@ def look_asv(tree: Tree, ask: Asked) -> Found | None:
 
 
 def look(tree: Tree, ask: Asked) -> Found | None:
-    """Find a benchmark script, a program or tests; None without them."""
-    return _of_script(tree, ask) or _of_program(tree, ask) or _of_tests(tree, ask)
+    """Find a benchmark script, or tests; None without them."""
+    return _of_script(tree, ask) or _of_tests(tree, ask)
 
 
 def _of_script(tree: Tree, ask: Asked) -> Found | None:
     scripts = [path for path in tree.ending(".py") if is_benchmark(path) and _runs_alone(tree.text(path))]
     if not scripts:
         return None
-    own = python(tree, ask, [])
     ordered = sorted(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
+    # what it needs may be listed beside it
+    own = python(tree, ask, _listed(tree, posixpath.join(posixpath.dirname(ordered[0]) or "-", "requirements.txt")))
     name = PurePosixPath(ordered[0]).stem
     name = PurePosixPath(ordered[0]).parent.name or name if name in ("run", "main", "__main__") else name
     measured, amount = of_script(name, [own.executable, ordered[0]], tree.text(ordered[0]))
@@ -369,32 +360,6 @@ def _wants(call: ast.Call) -> bool:
     first = getattr(call.args[0], "value", "") if call.args else "-"
     positional = isinstance(first, str) and not first.startswith("-") and given.get("nargs") not in ("?", "*")
     return name in ("add_argument", "add_subparsers") and (given.get("required") is True or positional)
-
-
-def _of_program(tree: Tree, ask: Asked) -> Found | None:
-    for name, entry in _entries(tree):
-        module, _, function = str(entry).partition(":")
-        root = module.split(".")[0]
-        files = [path for lead in ("", "src/") for path in tree.ending(".py", under=f"{lead}{root}")] if root else []
-        if not re.fullmatch(r"[\w.]+:\w+", str(entry)) or not any(
-            _ANSWERS_HELP.search(tree.text(path)) for path in files
-        ):
-            continue
-        own = python(tree, ask, [])
-        alone = any(path.endswith(f"{root}/__main__.py") for path in files)
-        words = ["-m", root] if alone else ["-c", f"from {module} import {function}; {function}()"]
-        comment = ["Its start only: better a command that does real work."]
-        measured = Measured(name, [own.executable, *words, "--help"], comment, rank=Rank.PROGRAM)
-        return own.found("python", f"program {name}", [measured])
-    return None
-
-
-def _entries(tree: Tree) -> Iterator[tuple[str, object]]:
-    """Yield the programs that the package declares, by name: "package.module:function"."""
-    scripts = table_of(table_of(tree.toml("pyproject.toml"), "project"), "scripts")
-    _, _, listed = f"{tree.text('setup.cfg')}\n{tree.text('setup.py')}".partition("console_scripts")
-    yield from scripts.items()
-    yield from re.findall(r"(?:^|[\"'])[ \t]*([\w.-]+)\s*=\s*([\w.]+:\w+)", listed, re.MULTILINE)
 
 
 def _of_tests(tree: Tree, ask: Asked) -> Found | None:

@@ -64,14 +64,15 @@ class Ran:
 
 
 def each_tried(
-    made: Workshop, begin: Callable[[str, int, int, float], None], seconds: float = SECONDS
+    made: Workshop, begin: Callable[[str, int, int, float], None], slower: float = 1.0, seconds: float = SECONDS
 ) -> Iterator[tuple[Tried, list[Execution]]]:
     """Execute each benchmark of head that the first round has; give what came out, and the records to plan from.
 
     Args:
         made: what executes.
         begin: called before each, with its name, its number, how many there are, and the seconds that it may take.
-        seconds: for all benchmarks together.
+        slower: how much longer everything may take on this host now.
+        seconds: for all benchmarks together, where nothing is slower.
 
     Raises:
         OSError: perfgate's own files cannot be written.
@@ -84,7 +85,7 @@ def each_tried(
     directory = made.builder.directory("head")
     # in the order of the file, not of chance
     names = [name for name in head if name in steps]
-    whole = Budget(seconds)
+    whole = Budget(seconds * slower)
     for number, name in enumerate(names):
         share = whole.left / (len(names) - number)
         begin(name, number + 1, len(names), share)

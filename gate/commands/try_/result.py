@@ -178,14 +178,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """What to measure instead of time on an unfit host."""
+    """That instructions are counted on an unfit host, instead of time."""
 
-    kind: Literal["count", "cpu-time"]
     benchmarks: tuple[str, ...]
-    place: Literal["file", "benchmark"]
-    """Where they belong: into the file, or into the [[benchmark]]."""
     toml: str
-    """The lines to paste."""
+    """The line to paste into each [[benchmark]]."""
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import TextIO
 
 import msgspec
 
@@ -17,8 +17,8 @@ from gate.commands.try_ import words
 from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import first_builds, plans, round_cost
 from gate.commands.try_.result import Built, Note, Problem, Proposal, Trial, Tried
-from gate.config.rules import floor_of, is_decided, no_duet, threshold_of
-from gate.config.types import Benchmark, Config
+from gate.config.rules import floor_of, no_duet, threshold_of
+from gate.config.types import Config
 from gate.document import terminal
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Build, Failure, UserError
@@ -52,6 +52,8 @@ _SHORT = 0.005
 """Seconds below which the start of a process is most of its time: hyperfine warns below the same."""
 
 
+_UNFIT = 2.0
+"""How much longer a trial may take on a host that others use."""
 _TWICE = 1.0, 120.0
 """Seconds of a full build that is made once more: a shorter one does not matter, and a longer one costs too much."""
 
@@ -144,7 +146,7 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     job = made.job
     settings = job.project.settings
     directory = made.builder.directory("head")
-    found = list(each_tried(made, lambda *each: say(words.trying(*each))))
+    found = list(each_tried(made, lambda *each: say(words.trying(*each)), _UNFIT if begun.host else 1.0))
     tried = [each for each, _ in found]
     records = [record for _, own in found for record in own]
     changed = next(iter(made.builder.changed(0, executed=True)), None)
@@ -152,9 +154,7 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     later = Build(side="head", build=1, seconds=built.later)
     spent = costs_of([later, *records])
     notes = _notes(job, tried)
-    instead = proposals(settings.sides["head"], settings.rules, tried, directory) if begun.host else ()
-    # a duet compares CPU time: one piece of advice
-    duet = settings.rules.plan.pairing == "duet" or any(note.kind == "duet" for note in notes)
+    instead = proposals(settings.sides["head"], tried, directory) if begun.host else ()
     return msgspec.structs.replace(
         begun,
         built=built,
@@ -162,7 +162,7 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
         benchmarks=tuple(tried),
         cost=cost,
         plans=plans(cost, tried, settings.rules, job.run.memory, spent) if cost else None,
-        proposals=tuple(each for each in instead if not (duet and each.kind == "cpu-time")),
+        proposals=instead,
         notes=tuple(notes),
     )
 
@@ -233,42 +233,28 @@ def _show(trial: Trial, job: Job, outputs: OutputOptions, out: TextIO) -> None:
 _COUNTS = "callgrind"
 _LONGEST = 120.0
 """Seconds that one execution may take where instructions are counted."""
-_CPU_TIME = "user"
-"""The metric of hyperfine and spawn; of perf_stat, task-clock is CPU time already."""
 
 
-def proposals(config: Config, rules: Config, tried: Sequence[Tried], directory: Path) -> tuple[Proposal, ...]:
-    """Propose counting instructions for native programs that are short enough, and CPU time for the others.
+def proposals(config: Config, tried: Sequence[Tried], directory: Path) -> tuple[Proposal, ...]:
+    """Propose counting instructions for native programs that are short enough.
 
     Args:
         config: of head.
-        rules: of the gate.
         tried: what came of each benchmark.
         directory: where head stands, built.
     """
     environment = clean_environment(os.environ, config.env.pass_, config.env.set)
     seconds = {
-        each.benchmark: min((case.mean for case in each.cases if case.metric == "time"), default=None) for each in tried
+        each.benchmark: min((case.mean for case in each.cases if case.metric == "time"), default=math.inf)
+        for each in tried
     }
-    timed = [b for b in config.benchmark if b.instrument in ("hyperfine", "spawn") and seconds.get(b.name) is not None]
-    native = [b for b in timed if is_native(b.command, environment, directory)]
     counter = declared(_COUNTS)
-    counted: list[Benchmark] = []
-    if native and isinstance(counter.find(os.environ), Found):
-        counted = [b for b in native if (seconds[b.name] or 0.0) * counter.slower <= _LONGEST]
-    found = []
-    if counted:
-        names = tuple(b.name for b in counted)
-        found.append(Proposal(kind="count", benchmarks=names, place="benchmark", toml=f'instrument = "{_COUNTS}"\n'))
-    sharp = {each.benchmark for each in tried if each.by_active}
-    rest = tuple(b.name for b in timed if b not in counted and b.name not in sharp)
-    if rest:
-        decided = {case.metric for each in tried if each.benchmark not in rest for case in each.cases if case.decided}
-        alone = "time" not in decided
-        # [plan] metrics holds for every benchmark: where another one decides on a time, CPU time is decided beside it
-        metrics = json.dumps([_CPU_TIME, *sorted(decided)], ensure_ascii=False)
-        toml = f"[plan]\nmetrics = {metrics}\n" if alone else f"[benchmark.metric.{_CPU_TIME}]\n"
-        if not all(is_decided(rules, name, _CPU_TIME) for name in rest):
-            place: Literal["file", "benchmark"] = "file" if alone else "benchmark"
-            found.append(Proposal(kind="cpu-time", benchmarks=rest, place=place, toml=toml))
-    return tuple(found)
+    counted = tuple(
+        b.name
+        for b in config.benchmark
+        if b.instrument in ("hyperfine", "spawn") and seconds.get(b.name, math.inf) * counter.slower <= _LONGEST
+        if is_native(b.command, environment, directory)
+    )
+    if not counted or not isinstance(counter.find(os.environ), Found):
+        return ()
+    return (Proposal(benchmarks=counted, toml=f'instrument = "{_COUNTS}"\n'),)

@@ -232,16 +232,10 @@ def _host(trial: Trial) -> list[Part]:
     unfit = "unfit for wall time" if {problem.check for problem in trial.host} <= WAITS else "unfit"
     parts: list[Part] = [Items([f"host: {unfit}, {problems} (`perfgate doctor` shows more)"], "rest")]
     for proposal in trial.proposals:
-        names = visible(joined(proposal.benchmarks))
-        into = f"put this into the [[benchmark]] of {names}:"
-        if proposal.kind == "count":
-            text = (
-                "instructions do not depend on what else runs here (waiting and cache misses do not count). To count "
-                f"them, {into}"
-            )
-        else:
-            where = "To decide on it:" if proposal.place == "file" else f"To decide on it too, {into}"
-            text = f"CPU time of {names} depends less on what else runs here. {where}"
+        text = (
+            "instructions do not depend on what else runs here (waiting and cache misses do not count). To count them, "
+            f"put this into the [[benchmark]] of {visible(joined(proposal.benchmarks))}:"
+        )
         parts += [Items([text], "rest"), Code(proposal.toml)]
     return parts
 

@@ -33,6 +33,7 @@ def test_a_project_shows_its_tools_by_its_files_and_its_commands() -> None:
 
 def test_caches_of_a_tool_are_its_projects_whether_they_exist_or_not(home: Path) -> None:
     assert found(home, "Cargo.toml") == ["~/.cargo/registry", "~/.cargo/git"]
+    assert found(home, "build.gradle.kts") == found(home, "gradle") == ["~/.gradle"]
     assert found(home, "README.md") == []
 
 

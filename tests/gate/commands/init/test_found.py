@@ -367,11 +367,7 @@ PYTHON = {
     ),
     "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "-m perfgate_asv b --sample-time=0.2"),
     "script": Case({"bench.py": "print(sum(range(10)))\n", "README": ""}, "python", "bench.py"),
-    "entry": Case(
-        {"pyproject.toml": '[project]\nname = "p"\n[project.scripts]\np = "p.cli:main"\n', "p/__init__.py": "", "p/cli.py": "import argparse\n"},
-        "python",
-        "'from p.cli import main; main()', '--help'",
-    ),
+    "other runner": Case({"bench.py": "import subprocess\nsubprocess.run(['python', '-m', 'pyperf', 'timeit', 'x'])\n"}, "generic", None, rows=("bench.py",)),
     "arguments": Case({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, "generic", None, rows=("bench.py",)),
 }  # fmt: skip
 
@@ -389,6 +385,17 @@ JAVASCRIPT = {
         {"package.json": package(**SCRIPTS, devDependencies={"benchmark": "2"}), "bench.js": "require('benchmark'); s.add(a).on('cycle', f)"},
         "npm",
         "node bench.js >{output}",
+    ),
+    # no script of package.json names them
+    "benchmark.js files": Case(
+        {
+            "package.json": package(devDependencies={"benchmark": "2"}),
+            "benchmarks/bench-b.js": "require('benchmark'); s.add(a).on('cycle', f)",
+            "benchmarks/bench-a.js": "require('benchmark'); s.add(a).on('cycle', f)",
+        },
+        "npm",
+        "node benchmarks/bench-a.js >{output}",
+        rows=("benchmarks/bench-b.js",),
     ),
     "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'bench.js']"),
     "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, "npm", None),

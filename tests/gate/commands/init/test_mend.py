@@ -58,6 +58,7 @@ def trial(told: str, *, build: bool = False, hint: str = "", **fields: Any) -> M
         (found(["python", "b.py"]), trial("ModuleNotFoundError: No module named 'numpy'"), ".perfgate-env/bin/python b.py"),
         (found(["python", "b.py"]), trial("ModuleNotFoundError: No module named 'numpy'"), "pip install --quiet 'numpy>=1' wheel"),
         (found("x -m pytest", setup="python -m venv .perfgate-env && pip install a"), trial("No module named 'numpy.linalg'"), "pip install a 'numpy>=1' wheel"),
+        (found("x b.py", setup="python -m venv .perfgate-env"), trial("No module named 'wheel'"), "python -m venv .perfgate-env && .perfgate-env/bin/pip install --quiet 'numpy>=1' wheel"),
         (found("python -m pytest a"), trial("pytest: error: unrecognized arguments: --benchmark-min-time=0.2"), "pytest-benchmark"),
         (found(["python", "b.py"]), trial("No module named 'own'"), "--target .perfgate-site ."),
         (found(["node", "b.js"], kind="npm", setup="npm ci"), trial("Error: Cannot find module '../dist/x.js'"), "npm run --silent build"),
@@ -65,7 +66,8 @@ def trial(told: str, *, build: bool = False, hint: str = "", **fields: Any) -> M
         (found("x pytest t", "pytest-benchmark"), trial("import file mismatch:"), "pytest --import-mode=importlib t"),
         (found([], build="cargo bench --target-dir target --bench a"), trial("target `a` in package `x` requires the features: `f, g`", build=True), "--features f,g"),
         (found([], setup="mvn --quiet --batch-mode package"), trial("error: Source option 6 is no longer supported. Use 8 or later.", build=True), "-Dmaven.compiler.source=8 -Dmaven.compiler.target=8"),
-        (found([], build="python setup.py -q build_ext --inplace --force"), trial("configuration error", build=True), "pip install --quiet --no-deps --target .perfgate-site ."),
+        # a system's own pip may refuse to install anything
+        (found([], build="python setup.py -q build_ext --inplace --force"), trial("configuration error", build=True), "env/bin/python -m pip install --quiet --no-deps --target .perfgate-site ."),
         (found([]), trial("", build=True, hint='declare them: [build] changes = ["gen/a.java"]'), "gen/a.java"),
         (found(["./b", "x"]), trial("b: cannot open 'in.txt': No such file or directory"), "cd data && ../b x"),
     ],
@@ -82,12 +84,21 @@ def test_a_failure_names_its_cure(tmp_path: Path, before: Found, failed: Mapping
     assert again is None or again[0] != before
 
 
+def test_what_takes_longer_than_a_trial_makes_one_value_a_build(tmp_path: Path) -> None:
+    taught = lesson(trial("", longer_than=60.0))
+    made = mended(found(["./b"], amount=Amount(2, 5, 1)), tree(tmp_path), taught)
+    assert made is not None
+    assert (made[0].plan.executions, made[0].plan.iterations, made[0].plan.warmup) == (1, 1, 0)
+    assert mended(made[0], tree(tmp_path), taught) is None
+    # a suite has its own least number
+    assert mended(found(["./b"], "criterion", amount=Amount(2, 5, 1)), tree(tmp_path), taught) is None
+
+
 @pytest.mark.parametrize(
     "failed",
     [
         trial("Segmentation fault"),
         trial("undefined reference to `f'", build=True),
-        trial("", longer_than=60.0),
         trial("usage: b FILE"),
     ],
 )
@@ -96,6 +107,13 @@ def test_what_names_no_cure_is_left(tmp_path: Path, failed: Mapping[str, Any]) -
     assert taught.failed
     assert all(map(reason, taught.failed.values()))
     assert mended(found(["./b"]), tree(tmp_path), taught) is None
+
+
+def test_the_reason_is_no_heading() -> None:
+    assert (
+        reason("time-out after 10m\n--- standard error ---\nPicked up JAVA_TOOL_OPTIONS: -Derror=1\n")
+        == "time-out after 10m"
+    )
 
 
 def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
