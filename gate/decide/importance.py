@@ -31,6 +31,11 @@ def plain(finding: Finding) -> bool:
     return finding.verdict in ("unchanged", "no-sign") and not finding.is_bound_by_floor
 
 
+def is_changed(finding: Finding) -> bool:
+    """Return whether a finding comes before those that noise leaves open: it changed, or something else is missing."""
+    return not plain(finding) and not finding.is_noise
+
+
 def _size(finding: Finding) -> float:
     if finding.base.value == finding.head.value == 0:
         return 0.0

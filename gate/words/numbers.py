@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 
 from msgspec import structs
 
@@ -141,6 +142,14 @@ def word(finding: Finding) -> str:
 def verdict_of(finding: Finding) -> str:
     """Write the verdict of a row: "regression", "ok, catches 4.1%", "too noisy, catches 42%", "same (within 3%)"."""
     return f"{word(finding)}{resolution(finding)}{' (floor)' if by_floor(finding) else ''}"
+
+
+def counted(words: Iterable[str], more: str = "") -> list[str]:
+    """Count the words of verdicts, as they come: "2 regressions", "24 too noisy"; more: "more " between."""
+    return [
+        f"{count:,} {more}{word}{'s' if count > 1 and word in ('regression', 'improvement') else ''}"
+        for word, count in Counter(words).items()
+    ]
 
 
 def resolution(finding: Finding) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gate.decide.importance import ordered, plain
+from gate.decide.importance import is_changed, ordered, plain
 from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, stacked, table
-from gate.model import VERDICTS, Finding, Recorded, Report
+from gate.model import Finding, Recorded, Report
 from gate.model.explanation import Candidate, Explanation
 from gate.model.warnings.estimates import DependsOnMachine
+from gate.units import agree
 from gate.words import bars, creep, failures, marks, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import explanations as words
 from gate.words import findings as finding_words
@@ -144,23 +145,23 @@ class _Text:
 
     def findings(self) -> list[str]:
         found = ordered(self.report.findings)
-        changed = [f for f in found if not plain(f)]
+        changed, noisy = [f for f in found if is_changed(f)], [f for f in found if f.is_noise]
         unchanged = [f for f in found if plain(f)]
-        listed = changed if self.every else changed[:_CHANGED]
-        hidden = len(unchanged) if len(unchanged) > _UNCHANGED and not self.every else 0
-        shown = listed if hidden else listed + unchanged
+        shown = found
+        if not self.every:
+            # noise has the rows that changes leave
+            few = unchanged if len(unchanged) <= _UNCHANGED else []
+            shown = [*changed[:_CHANGED], *noisy[: max(0, _UNCHANGED - len(changed))], *few]
         lines: list[str] = []
         below: list[str] = []
         if shown:
             screen = Screen(self.color, self.width, self.width)
             lines, below = findings_table(shown, self.told, screen, self.every, self.names)
-        if len(listed) < len(changed):
-            left = len(changed) - len(listed)
-            lines += self.wrap(f"{more_are(left)} in report.json and report.html.")
-        if hidden:
-            kinds = [numbers.verdict(verdict) for verdict in VERDICTS if any(f.verdict == verdict for f in unchanged)]
-            count = f"{hidden} more" if shown else f"{hidden}"
-            lines += self.wrap(f"{count} ({' or '.join(kinds)}) are in report.json and report.html.")
+        listed = {*map(id, shown)}
+        left = [numbers.word(f) for f in found if id(f) not in listed]
+        if left:
+            counted = ", ".join(numbers.counted(left, "more " if shown else ""))
+            lines += self.wrap(f"{counted} {agree(len(left), 'is', 'are')} in report.json and report.html.")
         return [*lines, *below]
 
     def identical(self) -> list[str]:
@@ -357,7 +358,8 @@ def findings_table(
     below += wrap(bars.legend(), width) if drawn else []
     sharper = [f for f in found if f.view is not None and f.view.why == "sharper"]
     clauses = views.clauses(sharper) if every else []
-    for text in filter(None, (reports.no_sign(found), *clauses, *views.meanings(found))):
+    legends = reports.no_sign(found) if "verdict" in shown else ""
+    for text in filter(None, (legends, *clauses, *views.meanings(found))):
         below += wrap(f"{reports.capitalized(text)}.", width)
     below += numbered.lines(width, "in report.json and report.html")
     return lines, [paint(line, "2" if color else "") for line in below]
