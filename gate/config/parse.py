@@ -368,7 +368,7 @@ def _check_zero_thresholds(config: Config) -> Iterator[Fault]:
             if rules.threshold is not None and not rules.exact:
                 shown = show_of(config, benchmark.name, name, MEAN)
                 places.append((("benchmark", i, "metric", name, "threshold"), float(rules.threshold), shown))
-    why = 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"; or show = "no-sign"'
+    why = 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or show = "no-sign"'
     for place, wanted, show in places:
         if not wanted > 0 and show != "no-sign":
             yield Fault(place, why)

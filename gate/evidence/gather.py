@@ -97,7 +97,7 @@ def gather(
         sampled: makes the samples; None: arrays, on which the statistics work.
 
     Raises:
-        EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
+        EvidenceError: the same start twice, run lines that differ, or an experiment on one side alone.
     """
     figures = figures_of([[r for r in records if getattr(r.record, "side", None) == side] for side in SIDES])
     records = in_order(with_figures(records, figures))
@@ -340,7 +340,7 @@ def refuse_duplicates(records: Sequence[Located]) -> None:
                 session = f" session {e.session}," if e.session else ""
                 where = f" {settings(e.factors)}," if e.factors else ""
                 raise EvidenceError(
-                    f"{first.path}:{first.line} and {located.path}:{located.line}: the same execution twice "
+                    f"{first.path}:{first.line} and {located.path}:{located.line}: the same start twice "
                     f"({e.benchmark}, {metric}, {e.side},{where}{session} build {e.build}, execution {e.execution})"
                 )
 

@@ -249,7 +249,8 @@ def error_level(report: Report) -> str:
     """Say the false-alarm limit: of the whole report, by which method and over how many results it is shared."""
     if report.creep is not None:
         return (
-            f"at most {format_percent(report.creep.error)} of years of nights call a regression where nothing changed"
+            f"false-alarm limit {format_percent(report.creep.error)}: where nothing changed, at most so many years of "
+            "nights call a regression"
         )
     family = report.family
     confidence = report.policy.gate.get("confidence")
@@ -258,7 +259,9 @@ def error_level(report: Report) -> str:
     if not levels or not known(levels[0]):
         return f"{visible(family.method)} over {over}"
     share = format_percent((1 - levels[0]) / 2)
-    text = f"at most {share} of reports call a regression where nothing changed, and as many an improvement"
+    text = (
+        f"false-alarm limit {share}: where nothing changed, at most so many reports call a regression (or improvement)"
+    )
     if family.method == "none":
         return f"{text}; for each of {over} (family: none)"
     return f"{text}; shared over {over} (family: {visible(family.method)})" if family.size else text

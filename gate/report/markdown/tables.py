@@ -192,7 +192,9 @@ def folded_tables(rest: Sequence[Finding], common: Marked, share: float) -> list
     if not 1 < len(groups) <= _GROUPS:
         groups = {"": others}
     tables = {_counted(changed, "more "): changed, _counted(noisy): noisy}
-    tables |= {f"{short(name, NAME)}: {_counted(own)}" if name else _counted(own): own for name, own in sorted(groups.items())}
+    tables |= {
+        f"{short(name, NAME)}: {_counted(own)}" if name else _counted(own): own for name, own in sorted(groups.items())
+    }
     return [findings_table(title, own, common, share / len(tables)) for title, own in tables.items() if own]
 
 

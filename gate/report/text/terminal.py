@@ -16,7 +16,7 @@ from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.marks import SHAPES, STYLES
 from gate.words.names import Names
-from gate.writing.phrases import machine, more_are, named
+from gate.writing.phrases import listed, machine, more_are, named
 from gate.writing.plain import clip, last_lines, visible, wrap
 
 _TOLD = 3
@@ -251,8 +251,9 @@ class _Text:
 
     def recorded(self) -> list[str]:
         """Write the metrics that do not decide: all that are asked for, else those that changed by much."""
-        every = self.every or not (self.report.findings or self.report.identical)
-        found = self.report.recorded if every else reports.moved(self.report)
+        if not self.every and (self.report.findings or self.report.identical):
+            return self.moved()
+        found = self.report.recorded
         shown = found if self.every else found[:_RECORDED]
         if not shown:
             return []
@@ -262,6 +263,12 @@ class _Text:
         lines = table(head, rows, self.width - 2, style=self.bold)
         lines = [self.title("recorded, not decided"), *(f"  {line}" for line in lines)]
         return lines + self.left_out(len(found) - len(shown))
+
+    def moved(self) -> list[str]:
+        """Name the metrics that do not decide and changed by much, in a sentence."""
+        found = reports.moved(self.report)
+        texts = [f"{' '.join(self.recorded_row(case)[:2])} {self.recorded_row(case)[-1]}" for case in found]
+        return self.wrap(f"recorded, not decided: {listed(texts)}", rest="  ") if texts else []
 
     def recorded_row(self, case: Recorded) -> list[str]:
         name = ", ".join(text for text in (visible(case.benchmark), finding_words.factors(case)) if text)
