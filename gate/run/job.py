@@ -286,6 +286,8 @@ def _sandboxed(rules: Config, instruments: Instruments) -> Sandboxed:
         # spawn's launcher stays outside; all others run together with the program
         inside = [b.name for b in rules.benchmark if not isinstance(instruments.by_name.get(b.instrument), Spawn)]
         return msgspec.structs.replace(found, forgeable=inside)
+    if found.why == "asked" and any(each.against for each in rules.benchmark):
+        return msgspec.structs.replace(found, why="programs")
     if rules.plan.sandbox == "require":
         raise UserError(f'plan.sandbox = "require", and the sandbox is {found!s}')
     return found

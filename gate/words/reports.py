@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gate.model import Commit, Counts, Finding, Recorded, Report, Turn, outcomes, reasons
 from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
+from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import TwoPrograms
 from gate.units import format_confidence, format_duration, format_number, format_value, plural
 from gate.words import cost, numbers, views
@@ -47,6 +48,14 @@ def beside(report: Report) -> list[str]:
     return [clip(visible(text), _WARNING) for text in (*(found[:_BESIDE] if more else found), *more)]
 
 
+def warnings(report: Report) -> list[AnyWarning]:
+    """Return the warnings that the line of verdict does not hold whole."""
+    found = [each for each in report.warnings if each.in_headline]
+    shown = found if len(found) <= _BESIDE + 1 else found[:_BESIDE]
+    said = {id(each) for each in shown if len(each.sentence()) <= _WARNING}
+    return [each for each in report.warnings if id(each) not in said]
+
+
 def counts(report: Report) -> str:
     """How many findings of each verdict there are, and what else: "12 results: 1 regression, 11 same"."""
     from gate.decide.importance import tallies
@@ -62,7 +71,7 @@ def counts(report: Report) -> str:
         for number, noun in (
             (len(report.failures), "failure"),
             (len(report.new), "new benchmark"),
-            (len(report.warnings), "warning"),
+            (len(warnings(report)), "warning"),
         )
         if number
     ]

@@ -12,8 +12,8 @@ _SPACES = re.compile(r"[^\S ]+")
 _CSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _ERRORS = (
     re.compile(
-        r"\berror(\[\w+\])?:|^CMake Error\b|^panic: |\bpanicked at\b|^Exception in thread |\bundefined (reference|symbol)\b"
-        r"|^(\w+\.)*[A-Z]\w*(Error|Exception)(:|$)|: Assertion .* failed",
+        r"\berror(\[\w+\])?:|^CMake Error\b|^panic: |\bpanicked at\b|^Exception in thread "
+        r"|\bundefined (reference|symbol)\b|^(\w+\.)*[A-Z]\w*(Error|Exception)(:|$)|: Assertion .* failed",
         re.IGNORECASE,
     ),
     # a place in a file, as go build and shells name it, but for warnings

@@ -76,7 +76,7 @@ def _folded(
     said = next_step(report, links, pull=bool(pasted.items))
     folded = [] if needed is None or not needed.items or not said else [needed]
     titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {html_prose(said)}")) for part in folded]
-    weighed = weigh(report.warnings, len(report.warnings))
+    weighed = weigh(reports.warnings(report), len(report.warnings))
     warned = [*weighed.shown, *weighed.rest]
     tables, found = parts.folded_tables(rest, common, share=0.8), [*shown, *rest]
     # what changed comes before all that is said of it

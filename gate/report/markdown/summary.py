@@ -33,7 +33,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
     told = [f for f in found if not (plain(f) or in_row(f)) or notes(f)]
     common, (shown, rest) = parts.in_common(report, found), parts.divided(found, _ROOM.rows)
-    warned = weigh(report.warnings, _MOST)
+    warned = weigh(reports.warnings(report), _MOST)
     said = next_step(report, links, pull=False)
     minded = (reports.could_have_shown(report), sameness.too_long(report), reports.basis(shown))
     warnings, only_head = parts.bullets(warned.shown, _WIDTH), new(report, common.names, 20)

@@ -96,7 +96,9 @@ class _Text:
     def facts(self) -> list[str]:
         """What was measured of what; by which rules, for whoever asks."""
         report, sandbox = self.report, self.report.run.sandbox
-        without = [("sandbox", str(sandbox))] if sandbox and not sandbox.on else []
+        # who asked for none knows it
+        off = sandbox is not None and sandbox.why not in (None, "asked", "programs")
+        without = [("sandbox", str(sandbox))] if off else []
         facts = [
             ("results", reports.counts(report)),
             ("unproved", sameness.too_long(report)),
@@ -282,7 +284,7 @@ class _Text:
         ]
 
     def warnings(self) -> list[str]:
-        weighed = notes.weigh(self.report.warnings, _WARNINGS)
+        weighed = notes.weigh(reports.warnings(self.report), _WARNINGS)
         found = [*weighed.shown, *weighed.rest]
         texts = found if self.every else weighed.shown
         lines = [self.title("warnings")] if texts else []

@@ -119,7 +119,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ('[[override]]\ndetectable = "2%"', "perfgate.toml:2: override[0].detectable: 2% is not above the threshold, so a change of this size could never show: write a larger one"),
         (
             '[gate]\nthreshold = 0\ninconclusive = "fail"\nshow = "no-sign"\n[[override]]\nshow = "not-worse"',
-            'perfgate.toml:6: override[0].show: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"; or show = "no-sign"',
+            'perfgate.toml:6: override[0].show: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or show = "no-sign"',
         ),
         ('[[override]]\nthreshold = "5%"\ndetectable = "4%"', "perfgate.toml:3: override[0].detectable: 4% is not above the threshold, so a change of this size could never show: write a larger one"),
         ("[plan]\nbuilds = {min = 5, max = 4}", "perfgate.toml:2: plan.builds: min = 5 is above max = 4"),
@@ -149,7 +149,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ('[build]\nshare = ["../x"]', 'perfgate.toml:2: build.share: "../x" is not a path inside the project'),
         (
             '[gate]\nthreshold = 0\ninconclusive = "fail"',
-            'perfgate.toml:3: gate.inconclusive: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"; or show = "no-sign"',
+            'perfgate.toml:3: gate.inconclusive: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or show = "no-sign"',
         ),
         *[
             (f'[[benchmark]]\nname = "a"\ncommand = "x {{port}}"\n{line}', f"perfgate.toml:4: benchmark[0].{message}")

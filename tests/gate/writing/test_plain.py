@@ -131,6 +131,9 @@ def test_an_option_selects_the_benchmark_of_that_name(name: str) -> None:
     assert matches(glob, name)
 
 
+BEGIN = "Traceback (most recent call last):"
+
+
 @pytest.mark.parametrize(
     ("said", "line"),
     [
@@ -140,13 +143,11 @@ def test_an_option_selects_the_benchmark_of_that_name(name: str) -> None:
         ),
         ("loading\nno error yet\nwork.c:9: fatal error: no data\nbye", "work.c:9: fatal error: no data"),
         (
-            "Traceback (most recent call last):\n  File \"b.py\", line 3, in <module>\n    raise ValueError('error: x')\n"
-            "ValueError: no data\nsee the manual",
+            f"{BEGIN}\n  File 'b.py', line 3\n    raise ValueError('error: x')\nValueError: no data\nbye",
             "ValueError: no data",
         ),
         (
-            "Traceback (most recent call last):\n  File \"b.py\"\nKeyError: 1\n\nDuring handling of the above exception, "
-            "another exception occurred:\n\nTraceback (most recent call last):\n  File \"c.py\"\nmine.Trouble: no file\n",
+            f"{BEGIN}\n  File 'b.py'\nKeyError: 1\n\nDuring handling of it\n\n{BEGIN}\n  File 'c.py'\nmine.Trouble: no file\n",
             "mine.Trouble: no file",
         ),
         ("# widget\n./main.go:5:2: undefined: x\nexit status 1", "./main.go:5:2: undefined: x"),
