@@ -303,7 +303,7 @@ class Plan(Table, frozen=True, kw_only=True):
             examples=[["time"]],
             description='Metrics that the gate decides on; the rest is recorded. Builds have "size" (of each of '
             '`artifacts`) and "build-time"; a list of these alone leaves benchmarks their default: "time" and "active" '
-            "of commands, all metrics of values.",
+            'of commands, all metrics of values. "time" means both views of it, as by default.',
         ),
     ] = None
     shards: Annotated[
@@ -541,6 +541,14 @@ class Benchmark(Table, frozen=True, kw_only=True):
             "that file. Not for suites."
         ),
     ] = False
+    metrics: Annotated[
+        list[str] | None,
+        Meta(
+            examples=[["time"]],
+            description='Metrics of this benchmark that the gate decides on, and no others: ["time"] of a command is '
+            "wall time alone. Default: those that plan.metrics names.",
+        ),
+    ] = None
     metric: Annotated[dict[str, MetricRules], Meta(description="[benchmark.metric.NAME]: rules of one metric.")] = {}
 
     @property

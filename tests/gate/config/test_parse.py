@@ -163,7 +163,7 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('instrument = "hyperfin"', 'instrument: "hyperfin" is not an instrument; did you mean hyperfine?'),
                 ('instrument = "common"', 'instrument: "common" is not an instrument; known: hyperfine, spawn, values, perf_stat, callgrind, pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, asv'),
                 ('instrument = "zzz"', 'instrument: "zzz" is not an instrument; known: hyperfine, spawn, values, perf_stat, callgrind, pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, asv'),
-                ('traits = {exact = true}', "traits: unknown key; known here: name, command, against, instrument, warmup, include, exclude, column, format, service, load, cpus, priority, network, prepare, cleanup, timeout, max_output, same_output, metric"),
+                ('traits = {exact = true}', "traits: unknown key; did you mean metrics?"),
                 ('format = "hlog"', "format: is for the values instrument, not for spawn"),
                 ('format = "hlog"\ninstrument = "values"\ncolumn = "ms"', "format: cannot be used with column, which reads a CSV file"),
                 ('format = "go"\ninstrument = "values"', 'format: "go" is not one of benchmark_js, catch2, divan, hlog, libtest, nanobench, values, vitest'),
