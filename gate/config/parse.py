@@ -267,7 +267,9 @@ def check(config: Config) -> Iterator[Fault]:
     yield from _check_units(config)
     if config.plan.metrics == []:
         yield Fault(("plan", "metrics"), _NO_METRIC)
-    yield from (Fault(("benchmark", i, "metrics"), _NO_METRIC) for i, b in enumerate(config.benchmark) if b.metrics == [])
+    yield from (
+        Fault(("benchmark", i, "metrics"), _NO_METRIC) for i, b in enumerate(config.benchmark) if b.metrics == []
+    )
     for name, value in config.env.set.items():
         if not name or "=" in name or "\0" in name + value:
             yield Fault(

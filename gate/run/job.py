@@ -32,7 +32,7 @@ from gate.run import folder
 from gate.run.duet import refuse_duet
 from gate.run.duration import budget_warnings
 from gate.run.first_comparison import as_begun
-from gate.run.memory import Recalled, costs_here, recall_memory
+from gate.run.memory import Recalled, control_warnings, costs_here, recall_memory
 from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.trust import is_foreign
@@ -168,6 +168,7 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
             *run.warnings,
             *instruments.warnings,
             *recalled.warnings,
+            *(control_warnings() if remembers else ()),
             *told,
             *plan_warnings(rules, recalled.memory, part.sessions if part else 1),
             *(part_warnings(rules.plan) if part else ()),

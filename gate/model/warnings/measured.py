@@ -186,7 +186,11 @@ class UndecidedBenchmarks(Base, frozen=True):
     """Whether plan.metrics names those that decide."""
 
     def _said(self) -> str:
-        how = "add one to `metrics` in `[plan]` or its `[[benchmark]]`" if self.named else "declare one in a `[benchmark.metric.NAME]`"
+        how = (
+            "add one to `metrics` in `[plan]` or its `[[benchmark]]`"
+            if self.named
+            else "declare one in a `[benchmark.metric.NAME]`"
+        )
         return f"no metric of {listed(self.benchmarks)} is decided: {how} ({', '.join(self.metrics)})"
 
 
