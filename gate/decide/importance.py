@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gate.decide.design import Subject
-from gate.model import VERDICTS, Finding, QuantileCurve, Report, Verdict
+from gate.model import Finding, QuantileCurve, Report, Verdict
 from gate.stats.quantile import quantile_curve
 
 MOST = 20
@@ -57,7 +57,7 @@ class Tally(msgspec.Struct, frozen=True):
 
 def tallies(report: Report) -> list[Tally]:
     """Count the findings of each verdict that occurs, in the order of importance."""
-    found: dict[Verdict, list[Finding]] = {verdict: [] for verdict in VERDICTS}
+    found: dict[Verdict, list[Finding]] = {verdict: [] for verdict in _ORDER}
     for each in report.findings:
         found[each.verdict].append(each)
     told = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from msgspec import structs
 
@@ -144,12 +144,15 @@ def verdict_of(finding: Finding) -> str:
     return f"{word(finding)}{resolution(finding)}{' (floor)' if by_floor(finding) else ''}"
 
 
-def counted(words: Iterable[str], more: str = "") -> list[str]:
-    """Count the words of verdicts, as they come: "2 regressions", "24 too noisy"; more: "more " between."""
+def counted(words: Iterable[str], more: Collection[str] = ()) -> list[str]:
+    """Count the words of verdicts, as they come: "2 regressions", "24 too noisy"; more: those shown already."""
     return [
-        f"{count:,} {more}{word}{'s' if count > 1 and word in ('regression', 'improvement') else ''}"
+        f"{count:,} {'more ' * (word in more)}{word}{'s' * (count > 1 and word in _NOUNS)}"
         for word, count in Counter(words).items()
     ]
+
+
+_NOUNS = ("regression", "improvement")
 
 
 def resolution(finding: Finding) -> str:

@@ -46,7 +46,8 @@ def opening(
     failures = [failed(group, common.names, room.text) for group in groups[: room.failures]]
     table = findings_table("", shown, common)
     changed, noisy = [each for each in rest if is_changed(each)], [each for each in rest if each.is_noise]
-    folded = numbers.counted(map(numbers.word, changed), "more ") + numbers.counted(map(numbers.word, noisy))
+    changes = [*map(numbers.word, changed)]
+    folded = numbers.counted(changes, more=changes) + numbers.counted(map(numbers.word, noisy))
     crept, suspects = prose(creep.line(report)), _suspects(report, common.names)
     unnamed = prose(creep.suspected(report.creep)) if report.creep is not None else ""
     return [

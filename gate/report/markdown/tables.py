@@ -191,7 +191,7 @@ def folded_tables(rest: Sequence[Finding], common: Marked, share: float) -> list
         groups.setdefault(f"{group}{slash}", []).append(each)
     if not 1 < len(groups) <= _GROUPS:
         groups = {"": others}
-    tables = {_counted(changed, "more "): changed, _counted(noisy): noisy}
+    tables = {_counted(changed, [*map(numbers.word, changed)]): changed, _counted(noisy): noisy}
     tables |= {
         f"{short(name, NAME)}: {_counted(own)}" if name else _counted(own): own for name, own in sorted(groups.items())
     }
@@ -201,7 +201,7 @@ def folded_tables(rest: Sequence[Finding], common: Marked, share: float) -> list
 _GROUPS = 40
 
 
-def _counted(found: Sequence[Finding], more: str = "") -> str:
+def _counted(found: Sequence[Finding], more: Collection[str] = ()) -> str:
     return ", ".join(numbers.counted(map(numbers.word, found), more))
 
 

@@ -16,7 +16,7 @@ from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.marks import SHAPES, STYLES
 from gate.words.names import Names
-from gate.writing.phrases import listed, machine, more_are, named
+from gate.writing.phrases import joined, listed, machine, more_are, named
 from gate.writing.plain import clip, last_lines, visible, wrap
 
 _TOLD = 3
@@ -25,12 +25,15 @@ _UNCHANGED = 20
 _CHANGED = 50
 _BY_MACHINE = 5
 _EXPLAINED = 3
-_IDENTICAL = 20
+_IDENTICAL = (20, 10, 5, 2)
+"""Names of what is unaffected: as many as have room in so many lines."""
+_NAME_LINES = 3
 _FAILURES = 10
 _RECORDED = 20
 _STDERR = 20
 _WARNINGS = 5
-_GROUPS = 3
+_GROUPS, _MANY = 3, 5
+"""Overall changes, of at least so many cases."""
 
 
 def render(report: Report, *, color: bool = False, width: int = 100, every: bool = False) -> str:
@@ -162,7 +165,7 @@ class _Text:
         listed = {*map(id, shown)}
         left = [numbers.word(f) for f in found if id(f) not in listed]
         if left:
-            counted = ", ".join(numbers.counted(left, "more " if shown else ""))
+            counted = joined(numbers.counted(left, more=[*map(numbers.word, shown)]), 9)
             lines += self.wrap(f"{counted} {agree(len(left), 'is', 'are')} in report.json and report.html.")
         return [*lines, *below]
 
@@ -171,8 +174,9 @@ class _Text:
         proved = [name for name, _ in sameness.each(self.report)]
         lines = [self.title("unaffected, not measured")] if proved else []
         if proved:
-            names = named(proved, len(proved) if self.every else _IDENTICAL)
-            lines += self.wrap(names, first="  ", rest="  ")
+            most = [len(proved)] if self.every else _IDENTICAL
+            texts = [self.wrap(named(proved, count), first="  ", rest="  ") for count in most]
+            lines += next((text for text in texts if len(text) <= _NAME_LINES), texts[-1])
             for said in sameness.proof(self.report):
                 lines += self.wrap(f"{said}.", first="  ", rest="    ")
         told = sameness.doubts(self.report) if self.every else []
@@ -241,13 +245,14 @@ class _Text:
         lines = []
         if report.new:
             lines += self.wrap(f"new in head, not compared: {named(report.new, 20)}", rest="  ")
-        groups = report.overall if self.every else report.overall[:_GROUPS]
+        large = [each for each in report.overall if each.cases >= _MANY]
+        groups = report.overall if self.every else large[:_GROUPS]
         for overall in groups:
             text = f"{finding_words.overall_name(overall)}: {finding_words.overall(overall)}"
             if overall.dropped:
                 text += f", without {named(overall.dropped, 5)}"
             lines += self.wrap(text, rest="  ")
-        lines += self.left_out(len(report.overall) - len(groups))
+        lines += self.left_out(0 if self.every else len(large) - len(groups))
         recorded = self.recorded()
         return lines + ([""] if lines and recorded else []) + recorded
 
@@ -284,7 +289,11 @@ class _Text:
         ]
 
     def warnings(self) -> list[str]:
-        weighed = notes.weigh(reports.warnings(self.report), _WARNINGS)
+        told = reports.warnings(self.report)
+        if self.report.verdict == "pass" and not self.every:
+            # what does not change a pass is counted
+            told = [each for each in told if each.weight == "first"]
+        weighed = notes.weigh(told, _WARNINGS)
         found = [*weighed.shown, *weighed.rest]
         texts = found if self.every else weighed.shown
         lines = [self.title("warnings")] if texts else []
@@ -364,12 +373,11 @@ def findings_table(
         lines += stacked(head, marked, width)
     legend = reports.confidences(found) if every else ""
     below = wrap(f"{reports.capitalized(legend)}.", width) if legend else []
-    below += wrap(bars.legend(), width) if drawn else []
     sharper = [f for f in found if f.view is not None and f.view.why == "sharper"]
     clauses = views.clauses(sharper) if every else []
     legends = reports.no_sign(found) if "verdict" in shown else ""
-    for text in filter(None, (legends, *clauses, *views.meanings(found))):
-        below += wrap(f"{reports.capitalized(text)}.", width)
+    read = (bars.legend() if drawn else "", legends, *clauses, *views.meanings(found))
+    below += wrap(" ".join(f"{reports.capitalized(text)}." for text in read if text), width) if any(read) else []
     below += numbered.lines(width, "in report.json and report.html")
     return lines, [paint(line, "2" if color else "") for line in below]
 

@@ -48,7 +48,7 @@ def test_colour_changes_no_column() -> None:
 def test_many_unchanged_findings_are_counted_unless_all_are_wanted() -> None:
     report = examples.many()
     short, full = terminal.render(report), terminal.render(report, every=True)
-    assert "270 more same are in report.json" in short
+    assert "270 same are in report.json" in short
     assert "case-001" not in short and "names begin with suite/" in short
     assert all(f.benchmark.removeprefix("suite/") in full for f in report.findings)
     assert all(f.benchmark.removeprefix("suite/") in short for f in report.findings if f.verdict != "unchanged")
