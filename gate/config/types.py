@@ -483,7 +483,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
     warmup: Annotated[
         Annotated[int, Meta(ge=0)] | Literal["auto"],
         Meta(
-            description='Values dropped at the begin of each start. "auto": until its values are steady '
+            description='Values dropped at the beginning of each start. "auto": until its values are steady '
             "(docs/method.md)."
         ),
     ] = 0
