@@ -705,6 +705,11 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
     waited: float | None
     """Share of the time in which some program waited for a processor, where that is much; None: it is not."""
 
+    @property
+    def in_rules(self) -> Lines:
+        """What a file says to decide by that metric."""
+        return Lines(("plan",), {"metrics": f"[{toml_text(self.metric or '')}]"})
+
     def _ways(self) -> tuple[Way, ...]:
         if self.metric is not None:
             setting = shlex.quote(f"plan.metrics=[{toml_text(self.metric)}]")

@@ -310,6 +310,8 @@ def next_step(report: Report, *, pull: bool = False) -> str:
         return said
     # who reads it types no command
     settings = {str(way): way.lines for way in step.ways if isinstance(way, Options) and way.lines is not None}
+    if isinstance(step, outcomes.ReduceNoise) and step.metric is not None:
+        settings[str(step.ways[0])] = step.in_rules
     for typed, lines in settings.items():
         said = said.replace(typed, str(lines))
     of_rules = settings or isinstance(step, _OF_RULES)

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from gate.decide.steps import next_step
-from gate.model import Family, Finding, Report
+from gate.model import Family, Finding, Report, Whose
 from gate.model import outcomes as steps
 from gate.model.evidence import Pace
 from gate.model.report import View
@@ -81,6 +81,13 @@ def test_a_metric_is_named_only_where_its_interval_would_decide(
     asked = msgspec.structs.replace(asked, family=Family(method="holm", size=comparisons))
     chosen = next_step(asked)
     assert (isinstance(chosen, steps.ReduceNoise) and chosen.metric == "user") == decides
+
+
+def test_who_types_no_command_reads_what_the_file_says() -> None:
+    asked = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(),))
+    whose = Whose(kind="base", name="perfgate.toml of main")
+    said = reports.next_step(msgspec.structs.replace(asked, policy=examples.policy(whose=whose)))
+    assert 'which decides it: `metrics = ["user"]` in `[plan]`. It counts once' in said
 
 
 def test_it_has_to_decide_most_and_to_be_recorded_of_all() -> None:
