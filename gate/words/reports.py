@@ -93,7 +93,8 @@ def could_have_shown(report: Report) -> str:
     # of a rate what is lost of it, as its own sentence says
     least, most = numbers.detectable(sized[0]), numbers.detectable(sized[-1])
     if len(sized) == len(found) and least == most:
-        return f"This run catches {least}"
+        # the line of verdict has it
+        return "" if any(isinstance(f.reason, reasons.TooNoisy) for f in found) else f"This run catches {least}"
     return f"This run catches {least} (quietest) to {most if len(sized) == len(found) else 'nothing'} (noisiest)"
 
 

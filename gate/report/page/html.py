@@ -164,6 +164,8 @@ def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]
     facts.append(Fact("measured", reports.measured(report)))
     if found:
         facts.append(Fact("threshold", thresholds(found)))
+    if names.prefix:
+        facts.append(Fact("names begin with", names.prefix))
     return facts
 
 

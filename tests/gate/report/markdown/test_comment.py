@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from gate.document.markdown import block, code, escape, link, prose, short, size
-from gate.model import Failure, Report
+from gate.model import Failure, Report, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.model.warnings.hosts import Throttled
@@ -258,7 +258,7 @@ def test_a_short_table_is_whole_and_a_long_one_shows_ten_rows() -> None:
 
 def test_no_change_of_a_large_suite_stands_behind_noise_or_in_the_fold_of_a_group() -> None:
     name = "github.com/acme/widget/internal/{}/BenchmarkSomethingRatherLong{:03}"
-    noise = examples.reasons.TooNoisy(detectable=0.42, wanted=0.1, unit="s", better="lower", hopeless=False)
+    noise = reasons.TooNoisy(detectable=0.42, wanted=0.1, unit="s", better="lower", hopeless=False)
     found = [
         examples.regressed(name.format("io", i))
         if i < 25
