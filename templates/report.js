@@ -137,7 +137,7 @@
   if (rows.length > 6) controls.append(make("label", { htmlFor: "filter-text" }, "Filter ", text));
   controls.append(status);
   controls.setAttribute("role", "search");
-  controls.setAttribute("aria-label", "Filter the findings");
+  controls.setAttribute("aria-label", "Filter the results");
 
   const sort = (header, column, numeric) => {
     const up = header.getAttribute("aria-sort") !== "ascending";

@@ -221,8 +221,8 @@ class _Invocation:
 
 def _invocation(words: list[str]) -> _Invocation:
     names = command_names()
-    if words[:1] == ["help"] and words[1:2] != ["--help"]:
-        words = [*words[1:], "--help"]
+    if words[:1] == ["help"]:
+        words = [*(word for word in words if word not in ("help", "--help")), "--help"]
     if not words or words[0] not in names:
         # --version and --help end here, and so does a name that there is not
         wants_help = not words or words[0] in ("-h", "--help")
@@ -373,6 +373,8 @@ def _advice(name: str, value: str, known: Sequence[str], *, of_study: bool) -> s
     """
     if name in _GONE:
         return f"; {_GONE[name]}"
+    if name == "--verbose":
+        return " (did you mean --all?)" if "--all" in known else "; `perfgate report --all` shows all of a report"
     keys = _config_keys(of_study=of_study) if "--set" in known else {}
     owners = _owners(name) if name not in keys else []
     if owners:

@@ -253,6 +253,9 @@ def _origin(hint: Any) -> Any:
     return typing.get_origin(typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint)
 
 
+_NO_METRIC = 'names no metric, so nothing would be decided; write e.g. metrics = ["time"]'
+
+
 def check(config: Config) -> Iterator[Fault]:
     """Find values that contradict each other or cannot be meant."""
     if config.gate.inconclusive == "fail":
@@ -263,7 +266,10 @@ def check(config: Config) -> Iterator[Fault]:
         yield Fault(("gate", "sessions"), why)
     yield from _check_units(config)
     if config.plan.metrics == []:
-        yield Fault(("plan", "metrics"), 'names no metric, so nothing would be decided; write e.g. metrics = ["time"]')
+        yield Fault(("plan", "metrics"), _NO_METRIC)
+    yield from (
+        Fault(("benchmark", i, "metrics"), _NO_METRIC) for i, b in enumerate(config.benchmark) if b.metrics == []
+    )
     for name, value in config.env.set.items():
         if not name or "=" in name or "\0" in name + value:
             yield Fault(
@@ -368,7 +374,7 @@ def _check_zero_thresholds(config: Config) -> Iterator[Fault]:
             if rules.threshold is not None and not rules.exact:
                 shown = show_of(config, benchmark.name, name, MEAN)
                 places.append((("benchmark", i, "metric", name, "threshold"), float(rules.threshold), shown))
-    why = 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"; or show = "no-sign"'
+    why = 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or show = "no-sign"'
     for place, wanted, show in places:
         if not wanted > 0 and show != "no-sign":
             yield Fault(place, why)

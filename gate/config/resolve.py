@@ -220,7 +220,7 @@ def _changed_rules(sides: dict[Side, Config]) -> list[str]:
     base_rules, head_rules = ({b.name: b for b in sides[side].benchmark} for side in SIDES)
     for name, own in base_rules.items():
         other = head_rules.get(name, own)
-        changed += [f"metrics of {name}"] if other.metric != own.metric else []
+        changed += [f"metrics of {name}"] if (other.metric, other.metrics) != (own.metric, own.metrics) else []
         changed += [f"same_output of {name}"] if other.same_output != own.same_output else []
     return changed
 
@@ -239,7 +239,8 @@ def _measured_by_rules(sides: dict[Side, Config], rules: Config) -> dict[Side, C
             own = {**of_base.get(b.name, {}), **b.metric} if side == "head" else b.metric
             rule = decisive.get(b.name, b)
             metric = {name: rule.metric.get(name, each) for name, each in own.items()}
-            benchmarks.append(msgspec.structs.replace(b, metric=metric, same_output=rule.same_output))
+            ruled = {"metric": metric, "metrics": rule.metrics, "same_output": rule.same_output}
+            benchmarks.append(msgspec.structs.replace(b, **ruled))
         found[side] = msgspec.structs.replace(sides[side], benchmark=benchmarks)
     return found
 
@@ -257,10 +258,10 @@ def _refuse_other_instruments(sources: dict[Side, Source], sides: dict[Side, Con
 
 def _union(sides: dict[Side, Config], rules: Config) -> list[Benchmark]:
     own = {side: {b.name: b for b in sides[side].benchmark} for side in SIDES}
-    metric = {b.name: b.metric for b in rules.benchmark}
+    ruled = {b.name: {"metric": b.metric, "metrics": b.metrics} for b in rules.benchmark}
     names = dict.fromkeys([*own["base"], *own["head"]])
     both = [own["head"].get(name) or own["base"][name] for name in names]
-    return [msgspec.structs.replace(b, metric=metric.get(b.name, b.metric)) for b in both]
+    return [msgspec.structs.replace(b, **ruled.get(b.name, {})) for b in both]
 
 
 def effective(settings: Settings) -> list[Setting]:
@@ -293,7 +294,7 @@ def _benchmark_sources(settings: Settings, path: Path) -> list[tuple[Source, Pat
     name = settings.rules.benchmark[int(path[1])].name
     found: list[tuple[Source, Path]] = []
     for source in (
-        *([settings.decisive] if path[2] == "metric" else []),
+        *([settings.decisive] if path[2] in ("metric", "metrics") else []),
         settings.texts["head"],
         settings.texts["base"],
     ):

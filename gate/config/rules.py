@@ -92,25 +92,28 @@ def no_duet(benchmark: Benchmark) -> str:
     return "" if benchmark.instrument in DUETS else f'its instrument is "{benchmark.instrument}"'
 
 
-def named_metrics(config: Config) -> list[str] | None:
-    """Return what plan.metrics names of benchmarks; None: nothing, as where it names metrics of builds alone."""
-    named = config.plan.metrics
+def named_metrics(config: Config, benchmark: str) -> list[str] | None:
+    """Return what a benchmark or else plan.metrics names; None: nothing, as where it names metrics of builds alone."""
+    rules = benchmark_rules(config, benchmark)
+    named = rules.metrics if rules is not None and rules.metrics is not None else config.plan.metrics
     return None if named and {*named} <= {SIZE, BUILD_TIME} else named
 
 
 def is_decided(config: Config, benchmark: str, metric: str, view_of: str | None = None, *, sharp: bool = False) -> bool:
     """Return whether a metric is decided.
 
-    That is what plan.metrics names, else what is declared, and the chief metrics of its instrument.
+    That is what the benchmark or plan.metrics names, else what is declared, and the chief metrics of its instrument.
+    A plan that names "time" means it as by default: with the view that is disturbed least.
 
     Args:
         view_of: the metric that it is a view of; where all metrics of an instrument are decided, views are not.
         sharp: it is the view that is disturbed least, of what base and head measured by turns.
     """
-    named = named_metrics(config)
+    named, rules = named_metrics(config, benchmark), benchmark_rules(config, benchmark)
     if named is not None:
-        return any(matches(glob, metric) for glob in named)
-    rules = benchmark_rules(config, benchmark)
+        of_plan = rules is None or rules.metrics is None
+        with_time = sharp and of_plan and "time" in named and view_of in (None, "time")
+        return with_time or any(matches(glob, metric) for glob in named)
     if rules is None or metric in rules.metric:
         return True
     chief = DUET_CHIEF if config.plan.pairing == "duet" else rules.measured.chief

@@ -83,8 +83,17 @@ class ManyConfigError(ConfigError):
 
 
 def together(errors: Sequence[ConfigError]) -> ConfigError:
-    """Make one error of one or more."""
-    return errors[0] if len(errors) == 1 else ManyConfigError(errors)
+    """Make one error of one or more; what is wrong on both sides is said once."""
+    of_head = {str(each).removeprefix("head: ") for each in errors if each.side == "head"}
+    both = {text for each in errors if each.side == "base" and (text := str(each).removeprefix("base: ")) in of_head}
+    said = []
+    for each in errors:
+        text = str(each).removeprefix(f"{each.side}: ")
+        if text not in both:
+            said.append(each)
+        elif each.side == "base":
+            said.append(ConfigError("", f"base and head: {text}", side="base", excerpt=each.excerpt))
+    return said[0] if len(said) == 1 else ManyConfigError(said)
 
 
 COMMAND_LINE = "the command line"

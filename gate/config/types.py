@@ -140,7 +140,7 @@ class Gate(Table, frozen=True, kw_only=True):
     show: Annotated[
         Show | None,
         Meta(
-            description='What a green finding must have shown: "no-sign" of a slowdown of gate.detectable, or that it '
+            description='What a green result must have shown: "no-sign" of a slowdown of gate.detectable, or that it '
             'is "not-worse" than the threshold. Default: "no-sign", with inconclusive = "fail" '
             '"not-worse".'
         ),
@@ -243,7 +243,7 @@ BuildCount = Annotated[int, Meta(ge=1, le=1000)]
 class Builds(Table, frozen=True, kw_only=True):
     """A range of builds: the first look for a verdict comes after `min` rounds, the last when the budget ends."""
 
-    min: Annotated[int, Meta(ge=2, le=1000, examples=[4], description="Rounds before the first look.")]
+    min: Annotated[int, Meta(ge=2, le=1000, examples=[4], description="Rounds before the first interim check.")]
     max: Annotated[
         Annotated[int, Meta(ge=2, le=1000, examples=[12])] | None,
         Meta(
@@ -259,22 +259,23 @@ class Plan(Table, frozen=True, kw_only=True):
         BuildCount | Builds,
         Meta(
             description="Builds of each side, one per round. A number is a fixed design; {min = 4} stops early, at "
-            "looks after rounds 4, 6, 8, 12, 18, 28 and 56 as far as the budget reaches."
+            "interim checks after rounds 4, 6, 8, 12, 18, 28 and 56 as far as the budget reaches."
         ),
     ] = msgspec.field(default_factory=lambda: Builds(min=4))
-    executions: Annotated[int, Meta(ge=1, le=1000, description="Executions of each benchmark in each build.")] = 5
+    executions: Annotated[int, Meta(ge=1, le=1000, description="Starts of each benchmark in each build.")] = 5
     iterations: Annotated[
         int,
         Meta(
             ge=1,
             le=10_000_000,
-            description="Measured iterations in each execution (docs/suites.md).",
+            description="Measured values in each start (docs/suites.md).",
         ),
     ] = 10
     starts: Annotated[
         Annotated[int, Meta(ge=1, le=1_000_000)] | Literal["auto"],
         Meta(
-            description='Starts a side in each round, of commands that take turns. "auto": 10 to 200, by the noise '
+            description="Starts of each side in each round, of commands that take turns. "
+            '"auto": 10 to 200, by the noise '
             "and cost of the first 10. Default: executions x iterations where the file names either."
         ),
     ] = "auto"
@@ -302,7 +303,7 @@ class Plan(Table, frozen=True, kw_only=True):
             examples=[["time"]],
             description='Metrics that the gate decides on; the rest is recorded. Builds have "size" (of each of '
             '`artifacts`) and "build-time"; a list of these alone leaves benchmarks their default: "time" and "active" '
-            "of commands, all metrics of values.",
+            'of commands, all metrics of values. "time" means both views of it, as by default.',
         ),
     ] = None
     shards: Annotated[
@@ -355,7 +356,7 @@ class BuildTable(Table, frozen=True, kw_only=True):
     ] = []
     perturb: Annotated[
         list[Perturbation],
-        Meta(description="What varies the layout of builds and executions of the same source (docs/layout.md)."),
+        Meta(description="What varies the layout of builds and starts of the same source (docs/layout.md)."),
     ] = msgspec.field(default_factory=lambda: list(PERTURBATIONS))
     relink: Annotated[
         Command,
@@ -482,7 +483,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
     warmup: Annotated[
         Annotated[int, Meta(ge=0)] | Literal["auto"],
         Meta(
-            description='Iterations dropped at the start of each execution. "auto": until its values are steady '
+            description='Values dropped at the beginning of each start. "auto": until its values are steady '
             "(docs/method.md)."
         ),
     ] = 0
@@ -506,13 +507,13 @@ class Benchmark(Table, frozen=True, kw_only=True):
         ),
     ] = None
     service: Annotated[Service | None, Meta(description="A server that the benchmark talks to.")] = None
-    load: Annotated[
-        Load | None, Meta(description="A background program that runs exactly as long as the execution.")
-    ] = None
-    cpus: Annotated[Cpus | None, Meta(description='Processors that executions may use: "1", "2-3", "0,2".')] = None
+    load: Annotated[Load | None, Meta(description="A background program that runs exactly as long as the start.")] = (
+        None
+    )
+    cpus: Annotated[Cpus | None, Meta(description='Processors that starts may use: "1", "2-3", "0,2".')] = None
     priority: Annotated[
         Annotated[int, Meta(ge=-20, le=19)] | None,
-        Meta(description="Nice value of executions; below 0 needs the right to set it."),
+        Meta(description="Nice value of starts; below 0 needs the right to set it."),
     ] = None
     network: Annotated[
         bool,
@@ -531,7 +532,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
     cleanup: Annotated[
         Command | None, Meta(examples=["rm -f work.bin"], description="Run after each start, as `prepare` before it.")
     ] = None
-    timeout: Annotated[Duration, Meta(description="Time limit of one execution.")] = default(Duration(600))
+    timeout: Annotated[Duration, Meta(description="Time limit of one start.")] = default(Duration(600))
     max_output: Annotated[Quantity, Meta(description="Maximum size of {output}.")] = default(Quantity.parse("256MB"))
     same_output: Annotated[
         bool | str,
@@ -540,6 +541,14 @@ class Benchmark(Table, frozen=True, kw_only=True):
             "that file. Not for suites."
         ),
     ] = False
+    metrics: Annotated[
+        list[str] | None,
+        Meta(
+            examples=[["time"]],
+            description='Metrics of this benchmark that the gate decides on, and no others: ["time"] of a command is '
+            "wall time alone. Default: those that plan.metrics names.",
+        ),
+    ] = None
     metric: Annotated[dict[str, MetricRules], Meta(description="[benchmark.metric.NAME]: rules of one metric.")] = {}
 
     @property

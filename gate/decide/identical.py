@@ -45,7 +45,8 @@ def _metrics(config: Config, benchmark: str) -> list[str]:
     # a value of a benchmark that declares no metric is a time
     own = command_metrics(rules.instrument) or ([] if rules.metric else [default])
     found = [metric for metric in dict.fromkeys([*own, *rules.metric]) if is_decided(config, benchmark, metric)]
-    if named_metrics(config) is None and "active" not in rules.metric and "time" in found:
+    named = named_metrics(config, benchmark)
+    if (named is None or "active" not in named) and "active" not in rules.metric and "time" in found:
         # another view of the same question, which has one answer
         found = [metric for metric in found if metric != "active"]
     return found or [default]

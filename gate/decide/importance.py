@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gate.decide.design import Subject
-from gate.model import VERDICTS, Finding, QuantileCurve, Report, Verdict
+from gate.model import Finding, QuantileCurve, Report, Verdict
 from gate.stats.quantile import quantile_curve
 
 MOST = 20
@@ -29,6 +29,11 @@ _ORDER: tuple[Verdict, ...] = (
 def plain(finding: Finding) -> bool:
     """Return whether a finding needs no words of its own: unchanged or no sign of a change, by its threshold alone."""
     return finding.verdict in ("unchanged", "no-sign") and not finding.is_bound_by_floor
+
+
+def is_changed(finding: Finding) -> bool:
+    """Return whether a finding comes before those that noise leaves open: it changed, or something else is missing."""
+    return not plain(finding) and not finding.is_noise
 
 
 def _size(finding: Finding) -> float:
@@ -52,7 +57,7 @@ class Tally(msgspec.Struct, frozen=True):
 
 def tallies(report: Report) -> list[Tally]:
     """Count the findings of each verdict that occurs, in the order of importance."""
-    found: dict[Verdict, list[Finding]] = {verdict: [] for verdict in VERDICTS}
+    found: dict[Verdict, list[Finding]] = {verdict: [] for verdict in _ORDER}
     for each in report.findings:
         found[each.verdict].append(each)
     told = [

@@ -232,7 +232,11 @@ def _settle(report: Report) -> steps.Step:
         return steps.ImportMore(builds=max([least, *(told or ([2 * most] if most >= least else []))]))
     plan = _plan(report)
     if not told:
-        quieter = less_noise(report, still_open, None) if hopeless else None
+        quieter = less_noise(report, still_open, None)
+        short = any(_needed(f, least, _sessions(report)) for f in still_open)
+        if not hopeless and (short or quieter is None or quieter.metric is None):
+            # nothing says that twice as many builds would not do
+            quieter = None
         return _more_machines(still_open) or quieter or _measure_more(still_open, report, least, hopeless=hopeless)
     seconds = _seconds(report, told[-1])
     more = steps.MoreBuilds(
@@ -412,18 +416,17 @@ _BUSY = 0.5
 """Share of the time in which some program waited for a processor, from which the noise is the host's."""
 _QUIETER = (ACTIVE, "cpu", "cpu_time", "user", "instructions")
 """Metrics of a program's own work, which other programs hardly disturb; the best first."""
-_NARROWER = 2.0
-"""How many times narrower an interval is worth deciding on another metric."""
+_DETECTABLE = 0.1
+"""What gate.detectable is at least where it is not set."""
 
 
 class _Quieter(msgspec.Struct, frozen=True):
-    """A metric whose interval is narrower, at least so many times, in so many of the open findings."""
+    """A metric that was recorded, and that decides so many of the open findings."""
 
     metric: str
-    narrower: float
     findings: int
     sure: bool
-    """Whether it shows a regression, as it was measured."""
+    """Whether it shows a change, as it was measured."""
 
 
 def less_noise(
@@ -449,7 +452,6 @@ def less_noise(
         seconds=more.seconds if more else None,
         too_much=too_much or more is None,
         metric=quieter.metric if quieter else None,
-        narrower=quieter.narrower if quieter and math.isfinite(quieter.narrower) else None,
         findings=quieter.findings if quieter else 0,
         may_be_worse=len(still_open),
         duet=duet,
@@ -468,7 +470,7 @@ def _is_too_much(report: Report, more: steps.MoreBuilds) -> bool:
 
 
 def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
-    """Find a metric that the run recorded of every benchmark, and that would decide most open findings, or may."""
+    """Find a metric that the run recorded of every benchmark, and that decides most of the open findings."""
     if report.run.imported:
         return None
     every = {f.benchmark for f in report.findings}
@@ -479,26 +481,36 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
             continue
         recorded = {_case(r): r.ratio for r in found}
         own = [(f, recorded.get(_case(f))) for f in still_open]
-        gains = [0.0 if by is None else _gain(f.ratio, by) for f, by in own]
         beyond = [by is not None and (by.low or 0.0) > 1 + f.threshold for f, by in own]
-        won = [g for g, sure in zip(gains, beyond, strict=True) if g >= _NARROWER or (sure and g > 1)]
-        if won and 2 * len(won) >= len(still_open):
-            return _Quieter(name, min(won), len(won), any(beyond))
+        decided = [by is not None and _decides(by, f, report) for f, by in own]
+        if any(decided) and 2 * sum(decided) >= len(still_open):
+            return _Quieter(name, sum(decided), sure=any(beyond))
     return None
+
+
+def _decides(by: RatioInterval, finding: Finding, report: Report) -> bool:
+    """Return whether a recorded interval would leave its case open no more, with as many comparisons as the report has.
+
+    In logarithms, by the t distribution: whether it is a regression or an improvement, the same, or so narrow that what
+    gate.detectable asks for would have shown.
+    """
+    if by.method == "exact":
+        return True
+    if by.kind != "bounded" or not (by.low and by.high and by.estimate) or by.low <= 0:
+        return False
+    gate, edge, change = report.policy.gate, math.log1p(finding.threshold), math.log(by.estimate)
+    df = by.df or max(1, _builds(finding) - 1)
+    error = math.log(by.high / by.low) / 2 / t_quantile(df, (1 - by.confidence) / 2)
+    comparisons = max(1, report.family.size) if report.family.method != "none" else 1
+    needed = t_quantile(df, (1 - by.confidence) / 2 / comparisons)
+    if abs(change) - needed * error > edge or max(math.log(by.high), -math.log(by.low)) < edge:
+        return True
+    wanted = finding.reason.wanted if isinstance(finding.reason, reasons.TooNoisy) else None
+    wanted = max(_DETECTABLE, 2 * finding.threshold) if wanted is None else wanted
+    shown = edge + (needed + t_quantile(df, 1 - POWER)) * error <= math.log1p(wanted)
+    green = gate.get("show") != "not-worse" and gate.get("inconclusive") != "fail"
+    return green and shown and math.log(by.low) < edge
 
 
 def _case(each: Finding | Recorded) -> tuple[str, str]:
     return each.benchmark, repr(sorted(each.factors.items()))
-
-
-def _gain(of: RatioInterval, by: RatioInterval) -> float:
-    """Return how many times narrower one interval is than another, of logarithms; 0: not known."""
-    wide, narrow = _width(of), _width(by)
-    if narrow is None:
-        return 0.0
-    return math.inf if wide is None or not narrow else wide / narrow
-
-
-def _width(ratio: RatioInterval) -> float | None:
-    bounded = ratio.kind == "bounded" and ratio.low and ratio.high and ratio.low > 0
-    return math.log(ratio.high / ratio.low) if bounded and ratio.high and ratio.low else None

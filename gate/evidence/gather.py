@@ -96,7 +96,7 @@ def gather(
         sampled: makes the samples; None: arrays, on which the statistics work.
 
     Raises:
-        EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
+        EvidenceError: the same start twice, run lines that differ, or an experiment on one side alone.
     """
     figures = figures_of([[r for r in records if getattr(r.record, "side", None) == side] for side in SIDES])
     records = in_order(with_figures(records, figures))
@@ -287,8 +287,11 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[warn.Unde
     by_metrics: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name, own in metrics.items():
         by_metrics[tuple(dict.fromkeys(own))].append(name)
-    named = named_metrics(config) is not None
-    return [warn.UndecidedBenchmarks(tuple(names), measured, named) for measured, names in by_metrics.items()]
+
+    def named(names: list[str]) -> bool:
+        return any(named_metrics(config, name) is not None for name in names)
+
+    return [warn.UndecidedBenchmarks(tuple(names), measured, named(names)) for measured, names in by_metrics.items()]
 
 
 def _wanted(name: str | None, select: Sequence[str]) -> bool:
@@ -339,8 +342,8 @@ def refuse_duplicates(records: Sequence[Located]) -> None:
                 session = f" session {e.session}," if e.session else ""
                 where = f" {settings(e.factors)}," if e.factors else ""
                 raise EvidenceError(
-                    f"{first.path}:{first.line} and {located.path}:{located.line}: the same execution twice "
-                    f"({e.benchmark}, {metric}, {e.side},{where}{session} build {e.build}, execution {e.execution})"
+                    f"{first.path}:{first.line} and {located.path}:{located.line}: the same start twice "
+                    f"({e.benchmark}, {metric}, {e.side},{where}{session} build {e.build}, start {e.execution})"
                 )
 
 

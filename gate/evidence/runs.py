@@ -305,7 +305,7 @@ def _without_values(part: Part) -> list[Failure]:
         if not any(file.both for file in part.files):
             # a run line from elsewhere may stand apart from its values
             return []
-        status = f"{part.name} gave no values: {where} ends before the first execution"
+        status = f"{part.name} gave no values: {where} ends before the first start"
         return [Failure(kind="missing", session=part.session, status=status)]
     return [
         Failure(kind="missing", side=side, session=part.session, status=f"{part.name} has no values of {side}")

@@ -56,7 +56,8 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
         """Say how many alarmed: "9 of 640 controls of the last 80 runs alarmed, 16 are expected"."""
         runs = "run" if self.runs == 1 else f"{self.runs} runs"
         of = f"{self.alarmed} of {plural(self.count, 'control')} of the last {runs} alarmed"
-        return f"{of}, {round(self.expected, 1 if self.expected >= 1 else 3):g} are expected"
+        expected = round(self.expected, 1 if self.expected >= 1 else 3)
+        return f"{of}, {expected:g} {'is' if expected == 1 else 'are'} expected"
 
     def warning(self) -> str:
         """Say that more alarm than chance explains, and since which run; empty where they do not."""

@@ -626,6 +626,9 @@ class MeasureMore(Doing, frozen=True, kw_only=True):
         return (DOCTOR,) if self.hopeless else _of_plan(self)
 
 
+_TIMES = {"user": "user time", "cpu": "CPU time", "cpu_time": "CPU time"}
+
+
 class ReduceNoise(Doing, frozen=True, kw_only=True):
     """More builds would not settle it, or not within reason, or a recorded metric may do at once."""
 
@@ -636,17 +639,20 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
     too_much: bool = True
     """Whether these are beyond reason, or unknown."""
     metric: str | None
-    """A metric that the run recorded, which is much less noisy; None: there is none."""
-    narrower: float | None
-    """How many times narrower its interval is, at least; None: it is exact, or there is no such metric."""
+    """A metric that the run recorded, and that decides; None: there is none."""
     findings: int
-    """In how many of the inconclusive findings that may be worse."""
+    """How many of the inconclusive findings that may be worse."""
     may_be_worse: int
     """How many of these there are."""
     duet: bool
     """Whether both sides could be measured at once, which they are not."""
     waited: float | None
     """Share of the time in which some program waited for a processor, where that is much; None: it is not."""
+
+    @property
+    def in_rules(self) -> Lines:
+        """What a file says to decide by that metric."""
+        return Lines(("plan",), {"metrics": f"[{toml_text(self.metric or '')}]"})
 
     def _ways(self) -> tuple[Way, ...]:
         if self.metric is not None:
@@ -655,19 +661,16 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
         return (Lines(("plan",), {"pairing": '"duet"'}),) if self.duet else (DOCTOR,)
 
     def _said(self) -> str:
+        if self.metric is not None:
+            every = f"{self.findings} of {self.may_be_worse}" if self.may_be_worse > 1 else "it"
+            name = _TIMES.get(self.metric) or metric_name(self.metric)
+            return f"Decide by {name}, which this run recorded and which decides {every}: {self.way}"
         takes = "" if self.seconds is None else f", about {format_duration(self.seconds)}"
         why = "more builds would not help"
-        if not self.too_much:
-            why = f"more builds would probably decide it too ({self.builds} of each{takes})"
-        elif self.builds is not None:
+        if self.builds is not None:
             why += f" within reason ({self.builds} of each{takes})"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
-        if self.metric is not None:
-            every = f"{self.findings} of {self.may_be_worse}" if self.may_be_worse > 1 else "it"
-            by = "exact" if self.narrower is None else f"at least {self.narrower:.2g} times narrower"
-            recorded = f"which this run recorded: its interval is {by} in {every}"
-            return f"Decide on {self.metric} instead, {recorded}: {self.way}; {why}"
         quieter = f"se a quieter host ({DOCTOR} examines it): {why}"
         if self.duet:
             return f"Set {self.way}, which runs both sides at once and compares their CPU time, or u{quieter}"

@@ -8,7 +8,7 @@ import msgspec
 
 from gate.writing.phrases import named
 
-OffKind = Literal["asked", "system", "kernel", "old", "machine", "refused"]
+OffKind = Literal["asked", "programs", "system", "kernel", "old", "machine", "refused"]
 
 
 class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,9 +25,9 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     files: Literal["machine", "own"] | None = None
     """Whether commands had directories for temporary files of their own, and no servers; None: not known."""
     why: OffKind | None = None
-    """Why there was no sandbox. asked: the configuration says so. system: no Linux. kernel: no Landlock. old: a version
-    that does not do. machine: its system calls are not known. refused: it was tried, and refused. None: there was
-    one."""
+    """Why there was no sandbox. asked: the configuration says so. programs: two given ones are compared. system: no
+    Linux. kernel: no Landlock. old: a version that does not do. machine: its system calls are not known. refused:
+    it was tried, and refused. None: there was one."""
     forgeable: list[str] = []
     """Benchmarks whose values were made inside, where their own programs could have changed them."""
     detail: str = ""
@@ -61,6 +61,7 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     def _off(self) -> str:
         return {
             "asked": 'plan.sandbox = "off"',
+            "programs": "two given programs run as they are",
             "system": "there is one on Linux only",
             "kernel": (
                 f"this kernel ({self.detail}) has no Landlock, or `lsm=` leaves it out at boot; it needs Linux 5.19"

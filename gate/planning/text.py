@@ -92,7 +92,7 @@ def render(planned: Planned, width: int) -> str:
         found = optimum(k.estimated.components, k.costs)
         counts = ("many" if count is None else str(count) for count in (found.executions, found.iterations))
         rows.append([name, *(_level(k, level) for level in _LEVELS), " x ".join(counts)])
-    title = "noise of each level alone (relative standard deviation), and the optimum: executions x iterations a build"
+    title = "noise of each level alone (relative standard deviation), and the optimum: starts x values of a build"
     lines += ["", *_table(title, head, rows, width), "", *_costs(gathered.known, width)]
     lines += ["", *_plan(planned, width), "", *_precision(planned, width)]
     notes, df = [*gathered.notes], min(k.builds_df for k in known)
@@ -155,7 +155,7 @@ def _costs(known: Sequence[Known], width: int) -> list[str]:
         for name, c in costs.items()
     ]
     build = format_duration(max(c.build for c in costs.values()))
-    return _table(f"time of an execution; a build takes {build}", head, rows, width)
+    return _table(f"time of a start; a build takes {build}", head, rows, width)
 
 
 def _plan(planned: Planned, width: int) -> list[str]:
@@ -202,7 +202,7 @@ def _precision(planned: Planned, width: int) -> list[str]:
     alone = size == 1 or planned.gathered.config.gate.family == "none"
     one_of = "" if alone else f", as one of {size} findings"
     title = f"expected half-width of the interval; the change found in {POWER:.0%} of the runs{one_of}; how "
-    title += "often a finding that has not changed is shown to be not worse"
+    title += "often a result that has not changed is shown to be not worse"
     return _table(title, head, rows, width)
 
 

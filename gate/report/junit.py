@@ -77,7 +77,7 @@ def render(report: Report) -> str:
         sameness.too_long(report),
         reports.measured(report),
         report.controls.sentence() if report.controls else "",
-        *(clip(visible(f"warning: {each}"), _TEXT) for each in notes.once(report.warnings)),
+        *(clip(visible(f"warning: {each}"), _TEXT) for each in notes.once(reports.warnings(report))),
         *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),
     ]
     ET.SubElement(suite, "system-out").text = "\n".join(filter(None, said))

@@ -32,7 +32,7 @@ from gate.run import folder
 from gate.run.duet import refuse_duet
 from gate.run.duration import budget_warnings
 from gate.run.first_comparison import as_begun
-from gate.run.memory import Recalled, costs_here, recall_memory
+from gate.run.memory import Recalled, control_warnings, costs_here, recall_memory
 from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.refusal import is_foreign
@@ -168,6 +168,7 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
             *run.warnings,
             *instruments.warnings,
             *recalled.warnings,
+            *(control_warnings() if remembers else ()),
             *told,
             *plan_warnings(rules, recalled.memory, part.sessions if part else 1),
             *(part_warnings(rules.plan) if part else ()),
@@ -286,6 +287,8 @@ def _sandboxed(rules: Config, instruments: Instruments) -> Sandboxed:
         # spawn's launcher stays outside; all others run together with the program
         inside = [b.name for b in rules.benchmark if not isinstance(instruments.by_name.get(b.instrument), Spawn)]
         return msgspec.structs.replace(found, forgeable=inside)
+    if found.why == "asked" and any(each.against for each in rules.benchmark):
+        return msgspec.structs.replace(found, why="programs")
     if rules.plan.sandbox == "require":
         raise UserError(f'plan.sandbox = "require", and the sandbox is {found!s}')
     return found

@@ -25,12 +25,20 @@ from gate.github.event import may_write_history, read_event
 from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError
 from gate.model.case import CaseId, case_id
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherMachine, MemoryOfOtherSetup
+from gate.model.warnings.setup import (
+    ControlsAlarm,
+    Differing,
+    HistoryUnusable,
+    MemoryOfOtherMachine,
+    MemoryOfOtherSetup,
+)
 from gate.run.project import Project
 from gate.stats.prior import nu_of
 from gate.stats.subsample import of_rounds
 from gate.store.learning import learn, setup_of, setups_of
 from gate.store.memory import Costs, Entry, HistoryError, Learned, Session, Sessions, Setup, folder_of, is_ref
+from gate.store.records import proof_of
+from harness.errors import SourceError
 from harness.host.facts import differences
 from harness.source.repository import Repository
 
@@ -46,6 +54,16 @@ class Recalled:
     """None where nothing is remembered about the project."""
     warnings: tuple[AnyWarning, ...]
     """For the reader of the report."""
+
+
+def control_warnings() -> list[AnyWarning]:
+    """Warn where more controls of the history alarm than chance explains; nothing where there is no history."""
+    from gate.run.place import opened
+
+    with contextlib.suppress(UserError, SourceError):
+        proof = proof_of(opened(None).read().records)
+        return [ControlsAlarm(proof)] if proof is not None and proof.since is not None else []
+    return []
 
 
 def history_path(option: Path | None, project: Project) -> Path:

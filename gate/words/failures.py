@@ -145,7 +145,7 @@ def places(group: FailureGroup, limit: int) -> str:
 
 
 def repeat(failure: Failure, run: RunFacts) -> list[str]:
-    """Return the shell lines that repeat it by hand: a checkout of its commit, environment difference, command.
+    """Return the shell lines that repeat it by hand: a checkout of its commit, its build, environment, command.
 
     Names that no shell can set are left out, and counted in a comment.
     """
@@ -155,6 +155,9 @@ def repeat(failure: Failure, run: RunFacts) -> list[str]:
         place = f"../perfgate-{failure.side}"
         lines = [f"git worktree add --detach {place} {visible(commit.sha)[:12]}", f"cd {place}"]
     environment = {name: value for name, value in (failure.environment or {}).items() if not _OF_CI.match(name)}
+    build = (run.settings or {}).get("build", {}).get("command") if lines and failure.kind != "build" else None
+    if build:
+        lines.append(visible(build if isinstance(build, str) else shlex.join(map(str, build))))
     settable = {name: value for name, value in environment.items() if _SETTABLE.fullmatch(name)}
     removed = [name for name, value in settable.items() if not value]
     if removed:

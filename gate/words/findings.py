@@ -248,7 +248,7 @@ def _more(finding: Finding) -> str:
     if finding.stopped == "futility":
         builds = min(finding.base.counts.build, finding.head.counts.build)
         above = f" above the floor of {numbers.floor(finding)}" if finding.is_bound_by_floor else ""
-        told.append(f"stopped after {plural(builds, 'build')}: the rest would not help{above}")
+        told.append(f"stopped after {plural(builds, 'build')}: the rest of the plan would not help{above}")
     if finding.more_builds is not None:
         where = " on each machine" if finding.sessions else ""
         told.append(f"about {plural(finding.more_builds, 'more build')}{where} would decide it")

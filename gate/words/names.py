@@ -12,6 +12,8 @@ from gate.words.findings import quantity
 from gate.writing.plain import clip, distinct, visible
 
 _NAME, _QUANTITY, _SETTINGS = 60, 30, 40
+WHOLE = 150
+"""Columns of a name that no table and no headline shortens."""
 
 
 class NameSet:
@@ -60,6 +62,7 @@ class Names:
         )
         self.prefix = _prefix(dict.fromkeys(visible(f.benchmark) for f in findings))
         """What the names of all findings begin with, and no table repeats."""
+        self._tails = NameSet(visible(f.benchmark).removeprefix(self.prefix) for f in findings)
         self._quantities = NameSet([*map(quantity, findings), *map(quantity, recorded)])
         every = [*(f.factors for f in findings), *(r.factors for r in recorded), *(e.factors for e in why)]
         self._settings = NameSet(pairs(factors) for factors in every if factors)
@@ -69,8 +72,8 @@ class Names:
         return self._benchmarks.short(name, width)
 
     def tail(self, name: str) -> str:
-        """Write the name of a benchmark whole, but for what all begin with."""
-        return visible(name).removeprefix(self.prefix)
+        """Write the name of a benchmark whole, but for what all begin with; only endless ones are shortened."""
+        return self._tails.short(visible(name).removeprefix(self.prefix), WHOLE)
 
     def quantity(self, case: Finding | Recorded, width: int = _QUANTITY) -> str:
         """Name what is compared, within a width: "latency p99"."""
@@ -83,4 +86,4 @@ class Names:
     def label(self, case: Finding | Recorded) -> str:
         """Name a case in a sentence: "parse-large (size=10)"."""
         settings = self.settings(case)
-        return self.benchmark(case.benchmark) + (f" ({settings})" if settings else "")
+        return self.tail(case.benchmark) + (f" ({settings})" if settings else "")

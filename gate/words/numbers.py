@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
 
 from msgspec import structs
 
@@ -141,6 +142,17 @@ def word(finding: Finding) -> str:
 def verdict_of(finding: Finding) -> str:
     """Write the verdict of a row: "regression", "ok, catches 4.1%", "too noisy, catches 42%", "same (within 3%)"."""
     return f"{word(finding)}{resolution(finding)}{' (floor)' if by_floor(finding) else ''}"
+
+
+def counted(words: Iterable[str], more: Collection[str] = ()) -> list[str]:
+    """Count the words of verdicts, as they come: "2 regressions", "24 too noisy"; more: those shown already."""
+    return [
+        f"{count:,} {'more ' * (word in more)}{word}{'s' * (count > 1 and word in _NOUNS)}"
+        for word, count in Counter(words).items()
+    ]
+
+
+_NOUNS = ("regression", "improvement")
 
 
 def resolution(finding: Finding) -> str:

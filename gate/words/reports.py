@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gate.model import Commit, Counts, Finding, Recorded, Report, Turn, outcomes, reasons
 from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
+from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import TwoPrograms
 from gate.units import format_confidence, format_duration, format_number, format_value, plural
 from gate.words import cost, numbers, views
@@ -47,6 +48,14 @@ def beside(report: Report) -> list[str]:
     return [clip(visible(text), _WARNING) for text in (*(found[:_BESIDE] if more else found), *more)]
 
 
+def warnings(report: Report) -> list[AnyWarning]:
+    """Return the warnings that the line of verdict does not hold whole."""
+    found = [each for each in report.warnings if each.in_headline]
+    shown = found if len(found) <= _BESIDE + 1 else found[:_BESIDE]
+    said = {id(each) for each in shown if len(each.sentence()) <= _WARNING}
+    return [each for each in report.warnings if id(each) not in said]
+
+
 def counts(report: Report) -> str:
     """How many findings of each verdict there are, and what else: "12 results: 1 regression, 11 same"."""
     from gate.decide.importance import tallies
@@ -62,7 +71,7 @@ def counts(report: Report) -> str:
         for number, noun in (
             (len(report.failures), "failure"),
             (len(report.new), "new benchmark"),
-            (len(report.warnings), "warning"),
+            (len(warnings(report)), "warning"),
         )
         if number
     ]
@@ -84,7 +93,8 @@ def could_have_shown(report: Report) -> str:
     # of a rate what is lost of it, as its own sentence says
     least, most = numbers.detectable(sized[0]), numbers.detectable(sized[-1])
     if len(sized) == len(found) and least == most:
-        return f"This run catches {least}"
+        # the line of verdict has it
+        return "" if any(isinstance(f.reason, reasons.TooNoisy) for f in found) else f"This run catches {least}"
     return f"This run catches {least} (quietest) to {most if len(sized) == len(found) else 'nothing'} (noisiest)"
 
 
@@ -249,7 +259,8 @@ def error_level(report: Report) -> str:
     """Say the false-alarm limit: of the whole report, by which method and over how many results it is shared."""
     if report.creep is not None:
         return (
-            f"at most {format_percent(report.creep.error)} of years of nights call a regression where nothing changed"
+            f"false-alarm limit {format_percent(report.creep.error)}: where nothing changed, at most so many years of "
+            "nights call a regression"
         )
     family = report.family
     confidence = report.policy.gate.get("confidence")
@@ -258,7 +269,9 @@ def error_level(report: Report) -> str:
     if not levels or not known(levels[0]):
         return f"{visible(family.method)} over {over}"
     share = format_percent((1 - levels[0]) / 2)
-    text = f"at most {share} of reports call a regression where nothing changed, and as many an improvement"
+    text = (
+        f"false-alarm limit {share}: where nothing changed, at most so many reports call a regression (or improvement)"
+    )
     if family.method == "none":
         return f"{text}; for each of {over} (family: none)"
     return f"{text}; shared over {over} (family: {visible(family.method)})" if family.size else text
@@ -298,6 +311,8 @@ def next_step(report: Report, *, pull: bool = False) -> str:
         return said
     # who reads it types no command
     settings = {str(way): way.lines for way in step.ways if isinstance(way, Options) and way.lines is not None}
+    if isinstance(step, outcomes.ReduceNoise) and step.metric is not None:
+        settings[str(step.ways[0])] = step.in_rules
     for typed, lines in settings.items():
         said = said.replace(typed, str(lines))
     of_rules = settings or isinstance(step, _OF_RULES)

@@ -8,7 +8,7 @@ from gate.model import Finding, Report, Verdict, outcomes, reasons
 from gate.model.outcomes import hidden_by_floor
 from gate.units import plural
 from gate.words import findings as finding_words
-from gate.words import numbers, reports
+from gate.words import numbers, reports, views
 from gate.words.failures import sentence
 from gate.words.names import Names
 from gate.writing.plain import clip, visible
@@ -33,7 +33,7 @@ def verdict_line(report: Report) -> VerdictLine:
     word, beside = reports.verdict(report), reports.beside(report)
     if worst is not None:
         word = reports.capitalized(numbers.word(worst))
-        said = "; ".join([_changed(worst), *_more(report, worst), *_hidden(report, worst), *beside])
+        said = "; ".join([_changed(worst), *_more(report, worst), *_hidden(report, worst), *_limits(report), *beside])
         return VerdictLine(word, Names(report).label(worst), said)
     if isinstance(report.summary, outcomes.Failed):
         first, *more = report.failures
@@ -41,7 +41,7 @@ def verdict_line(report: Report) -> VerdictLine:
         summary = [clip(visible(sentence(first)), _SAID), *others, report.summary.measured]
     else:
         summary = [clip(visible(report.summary.sentence()), _SAID)]
-    said = "; ".join([*summary, *_improved(report), *_hidden(report, None), *beside])
+    said = "; ".join([*summary, *_improved(report), *_hidden(report, None), *_limits(report), *beside])
     return VerdictLine(word, "", said if word else reports.capitalized(said))
 
 
@@ -96,6 +96,16 @@ def _hidden(report: Report, worst: Finding | None) -> list[str]:
         return []
     floors = {numbers.floor(each) for each in found}
     return [hidden_by_floor(len(found), f"the floor of {floors.pop()}" if len(floors) == 1 else "floors")]
+
+
+def _limits(report: Report) -> list[str]:
+    """Name the limit that a view breaks which does not decide, and count the others."""
+    found = [(f, each) for f in report.findings for each in f.beside if isinstance(each.reason, reasons.BeyondLimit)]
+    first = [
+        f"{Names(report).label(of)}, {views.called(each, of)}: {each.reason.sentence()}, which does not decide"
+        for of, each in found[:1]
+    ]
+    return [*first, *([f"{plural(len(found) - 1, 'more limit')} broken"] if len(found) > 1 else [])]
 
 
 def _improved(report: Report) -> list[str]:

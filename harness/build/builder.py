@@ -163,7 +163,7 @@ class TreeBuilder:
         """
         found, self._others = self._others, []
         if executed:
-            found += self._watch.unlike(build, None, f"executions of round {build + 1}")
+            found += self._watch.unlike(build, None, f"starts of round {build + 1}")
         return found
 
     def _checked(self, wanted: Wanted, made: Build | Failure) -> Build | Failure:

@@ -79,8 +79,8 @@ def test_heads_benchmark_that_changes_trees(project: Project) -> None:
     assert project.perfgate("check", "--base", "HEAD~1", "--head", "HEAD").returncode == 4
     found = {failure["side"]: failure["status"] for failure in failures(project)}
     assert found == {
-        "base": "bench.py, by executions of round 1",
-        "head": "build.sh, by executions of round 1",
+        "base": "bench.py, by starts of round 1",
+        "head": "build.sh, by starts of round 1",
     }
     # the round is recorded, and does not count
     assert {build for _, _, build, _ in project.executions()} == {0}

@@ -215,7 +215,7 @@ def _after_culprit(result: Result) -> list[NextStep]:
         NextStep(f"git show {sha}", "read the change"),
         NextStep(f"perfgate check --base {sha}~1 --head {sha} {same}", alone),
         NextStep(
-            "perfgate explain", "then name the functions that became slower: one execution a side under a profiler"
+            "perfgate explain", "then name the functions that became slower: one start of each side under a profiler"
         ),
     ]
     if len(result.parents) > 1:

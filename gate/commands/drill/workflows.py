@@ -202,7 +202,7 @@ def _of_triggers(
                 yield (
                     _line(filters, key),
                     what,
-                    f"leave `{key}` out: what cannot be slower is proved identical in seconds",
+                    f"leave `{key}` out: what cannot be slower is proved unaffected in seconds",
                 )
         kinds = filters.get("types", _PUSHED)
         missing = [each for each in _PUSHED if each not in _listed(kinds)]

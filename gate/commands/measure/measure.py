@@ -46,7 +46,7 @@ def _conclude(job: Job, out: TextIO, err: TextIO) -> int:
     unfinished = ended_before_a_round(job)
     if unfinished is not None:
         say_why(err, unfinished)
-    proved = f" and {plural(proofs, 'identical benchmark')}" if proofs else ""
+    proved = f" and {plural(proofs, 'unaffected benchmark')}" if proofs else ""
     more = f", with the other parts: this is {job.part}" if job.part else ""
     out.write(
         f"{plural(executions, 'execution')}{proved} in {job.out / MEASUREMENTS}; "

@@ -95,7 +95,7 @@ def _built(built: Built) -> str:
     if built.command is None:
         if built.setup is None:
             return f"build: a fresh checkout, {format_duration(built.seconds)}"
-        return f"build: checkout and set-up, {format_duration(built.setup)}, once a side"
+        return f"build: checkout and set-up, {format_duration(built.setup)}, once for each side"
     made = f" of {joined(built.artifacts)}" if built.artifacts else ""
     if built.compiled is not None and built.relinks:
         return f"build{made}: kept from an earlier run, linked again in {format_duration(built.seconds)}"

@@ -17,7 +17,7 @@ from gate.units import Duration
 T = TypeVar("T")
 
 LEFT = {
-    "annotations": "findings that fail are always annotated",
+    "annotations": "results that fail are always annotated",
     "check": "write `status: true`: the job is a check run itself",
     "history": "set PERFGATE_HISTORY in the job's `env:`",
     "issue": "command creep writes its issue; `comment: false` writes none",

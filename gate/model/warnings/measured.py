@@ -23,7 +23,7 @@ class TornLine(Base, frozen=True):
 class SelectedOnly(Base, frozen=True):
     says = (
         "{selected} of {measured:measured benchmark} {selected:is|are} decided (--benchmark): the verdict and the "
-        "error level cover only these"
+        "false-alarm limit cover only these"
     )
     selected: int
     measured: int
@@ -165,8 +165,8 @@ class LooksIgnored(Base, frozen=True):
 
 class UndecidedBenchmarks(Base, frozen=True):
     says = (
-        "no metric of {benchmarks:listed} is decided: {named:?add one to `metrics` in `[plan]`|declare one in a "
-        "`[benchmark.metric.NAME]`} ({metrics})"
+        "no metric of {benchmarks:listed} is decided: {named:?add one to `metrics` in `[plan]` or its "
+        "`[[benchmark]]`|declare one in a `[benchmark.metric.NAME]`} ({metrics})"
     )
     weight: ClassVar[Weight] = "first"
     benchmarks: tuple[str, ...]

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from gate.model.controls import Proof
 from gate.model.names import FailureKind
 from gate.model.warnings.base import Base, Weight
 from gate.units import Duration, agree, format_duration, plural
@@ -421,6 +422,16 @@ class NothingRemembered(Base, frozen=True):
     says = "this host is not calibrated, so intervals use {method}: run `perfgate calibrate`"
     weight: ClassVar[Weight] = "later"
     method: str
+
+
+class ControlsAlarm(Base, frozen=True):
+    """More controls of the history alarm than chance explains."""
+
+    weight: ClassVar[Weight] = "first"
+    proof: Proof
+
+    def _said(self) -> str:
+        return f"{self.proof.sentence()}, {self.proof.warning()}"
 
 
 class HistoryUnusable(Base, frozen=True):

@@ -9,6 +9,7 @@ from gate.decide.importance import ordered
 from gate.document.markdown import block, brief
 from gate.model import Finding, Report
 from gate.model.reasons import BeyondLimit
+from gate.model.warnings.measured import TwoPrograms
 from gate.report.markdown.tables import Part
 from gate.writing.amounts import known
 
@@ -21,7 +22,9 @@ def accept(report: Report, share: float = 1.0) -> Part:
     """Write at most three entries, for the regressions that matter most; none where a size cannot be told."""
     several = Counter(f.benchmark for f in report.findings)
     regressed = (f for f in ordered(report.findings) if f.verdict == "regression" and _size(f) is not None)
-    found = [f for f in regressed if not isinstance(f.reason, BeyondLimit)]
+    # two given programs have no rules that an entry could be in
+    none = any(isinstance(each, TwoPrograms) for each in report.warnings)
+    found = [] if none else [f for f in regressed if not isinstance(f.reason, BeyondLimit)]
     entries: dict[str, None] = {}
     for f in found:
         alone = several[f.benchmark] == 1

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gate.decide.importance import ordered, plain
+from gate.decide.importance import is_changed, ordered, plain
 from gate.document.markdown import Md, escape, html_prose, prose, size
 from gate.model import Finding, Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, write
+from gate.report.markdown.opening import Room, compared, new, next_step, opening, write
 from gate.report.markdown.tables import Part, functions_table, why
 from gate.units import plural
 from gate.words import reports, sameness
@@ -41,9 +41,10 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
     common = parts.in_common(report, found)
     for room in _ROOMS:
-        folded = _folded(report, links, found, shown_of(found, room.rows), groups, common)
+        shown, rest = parts.divided(found, room.rows)
+        folded = _folded(report, links, shown, rest, groups, common)
         texts = [
-            *opening(report, links, found, groups, room, common),
+            *opening(report, links, shown, rest, groups, room, common),
             f"**Next:** {step}" if (step := folded.step) else "",
         ]
         bare = size(write(texts, "comment")) + _SAID
@@ -62,12 +63,12 @@ class _Folded(msgspec.Struct, frozen=True):
 def _folded(
     report: Report,
     links: Links | None,
-    found: Sequence[Finding],
-    shown: int,
+    shown: Sequence[Finding],
+    rest: Sequence[Finding],
     groups: list[FailureGroup],
     common: parts.Marked,
 ) -> _Folded:
-    told = [f for f in found[:shown] if not (plain(f) or in_row(f)) or notes(f)]
+    told = [f for f in shown if not (plain(f) or in_row(f)) or notes(f)]
     sentences, pasted = parts.reasons(told, common.names, share=0.5), accept(report, share=0.2)
     outputs = parts.outputs(report, groups, _LINES, share=0.5)
     # what to do stands as the title of what it needs
@@ -75,23 +76,27 @@ def _folded(
     said = next_step(report, links, pull=bool(pasted.items))
     folded = [] if needed is None or not needed.items or not said else [needed]
     titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {html_prose(said)}")) for part in folded]
-    weighed = weigh(report.warnings, len(report.warnings))
+    weighed = weigh(reports.warnings(report), len(report.warnings))
     warned = [*weighed.shown, *weighed.rest]
-    rest = [
+    tables, found = parts.folded_tables(rest, common, share=0.8), [*shown, *rest]
+    # what changed comes before all that is said of it
+    changed = tables[: any(map(is_changed, rest))]
+    others = [
+        *changed,
         sentences,
         pasted,
         Part("Functions that add to the changes", "profile", why(report, 3, _WIDTH, common.names), 0.3),
         functions_table(report, common.names, share=0.3),
         parts.listed(plural(len(warned), "warning"), "warning", warned, 0.3),
         outputs,
-        *parts.folded_tables(found, shown, common, share=0.8),
+        *tables[len(changed) :],
         parts.identical(report, common.names, share=0.5, first=sameness.too_long(report)),
         parts.machines_table(found, common.names, share=0.6),
         parts.views_table(found, common.names, share=0.6),
         parts.recorded_table(report.recorded, common.names, share=0.6),
-        _measured(report, found[:shown], common.names),
+        _measured(report, shown, common.names),
     ]
-    return _Folded(prose(said) if said and not titled else None, titled + [p for p in rest if p not in folded])
+    return _Folded(prose(said) if said and not titled else None, titled + [p for p in others if p not in folded])
 
 
 def _measured(report: Report, rows: Sequence[Finding], names: Names) -> Part:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from gate.decide.importance import plain
+from gate.decide.importance import is_changed
 from gate.document.markdown import NAME, Md, brief, code, escape, link, prose, short
 from gate.model import Finding, Report
 from gate.report.links import Links
 from gate.report.markdown.tables import Fitted, Marked, failed, findings_table
-from gate.words import bars, creep, reports, views
+from gate.words import bars, creep, numbers, reports, views
 from gate.words.failures import FailureGroup
 from gate.words.marks import emoji_of_report
 from gate.words.names import Names
@@ -23,6 +23,7 @@ class Room(msgspec.Struct, frozen=True):
     """How much is shown at first sight: items of each list, and characters of a text from elsewhere."""
 
     rows: int
+    """Of each verdict."""
     failures: int
     text: int
 
@@ -30,24 +31,30 @@ class Room(msgspec.Struct, frozen=True):
 def opening(
     report: Report,
     links: Links | None,
-    found: Sequence[Finding],
+    shown: Sequence[Finding],
+    rest: Sequence[Finding],
     groups: Sequence[FailureGroup],
     room: Room,
     common: Marked,
 ) -> list[str]:
     """Write what is shown at first sight: the line of verdict, failures, rows, a caption.
 
-    found: the findings, those that matter most first. groups: the failures, those that say the same together.
+    shown, rest: the findings with and without a row, those that matter most first. groups: the failures, those that
+    say the same together.
     """
     left = len(groups) - room.failures
     failures = [failed(group, common.names, room.text) for group in groups[: room.failures]]
-    table = findings_table("", found[: shown_of(found, room.rows)], common)
+    table = findings_table("", shown, common)
+    changed, noisy = [each for each in rest if is_changed(each)], [each for each in rest if each.is_noise]
+    changes = [*map(numbers.word, changed)]
+    folded = numbers.counted(changes, more=changes) + numbers.counted(map(numbers.word, noisy))
     crept, suspects = prose(creep.line(report)), _suspects(report, common.names)
     unnamed = prose(creep.suspected(report.creep)) if report.creep is not None else ""
     return [
         _line(report, links, room.text),
         "\n".join([*failures, *([f"- and {left} more"] if left > 0 else [])]) if groups else "",
         table.text if table.items else "",
+        f"Folded below: {', '.join(folded)}." if folded else "",
         f"<sub>{_caption(report, links, common)}</sub>",
         f"Creep check {crept}." if crept else "",
         "\n\n".join(["**Suspects**", "\n".join(suspects)]) if suspects else "",
@@ -91,11 +98,6 @@ def _caption(report: Report, links: Links | None, common: Marked) -> Md:
     texts = [*decided, ", ".join(filter(None, shared))]
     of_rows = [*(brief(text, 200) for text in texts), prose(bars.legend("`"))] if report.findings else []
     return Md(" · ".join(filter(None, [*of_rows, escape(reports.counts(report)), linked(links, report)])))
-
-
-def shown_of(found: Sequence[Finding], rows: int) -> int:
-    """Count the rows to show: a short table is shown whole, of a long one only what changed, which comes first."""
-    return len(found) if len(found) <= rows else min(rows, sum(not plain(f) and not f.is_noise for f in found))
 
 
 def _suspects(report: Report, names: Names) -> list[Md]:

@@ -8,7 +8,7 @@ from gate.model import Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, write
+from gate.report.markdown.opening import Room, compared, new, next_step, opening, write
 from gate.report.markdown.tables import functions_table, why
 from gate.words import reports, sameness
 from gate.words.failures import grouped
@@ -32,13 +32,13 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
     told = [f for f in found if not (plain(f) or in_row(f)) or notes(f)]
-    common, shown = parts.in_common(report, found), shown_of(found, _ROOM.rows)
-    warned = weigh(report.warnings, _MOST)
+    common, (shown, rest) = parts.in_common(report, found), parts.divided(found, _ROOM.rows)
+    warned = weigh(reports.warnings(report), _MOST)
     said = next_step(report, links, pull=False)
-    minded = (reports.could_have_shown(report), sameness.too_long(report), reports.basis(found[:shown]))
+    minded = (reports.could_have_shown(report), sameness.too_long(report), reports.basis(shown))
     warnings, only_head = parts.bullets(warned.shown, _WIDTH), new(report, common.names, 20)
     texts = [
-        *opening(report, links, found, groups, _ROOM, common),
+        *opening(report, links, shown, rest, groups, _ROOM, common),
         f"**Next:** {prose(said)}" if said else "",
         *(f"{escape(text)}." for text in minded if text),
         compared(report),
@@ -51,7 +51,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
         accept(report, share=0.2),
         functions_table(report, common.names, share=0.3),
         parts.outputs(report, groups, _LINES, share=0.5),
-        *parts.folded_tables(found, shown, common, share=0.6),
+        *parts.folded_tables(rest, common, share=0.6),
         parts.identical(report, common.names, share=0.4),
         parts.machines_table(found, common.names, share=0.6),
         parts.views_table(found, common.names, share=0.6),

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from gate.decide.importance import is_changed, plain
 from gate.document.markdown import NAME, Md, block, brief, code, escape, prose, row, short, size
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report, RunFacts
 from gate.model.case import MEAN, TYPICAL
@@ -19,7 +20,7 @@ from gate.words import bars, failures, marks, notes, numbers, reports, sameness,
 from gate.words import explanations as words
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
-from gate.words.names import Names
+from gate.words.names import WHOLE, Names
 from gate.words.notes import Shared, shared
 from gate.writing.phrases import machine, more_are
 from gate.writing.plain import last_lines, visible
@@ -56,6 +57,8 @@ class Part(msgspec.Struct, frozen=True):
     share: float = 1.0
     opening: str = ""
     between: str = "\n"
+    kinds: Sequence[str] = ()
+    """Of items of several kinds, the word of each: "too noisy"."""
 
     @property
     def text(self) -> Md:
@@ -64,7 +67,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Fitted(msgspec.Struct, frozen=True):
-    """The parts as far as there was room, and what was left out: "290 results"."""
+    """The parts as far as there was room, and what was left out: "24 too noisy", "3 warnings"."""
 
     parts: list[Part]
     left_out: list[str]
@@ -93,8 +96,9 @@ def fit(parts: Sequence[Part], room: int) -> Fitted:
     for part, items in zip(parts, kept, strict=True):
         cut = Md(f"{escape(part.title)} (the first {len(items)})") if len(part.items) > len(items) else part.title
         shown += [msgspec.structs.replace(part, items=items, title=cut)] if items else []
-    left = [(len(part.items) - len(items), part.noun) for part, items in zip(parts, kept, strict=True)]
-    return Fitted(shown, [plural(more, noun) for more, noun in left if more])
+    left = [(part, len(items)) for part, items in zip(parts, kept, strict=True) if len(part.items) > len(items)]
+    kinds = numbers.counted(kind for part, count in left for kind in part.kinds[count:])
+    return Fitted(shown, kinds + [plural(len(p.items) - count, p.noun) for p, count in left if not p.kinds])
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -146,7 +150,7 @@ def findings_table(title: str, findings: Sequence[Finding], common: Marked, shar
         # a phone shows the first two columns
         verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
         quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
-        name = f"{marks.emoji(finding)}&nbsp;{named(finding, common.names, whole=False)}{quantity}"
+        name = f"{marks.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
         yield (
             f"{name}<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
             f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
@@ -156,35 +160,49 @@ def findings_table(title: str, findings: Sequence[Finding], common: Marked, shar
         )
 
     head = ["benchmark", f"`{bars.ends(common.scale, _BAR, NO_BREAK)}`", reports.titled(confidence)]
-    return tabled(
-        title, "result", [*head, *([] if common.threshold else ["threshold"]), "base → head"], findings, rows, share
-    )
+    head += [*([] if common.threshold else ["threshold"]), "base → head"]
+    table = tabled(title, "result", head, findings, rows, share)
+    return msgspec.structs.replace(table, kinds=[*map(numbers.word, findings)])
 
 
-def folded_tables(found: Sequence[Finding], shown: int, common: Marked, share: float) -> list[Part]:
-    """Write the rows that are not shown at first sight: what noise leaves open, and all others by their groups."""
-    rest = [f for f in found[shown:] if not f.is_noise]
+def divided(found: Sequence[Finding], rows: int) -> tuple[list[Finding], list[Finding]]:
+    """Divide findings into those to show at first sight and the rest.
+
+    A short table is shown whole; of a long one what changed, so many rows of each verdict.
+    """
+    if len(found) <= rows:
+        return [*found], []
+    shown: list[Finding] = []
+    count: Counter[str] = Counter()
+    for each in filter(is_changed, found):
+        count[each.verdict] += 1
+        shown += [each] if count[each.verdict] <= rows else []
+    first = {*map(id, shown)}
+    return shown, [each for each in found if id(each) not in first]
+
+
+def folded_tables(rest: Sequence[Finding], common: Marked, share: float) -> list[Part]:
+    """Write the rows that are not shown at first sight: what changed, what is too noisy, all others by their groups."""
+    changed, noisy = [*filter(is_changed, rest)], [f for f in rest if f.is_noise]
+    others = [*filter(plain, rest)]
     groups: dict[str, list[Finding]] = {}
-    for each in rest:
+    for each in others:
         group, slash, _ = common.names.tail(each.benchmark).rpartition("/")
-        groups.setdefault(f"{common.names.prefix}{group}{slash}", []).append(each)
+        groups.setdefault(f"{group}{slash}", []).append(each)
     if not 1 < len(groups) <= _GROUPS:
-        groups = {"": rest}
-    titled = {plural(len(rest), "more result") if shown else plural(len(rest), "result"): rest}
-    if len(groups) > 1:
-        titled = {f"{short(name, NAME)}: {_counted(own)}": own for name, own in sorted(groups.items())}
-    noisy = [f for f in found[shown:] if f.is_noise]
-    tables = {f"{len(noisy):,} too noisy": noisy, **titled}
-    return [findings_table(title, own, common, share / len(titled)) for title, own in tables.items() if own]
+        groups = {"": others}
+    tables = {_counted(changed, [*map(numbers.word, changed)]): changed, _counted(noisy): noisy}
+    tables |= {
+        f"{short(name, NAME)}: {_counted(own)}" if name else _counted(own): own for name, own in sorted(groups.items())
+    }
+    return [findings_table(title, own, common, share / len(tables)) for title, own in tables.items() if own]
 
 
 _GROUPS = 40
 
 
-def _counted(found: Sequence[Finding]) -> str:
-    """Count results by their words: "30 results, 28 same, 2 ok"."""
-    words = Counter(map(numbers.word, found))
-    return ", ".join([plural(len(found), "result"), *(f"{count:,} {word}" for word, count in words.items())])
+def _counted(found: Sequence[Finding], more: Collection[str] = ()) -> str:
+    return ", ".join(numbers.counted(map(numbers.word, found), more))
 
 
 def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
@@ -228,10 +246,9 @@ def views_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -
     return tabled(title, "benchmark with other views", head, found, rows, share)
 
 
-def named(case: Finding | Recorded, names: Names, *, whole: bool = True) -> Md:
-    """Write the benchmark and its factors; whole: with what all names begin with."""
-    text = names.benchmark(case.benchmark, NAME) if whole else names.tail(case.benchmark)
-    settings, name = names.settings(case, NAME), code(text)
+def named(case: Finding | Recorded, names: Names) -> Md:
+    """Write the benchmark, without what all names begin with, and its factors."""
+    settings, name = names.settings(case, NAME), code(names.tail(case.benchmark), WHOLE)
     return Md(f"{name} {code(settings)}" if settings else name)
 
 

@@ -37,7 +37,7 @@ class Row(msgspec.Struct, frozen=True):
     finding: Finding
     bar: Bar
     name: str
-    """Short."""
+    """Without what all begin with."""
     label: str
     """What of it is compared, if that needs saying."""
     by: str
@@ -93,7 +93,7 @@ def rows_of(
                 number=number,
                 finding=finding,
                 bar=bar,
-                name=names.benchmark(finding.benchmark, NAME),
+                name=names.tail(finding.benchmark),
                 label=label_of(finding, names, same=same is not None or finding.view is not None),
                 # of a benchmark that changed, or that the sharper view did not decide, with why
                 by=views.clause(finding) if loud else f"by {finding_words.quantity(finding)}" if finding.view else "",

@@ -107,7 +107,7 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
     return SimpleNamespace(
         names=names,
         facts=_facts(report, found, names),
-        level=amounts.format_percent(1 - confidence) if isinstance(confidence, float) else "the error level",
+        level=amounts.format_percent(1 - confidence) if isinstance(confidence, float) else "1 - gate.confidence",
         next=prose(reports.next_step(report)) or None,
         groups=grouped(report.failures, by_output=True),
         forest=forest,
@@ -164,6 +164,8 @@ def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]
     facts.append(Fact("measured", reports.measured(report)))
     if found:
         facts.append(Fact("threshold", thresholds(found)))
+    if names.prefix:
+        facts.append(Fact("names begin with", names.prefix))
     return facts
 
 
@@ -207,7 +209,7 @@ def _plan(report: Report) -> list[Fact]:
     plan = (report.run.settings or {}).get("plan")
     if isinstance(plan, Mapping) and plan:
         facts.append(Fact("plan", clip(reports.settings(plan), 1000)))
-    for name, text in (("looks", reports.looks(report)), ("memory", reports.memory(report))):
+    for name, text in (("interim checks", reports.looks(report)), ("memory", reports.memory(report))):
         facts += [Fact(name, text)] if text else []
     build = (report.run.settings or {}).get("build")
     if isinstance(build, Mapping) and build:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gate.decide.importance import ordered, plain
+from gate.decide.importance import is_changed, ordered, plain
 from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, stacked, table
-from gate.model import VERDICTS, Finding, Recorded, Report
+from gate.model import Finding, Recorded, Report
 from gate.model.explanation import Candidate, Explanation
 from gate.model.warnings.estimates import DependsOnMachine
+from gate.units import agree
 from gate.words import bars, creep, failures, marks, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import explanations as words
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.marks import SHAPES, STYLES
 from gate.words.names import Names
-from gate.writing.phrases import machine, more_are, named
+from gate.writing.phrases import joined, listed, machine, more_are, named
 from gate.writing.plain import clip, last_lines, visible, wrap
 
 _TOLD = 3
@@ -24,12 +25,15 @@ _UNCHANGED = 20
 _CHANGED = 50
 _BY_MACHINE = 5
 _EXPLAINED = 3
-_IDENTICAL = 20
+_IDENTICAL = (20, 10, 5, 2)
+"""Names of what is unaffected: as many as have room in so many lines."""
+_NAME_LINES = 3
 _FAILURES = 10
 _RECORDED = 20
 _STDERR = 20
 _WARNINGS = 5
-_GROUPS = 3
+_GROUPS, _MANY = 3, 5
+"""Overall changes, of at least so many cases."""
 
 
 def render(report: Report, *, color: bool = False, width: int = 100, every: bool = False) -> str:
@@ -95,7 +99,9 @@ class _Text:
     def facts(self) -> list[str]:
         """What was measured of what; by which rules, for whoever asks."""
         report, sandbox = self.report, self.report.run.sandbox
-        without = [("sandbox", str(sandbox))] if sandbox and not sandbox.on else []
+        # who asked for none knows it
+        off = sandbox is not None and sandbox.why not in (None, "asked", "programs")
+        without = [("sandbox", str(sandbox))] if off else []
         facts = [
             ("results", reports.counts(report)),
             ("unproved", sameness.too_long(report)),
@@ -144,23 +150,23 @@ class _Text:
 
     def findings(self) -> list[str]:
         found = ordered(self.report.findings)
-        changed = [f for f in found if not plain(f)]
+        changed, noisy = [f for f in found if is_changed(f)], [f for f in found if f.is_noise]
         unchanged = [f for f in found if plain(f)]
-        listed = changed if self.every else changed[:_CHANGED]
-        hidden = len(unchanged) if len(unchanged) > _UNCHANGED and not self.every else 0
-        shown = listed if hidden else listed + unchanged
+        shown = found
+        if not self.every:
+            # noise has the rows that changes leave
+            few = unchanged if len(unchanged) <= _UNCHANGED else []
+            shown = [*changed[:_CHANGED], *noisy[: max(0, _UNCHANGED - len(changed))], *few]
         lines: list[str] = []
         below: list[str] = []
         if shown:
             screen = Screen(self.color, self.width, self.width)
             lines, below = findings_table(shown, self.told, screen, self.every, self.names)
-        if len(listed) < len(changed):
-            left = len(changed) - len(listed)
-            lines += self.wrap(f"{more_are(left)} in report.json and report.html.")
-        if hidden:
-            kinds = [numbers.verdict(verdict) for verdict in VERDICTS if any(f.verdict == verdict for f in unchanged)]
-            count = f"{hidden} more" if shown else f"{hidden}"
-            lines += self.wrap(f"{count} ({' or '.join(kinds)}) are in report.json and report.html.")
+        listed = {*map(id, shown)}
+        left = [numbers.word(f) for f in found if id(f) not in listed]
+        if left:
+            counted = joined(numbers.counted(left, more=[*map(numbers.word, shown)]), 9)
+            lines += self.wrap(f"{counted} {agree(len(left), 'is', 'are')} in report.json and report.html.")
         return [*lines, *below]
 
     def identical(self) -> list[str]:
@@ -168,8 +174,9 @@ class _Text:
         proved = [name for name, _ in sameness.each(self.report)]
         lines = [self.title("unaffected, not measured")] if proved else []
         if proved:
-            names = named(proved, len(proved) if self.every else _IDENTICAL)
-            lines += self.wrap(names, first="  ", rest="  ")
+            most = [len(proved)] if self.every else _IDENTICAL
+            texts = [self.wrap(named(proved, count), first="  ", rest="  ") for count in most]
+            lines += next((text for text in texts if len(text) <= _NAME_LINES), texts[-1])
             for said in sameness.proof(self.report):
                 lines += self.wrap(f"{said}.", first="  ", rest="    ")
         told = sameness.doubts(self.report) if self.every else []
@@ -238,20 +245,22 @@ class _Text:
         lines = []
         if report.new:
             lines += self.wrap(f"new in head, not compared: {named(report.new, 20)}", rest="  ")
-        groups = report.overall if self.every else report.overall[:_GROUPS]
+        large = [each for each in report.overall if each.cases >= _MANY]
+        groups = report.overall if self.every else large[:_GROUPS]
         for overall in groups:
             text = f"{finding_words.overall_name(overall)}: {finding_words.overall(overall)}"
             if overall.dropped:
                 text += f", without {named(overall.dropped, 5)}"
             lines += self.wrap(text, rest="  ")
-        lines += self.left_out(len(report.overall) - len(groups))
+        lines += self.left_out(0 if self.every else len(large) - len(groups))
         recorded = self.recorded()
         return lines + ([""] if lines and recorded else []) + recorded
 
     def recorded(self) -> list[str]:
         """Write the metrics that do not decide: all that are asked for, else those that changed by much."""
-        every = self.every or not (self.report.findings or self.report.identical)
-        found = self.report.recorded if every else reports.moved(self.report)
+        if not self.every and (self.report.findings or self.report.identical):
+            return self.moved()
+        found = self.report.recorded
         shown = found if self.every else found[:_RECORDED]
         if not shown:
             return []
@@ -261,6 +270,12 @@ class _Text:
         lines = table(head, rows, self.width - 2, style=self.bold)
         lines = [self.title("recorded, not decided"), *(f"  {line}" for line in lines)]
         return lines + self.left_out(len(found) - len(shown))
+
+    def moved(self) -> list[str]:
+        """Name the metrics that do not decide and changed by much, in a sentence."""
+        found = reports.moved(self.report)
+        texts = [f"{' '.join(self.recorded_row(case)[:2])} {self.recorded_row(case)[-1]}" for case in found]
+        return self.wrap(f"recorded, not decided: {listed(texts)}", rest="  ") if texts else []
 
     def recorded_row(self, case: Recorded) -> list[str]:
         name = ", ".join(text for text in (visible(case.benchmark), finding_words.factors(case)) if text)
@@ -274,7 +289,11 @@ class _Text:
         ]
 
     def warnings(self) -> list[str]:
-        weighed = notes.weigh(self.report.warnings, _WARNINGS)
+        told = reports.warnings(self.report)
+        if self.report.verdict == "pass" and not self.every:
+            # what does not change a pass is counted
+            told = [each for each in told if each.weight == "first"]
+        weighed = notes.weigh(told, _WARNINGS)
         found = [*weighed.shown, *weighed.rest]
         texts = found if self.every else weighed.shown
         lines = [self.title("warnings")] if texts else []
@@ -354,11 +373,11 @@ def findings_table(
         lines += stacked(head, marked, width)
     legend = reports.confidences(found) if every else ""
     below = wrap(f"{reports.capitalized(legend)}.", width) if legend else []
-    below += wrap(bars.legend(), width) if drawn else []
     sharper = [f for f in found if f.view is not None and f.view.why == "sharper"]
     clauses = views.clauses(sharper) if every else []
-    for text in filter(None, (reports.no_sign(found), *clauses, *views.meanings(found))):
-        below += wrap(f"{reports.capitalized(text)}.", width)
+    legends = reports.no_sign(found) if "verdict" in shown else ""
+    read = (bars.legend() if drawn else "", legends, *clauses, *views.meanings(found))
+    below += wrap(" ".join(f"{reports.capitalized(text)}." for text in read if text), width) if any(read) else []
     below += numbered.lines(width, "in report.json and report.html")
     return lines, [paint(line, "2" if color else "") for line in below]
 

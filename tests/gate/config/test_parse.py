@@ -119,7 +119,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ('[[override]]\ndetectable = "2%"', "perfgate.toml:2: override[0].detectable: 2% is not above the threshold, so a change of this size could never show: write a larger one"),
         (
             '[gate]\nthreshold = 0\ninconclusive = "fail"\nshow = "no-sign"\n[[override]]\nshow = "not-worse"',
-            'perfgate.toml:6: override[0].show: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"; or show = "no-sign"',
+            'perfgate.toml:6: override[0].show: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or show = "no-sign"',
         ),
         ('[[override]]\nthreshold = "5%"\ndetectable = "4%"', "perfgate.toml:3: override[0].detectable: 4% is not above the threshold, so a change of this size could never show: write a larger one"),
         ("[plan]\nbuilds = {min = 5, max = 4}", "perfgate.toml:2: plan.builds: min = 5 is above max = 4"),
@@ -149,7 +149,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ('[build]\nshare = ["../x"]', 'perfgate.toml:2: build.share: "../x" is not a path inside the project'),
         (
             '[gate]\nthreshold = 0\ninconclusive = "fail"',
-            'perfgate.toml:3: gate.inconclusive: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"; or show = "no-sign"',
+            'perfgate.toml:3: gate.inconclusive: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or show = "no-sign"',
         ),
         *[
             (f'[[benchmark]]\nname = "a"\ncommand = "x {{port}}"\n{line}', f"perfgate.toml:4: benchmark[0].{message}")
@@ -163,7 +163,7 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('instrument = "hyperfin"', 'instrument: "hyperfin" is not an instrument; did you mean hyperfine?'),
                 ('instrument = "common"', 'instrument: "common" is not an instrument; known: hyperfine, spawn, values, perf_stat, callgrind, pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, asv'),
                 ('instrument = "zzz"', 'instrument: "zzz" is not an instrument; known: hyperfine, spawn, values, perf_stat, callgrind, pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, asv'),
-                ('traits = {exact = true}', "traits: unknown key; known here: name, command, against, instrument, warmup, include, exclude, column, format, service, load, cpus, priority, network, prepare, cleanup, timeout, max_output, same_output, metric"),
+                ('traits = {exact = true}', "traits: unknown key; did you mean metrics?"),
                 ('format = "hlog"', "format: is for the values instrument, not for spawn"),
                 ('format = "hlog"\ninstrument = "values"\ncolumn = "ms"', "format: cannot be used with column, which reads a CSV file"),
                 ('format = "go"\ninstrument = "values"', 'format: "go" is not one of benchmark_js, catch2, divan, hlog, libtest, nanobench, values, vitest'),

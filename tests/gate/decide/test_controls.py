@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from pathlib import Path
 from statistics import fmean, stdev
 
 import msgspec
@@ -23,8 +24,10 @@ from gate.model.controls import Controls
 from gate.report.json import read as from_json
 from gate.report.json import render as to_json
 from gate.report.page import html
+from gate.run.memory import control_warnings
 from gate.stats.ratio import t_quantile
 from gate.stats.subsample import BEYOND, e_value, halves
+from gate.store.folder import FolderStore
 from gate.store.records import decode, encode, proof_of
 from gate.words import findings
 from tests.gate.store.records import record
@@ -173,3 +176,15 @@ def test_a_warning_names_the_run_since_which() -> None:
     again = proof_of([*records, *healthy])
     assert again is not None
     assert again.since is None
+
+
+def test_a_check_warns_of_them_where_there_is_such_a_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PERFGATE_HISTORY", str(tmp_path / "history"))
+    assert control_warnings() == []
+    for n, own in enumerate([0, 0, 3, 3, 3, 3, 3], 1):
+        FolderStore(tmp_path / "history").add(msgspec.structs.replace(record(n), controls=kept(own)), 100)
+    (warning,) = control_warnings()
+    assert warning.sentence().startswith(
+        "15 of 56 controls of the last 7 runs alarmed, 1.4 are expected, more than chance "
+    )

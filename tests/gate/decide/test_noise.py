@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from gate.decide.steps import next_step
-from gate.model import Finding, Report
+from gate.model import Family, Finding, Report, Whose
 from gate.model import outcomes as steps
 from gate.model.evidence import Pace
 from gate.model.report import View
@@ -54,16 +54,43 @@ def test_a_recorded_metric_that_is_much_narrower_decides_the_same_run() -> None:
     chosen = next_step(asked)
     assert isinstance(chosen, steps.ReduceNoise)
     assert (chosen.metric, chosen.findings, chosen.may_be_worse) == ("user", 1, 1)
-    assert chosen.narrower is not None and 9 < chosen.narrower < 11
-    said = reports.next_step(asked)
-    assert said.startswith(
-        "Decide on user instead, which this run recorded: its interval is at least 10 times narrower"
+    assert reports.next_step(asked) == (
+        "Decide by user time, which this run recorded and which decides it: "
+        "`perfgate decide .perfgate --set 'plan.metrics=[\"user\"]'`"
     )
-    assert "`perfgate decide .perfgate --set 'plan.metrics=[\"user\"]'`" in said
-    assert said.endswith("would not help; some program waited for a processor 93.0% of the time")
 
 
-def test_it_has_to_be_narrower_of_most_and_recorded_of_all() -> None:
+@pytest.mark.parametrize(
+    ("ratio", "half", "comparisons", "decides"),
+    [
+        (1.1, 0.03, 1, True),  # a regression
+        (1.06, 0.028, 1, True),
+        (1.06, 0.028, 50, False),  # after correction for 50 comparisons none
+        (1.0, 0.025, 1, True),  # the same
+        (1.02, 0.03, 1, True),  # one of 10% would have shown
+        (1.02, 0.06, 1, False),  # not of that size
+        (0.9, 0.03, 1, True),  # an improvement
+    ],
+)
+def test_a_metric_is_named_only_where_its_interval_would_decide(
+    ratio: float, half: float, comparisons: int, decides: bool
+) -> None:
+    asked = report(
+        noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(half=half, ratio=ratio),), warnings=()
+    )
+    asked = msgspec.structs.replace(asked, family=Family(method="holm", size=comparisons))
+    chosen = next_step(asked)
+    assert (isinstance(chosen, steps.ReduceNoise) and chosen.metric == "user") == decides
+
+
+def test_who_types_no_command_reads_what_the_file_says() -> None:
+    asked = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(),))
+    whose = Whose(kind="base", name="perfgate.toml of main")
+    said = reports.next_step(msgspec.structs.replace(asked, policy=examples.policy(whose=whose)))
+    assert 'which decides it: `metrics = ["user"]` in `[plan]`. It counts once' in said
+
+
+def test_it_has_to_decide_most_and_to_be_recorded_of_all() -> None:
     both = [noisy(name, reason=examples.wide(hopeless=True)) for name in "ab"]
     wide = (*of_a_command(half=0.25), *of_a_command("b", half=0.25))
     assert step(*both, recorded=wide).metric is None
@@ -74,7 +101,7 @@ def test_it_has_to_be_narrower_of_most_and_recorded_of_all() -> None:
         for name in "ab"
     ]
     exact = step(*both, recorded=(*counted,))
-    assert (exact.metric, exact.narrower) == ("instructions", None)
+    assert exact.metric == "instructions"
     # memory is no measure of what a program does
     assert step(*both, recorded=tuple(examples.recorded(name) for name in "ab")).metric is None
 
@@ -103,8 +130,6 @@ def test_more_builds_are_the_advice_where_they_are_few_and_the_host_is_quiet() -
     assert step(few, recorded=(*of_a_command(),), warnings=()).metric == "user"
     # on a host that others load, what hardly minds them comes first
     assert step(few, recorded=(*of_a_command(),)).metric == "user"
-    said = reports.next_step(report(few, recorded=(*of_a_command(),)))
-    assert "more builds would probably decide it too (11 of each, about 56 s)" in said
     # and where there is nothing else, a few builds are better than none, and than a duet that nobody has tried
     assert isinstance(next_step(report(few)), steps.MoreBuilds)
     assert isinstance(next_step(report(few, recorded=(*of_a_command(half=0.3),))), steps.MoreBuilds)

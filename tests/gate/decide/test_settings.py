@@ -71,4 +71,4 @@ def test_the_same_execution_at_one_setting_twice_names_the_setting(tmp_path: Pat
     code, said = decide(tmp_path, [*lines, lines[number]])
     build = lines[number]["build"]
     assert code == 2
-    assert f"the same execution twice (request, time, base, load=busy, build {build}, execution 0)" in said
+    assert f"the same start twice (request, time, base, load=busy, build {build}, start 0)" in said

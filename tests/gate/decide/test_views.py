@@ -143,9 +143,18 @@ def lines(**run: Any) -> list[Located]:
 def test_the_lines_of_a_run_say_which_metrics_are_decided() -> None:
     assert asked(gather(lines(turns=True), policy().config).cases) == ACTIVE_AND_TIME
     assert asked(gather(lines(), policy().config).cases) == [[("time", "mean")]]
-    # who names a time means that one; a list of what builds have leaves benchmarks as they are
-    for metrics, wanted in (('"time", "size"', [[("time", "mean")]]), ('"size", "build-time"', ACTIVE_AND_TIME)):
-        named = policy(f"[plan]\nmetrics = [{metrics}]")
+    # a plan that names time means it as by default, and a list of what builds have leaves benchmarks as they are; of a
+    # benchmark it is wall time alone
+    bench = '[[benchmark]]\nname = "parse"\ncommand = "x"\n'
+    for rules, wanted in (
+        ('[plan]\nmetrics = ["time", "size"]', ACTIVE_AND_TIME),
+        ('[plan]\nmetrics = ["time", "size", "build-time"]', ACTIVE_AND_TIME),
+        ('[plan]\nmetrics = ["size", "build-time"]', ACTIVE_AND_TIME),
+        ('[plan]\nmetrics = ["memory"]', []),
+        (f'[plan]\nmetrics = ["memory"]\n{bench}metrics = ["time"]', [[("time", "mean")]]),
+        (f'{bench}metrics = ["time"]', [[("time", "mean")]]),
+    ):
+        named = policy(rules)
         assert asked([case for case in gather(lines(turns=True), named.config).cases if case.decided], named) == wanted
 
 

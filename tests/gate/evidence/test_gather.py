@@ -52,7 +52,7 @@ def test_units_become_base_units() -> None:
 
 def test_the_same_execution_twice_names_both_lines() -> None:
     with pytest.raises(
-        EvidenceError, match=r"^test.jsonl:1 and test.jsonl:3: the same execution twice \(bench, time, base"
+        EvidenceError, match=r"^test.jsonl:1 and test.jsonl:3: the same start twice \(bench, time, base"
     ):
         gather(located(execution("base", [1]), execution("head", [1]), execution("base", [2])), Config())
 

@@ -92,7 +92,7 @@ def test_each_part_that_is_missing_is_named(kept: list[int], said: list[str]) ->
 
 def test_a_part_without_an_execution_names_its_file() -> None:
     evidence = gathered(*ALL[:3], ALL[3][:1])
-    said = "shard 2 of 2 of session 1 gave no values: d ends before the first execution"
+    said = "shard 2 of 2 of session 1 gave no values: d ends before the first start"
     assert statuses(evidence) == [(None, said)]
 
 

@@ -132,4 +132,4 @@ def test_a_session_without_proof_or_values_is_told() -> None:
 
 def test_a_session_that_was_broken_off_after_its_proofs_is_told() -> None:
     evidence = gathered(job("xy", 0, proves="x", measures="y"), job("xy", 1, proves="x"))
-    assert statuses(evidence) == [(None, "session 1 of 2 gave no values: b ends before the first execution")]
+    assert statuses(evidence) == [(None, "session 1 of 2 gave no values: b ends before the first start")]

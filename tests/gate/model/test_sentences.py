@@ -9,6 +9,7 @@ import pytest
 
 from gate.model import Accepted, Cut, MemoryUse, Phase, Unfinished, outcomes, reasons
 from gate.model import choice as c
+from gate.model.controls import Proof
 from gate.model.warnings import AnyWarning, OfRun, typed
 from gate.model.warnings import checkout as k
 from gate.model.warnings import estimates as e
@@ -146,7 +147,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (h.SidesApart((), None, (), (), tuple(h.FactOfSides(name, ("x",), ("y" * 50,)) for name in "abcde")), f"base and head differ in {', '.join(f'{name} (x, {OTHER_FACT})' for name in 'abcd')} and 1 more: the ratio also compares these"),
     (h.SidesMixed((), 2, (A, B)), "session 2: base and head were each measured on host a and host b: the values mix machines"),
     (m.TornLine("m.jsonl"), "m.jsonl: the last line is incomplete and is left out"),
-    (m.SelectedOnly(2, 5), "2 of 5 measured benchmarks are decided (--benchmark): the verdict and the error level cover only these"),
+    (m.SelectedOnly(2, 5), "2 of 5 measured benchmarks are decided (--benchmark): the verdict and the false-alarm limit cover only these"),
     (m.SidesByOrder("old.json", "new.json"), "old.json was taken as base and new.json as head: write base=FILE and head=FILE to say otherwise"),
     (m.ColumnsOfFile("data.js", "commit", "1a2b", "3c4d"), "of data.js the commit '1a2b' was taken as base and '3c4d' as head, its last two"),
     (m.LinesLeftOut("b1.txt", "line 5: a result of BenchmarkX is left out", 0), "b1.txt: line 5: a result of BenchmarkX is left out"),
@@ -167,7 +168,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (m.TwoSessions(), "2 sessions: little is known about how sessions differ (1 degree of freedom), so only large changes can be shown; a third session narrows the intervals most"),
     (m.LooksIgnored(), "a bootstrap interval does not correct for the interim checks of this run"),
     (m.UndecidedBenchmarks(("a", "b", "c", "d"), ("hits", "B/op")), "no metric of a, b, c and 1 more is decided: declare one in a `[benchmark.metric.NAME]` (hits, B/op)"),
-    (m.UndecidedBenchmarks(("a",), ("hits",), named=True), "no metric of a is decided: add one to `metrics` in `[plan]` (hits)"),
+    (m.UndecidedBenchmarks(("a",), ("hits",), named=True), "no metric of a is decided: add one to `metrics` in `[plan]` or its `[[benchmark]]` (hits)"),
     (m.UnknownDirection(("MatchesFound",), ("BM_Find/8",)), 'direction unknown: nothing says which values of MatchesFound (BM_Find/8) are better, so it is shown and not decided. Add an `[[override]]` entry with `metric = "MatchesFound"` and `better = "lower"` or `better = "higher"` to perfgate.toml'),
     (m.UnknownDirection(("a", "b", "c", "d"), ("x", "y")), 'direction unknown: nothing says which values of a, b, c and 1 more (x, y) are better, so they are shown and not decided. Add an `[[override]]` entry with `metric = "a"` and `better = "lower"` or `better = "higher"` to perfgate.toml'),
     (m.MetricMissing("b", "time", "{}", 1), "b: metric time gave no values in session 1"),
@@ -238,6 +239,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.InstrumentLimits("callgrind", (s.MovingAddresses(),)), "callgrind: addresses cannot be fixed here (setarch -R fails or is missing, as in many containers), so counts of equal runs may differ a little"),
     (s.InstrumentLimits("perf_stat", (s.EventsAbsent(("cycles", "instructions"), "not supported"), s.EventsAbsent(("context-switches",), ""), s.EventsOutsideKernel(("page-faults",), "2"), s.EventsOutsideKernel(("cycles",), None), s.SharedCounters(("cycles",)))), "perf_stat: leaves out cycles and instructions (not supported on this machine); leaves out context-switches (no permission to count the kernel on this machine); counts page-faults outside the kernel only (perf_event_paranoid: 2); counts cycles outside the kernel only (perf_event_paranoid: unknown); estimates cycles, whose counters are shared"),
     (s.NothingRemembered("fieller"), "this host is not calibrated, so intervals use fieller: run `perfgate calibrate`"),
+    (s.ControlsAlarm(Proof(runs=80, count=640, alarmed=40, expected=16, e_value=25.0, since="r of 2026-01-01")), "40 of 640 controls of the last 80 runs alarmed, 16 are expected, more than chance explains since run r of 2026-01-01 (e-value 25.0): this machine's values are less independent than intervals assume, so do not trust a close verdict: find what disturbs it with `perfgate doctor`, or measure elsewhere"),
     (s.HistoryUnusable("h: is damaged"), "the memory of this host is not used: h: is damaged"),
     (s.MemoryOfOneSession(), "the memory of this host is not used: it holds one session, and this run has several"),
     (s.MemoryOfOneFile(), "the memory of this host is not used: the files were measured separately"),

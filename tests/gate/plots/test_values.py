@@ -168,7 +168,7 @@ def test_builds_that_the_finding_does_not_rest_on_are_faint(draw: Callable[[Case
     assert_sound(picture, "p")
     assert marks(picture, "dot-base") == marks(picture, "tri-head") == 120
     assert marks(picture, "faint") >= 2 * 40
-    assert "The finding uses only the first 4 of 6 builds; the others are faint." in picture.caption
+    assert "The result uses only the first 4 of 6 builds; the others are faint." in picture.caption
     assert "faint" not in drawn(draw(of, finding(of))).svg
     assert "faint" not in drawn(draw(of, finding(of))).caption
 

@@ -136,6 +136,7 @@ NOT_FOLLOWED: dict[type, str] = {
     s.LeftBehind: "a folder that perfgate may not remove",
     s.LfsPointers: "Git LFS",
     s.StartedByShim: "a version manager",
+    s.ControlsAlarm: "another machine",
     s.NothingRemembered: "calibrating takes an hour: tests/e2e",
     c.SubmoduleAbsent: "a step of a workflow",
     c.SubmoduleLacksCommit: "a step of a workflow",

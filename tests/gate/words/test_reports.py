@@ -99,7 +99,7 @@ def test_what_was_measured() -> None:
 
 def test_the_error_level_of_the_report() -> None:
     report = examples.passing()
-    assert reports.error_level(report).startswith("at most 2.5% of reports call a regression where nothing changed")
+    assert reports.error_level(report).startswith("false-alarm limit 2.5%: where nothing changed, at most so many ")
     alone = examples.report("pass", report.findings, family=Family(method="none", size=3))
     assert reports.error_level(alone).endswith("; for each of 3 results (family: none)")
 

@@ -131,6 +131,35 @@ def test_an_option_selects_the_benchmark_of_that_name(name: str) -> None:
     assert matches(glob, name)
 
 
-def test_the_line_that_names_an_error_is_a_program_s_own() -> None:
-    said = "--- standard output ---\nrm -rf build\n--- standard error ---\nmain.c:8:1: error: unknown type\nmake: *** Error 1"
-    assert error_line(said) == "main.c:8:1: error: unknown type"
+BEGIN = "Traceback (most recent call last):"
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        (
+            "--- standard output ---\nrm -rf build\n--- standard error ---\nmain.c:8:1: error: unknown type\nmake: *** Error 1",
+            "main.c:8:1: error: unknown type",
+        ),
+        ("loading\nno error yet\nwork.c:9: fatal error: no data\nbye", "work.c:9: fatal error: no data"),
+        (
+            f"{BEGIN}\n  File 'b.py', line 3\n    raise ValueError('error: x')\nValueError: no data\nbye",
+            "ValueError: no data",
+        ),
+        (
+            f"{BEGIN}\n  File 'b.py'\nKeyError: 1\n\nDuring handling of it\n\n{BEGIN}\n  File 'c.py'\nmine.Trouble: no file\n",
+            "mine.Trouble: no file",
+        ),
+        ("# widget\n./main.go:5:2: undefined: x\nexit status 1", "./main.go:5:2: undefined: x"),
+        ("panic: no data\n\ngoroutine 1 [running]:\nmain.main()\nexit status 2", "panic: no data"),
+        ("thread 'main' panicked at src/main.rs:2:5:\nno data\nnote: run", "thread 'main' panicked at src/main.rs:2:5:"),
+        ("x.c:3:5: warning: unused\nx.c:9:1: note: here\nld: x.o: undefined reference to `f'\ncollect2: error: ld", "ld: x.o: undefined reference to `f'"),
+        ("node:internal:9\n    throw err;\nError: Cannot find module './dist'\n    at x\nNode.js v20", "Error: Cannot find module './dist'"),
+        ("bench.sh: line 3: foo: command not found\ndone", "done"),
+        ("12:30:01: start\nmake: *** No rule to make target 'x'.  Stop.\nbye", "make: *** No rule to make target 'x'.  Stop."),
+        ("a\nb\n\n", "b"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_an_error_is_the_first_line_with_the_structure_of_one(said: str, line: str) -> None:
+    assert error_line(said) == line

@@ -138,7 +138,7 @@ def test_benchmarks_that_write_to_a_tree(checkout: Checkout) -> None:
             (builder.directory("base") / "source").write_text("2")
             assert builder.changed(number, executed=False) == [], "nothing ran"
             (failure,) = builder.changed(number, executed=True)
-            assert failure.status == f"source, by executions of round {number + 1}"
+            assert failure.status == f"source, by starts of round {number + 1}"
             assert (failure.side, failure.build) == ("base", number)
 
 
@@ -174,7 +174,7 @@ def test_what_was_built_is_what_is_measured(checkout: Checkout, artifact: str) -
                 (head / name).write_text("2")
             found = [(each.side, each.status) for each in builder.changed(1, executed=True)]
             name = artifact.rstrip("/")
-            assert found == ([] if changes else [("head", f"p/{name}, by executions of round 2")])
+            assert found == ([] if changes else [("head", f"p/{name}, by starts of round 2")])
             # the next build makes it anew
             good(builder.build("head", 2, 2))
             assert builder.changed(2, executed=True) == []

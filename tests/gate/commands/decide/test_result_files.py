@@ -321,7 +321,7 @@ def test_figures_that_were_imported_decide_too_and_only_once() -> None:
     Path("again.jsonl").write_bytes(Path("m.jsonl").read_bytes())
     err = io.StringIO()
     assert main(["decide", "m.jsonl", "again.jsonl"], io.StringIO(), err) == 2
-    assert "m.jsonl:2 and again.jsonl:2: the same execution twice (parse, time, base, build 0" in err.getvalue()
+    assert "m.jsonl:2 and again.jsonl:2: the same start twice (parse, time, base, build 0" in err.getvalue()
 
 
 def test_what_is_no_centre_stays_recorded() -> None:

@@ -468,7 +468,7 @@ def test_what_is_not_remembered_is_named_and_counts_in_the_family() -> None:
         (memory(), COSTS, {}, "nothing is remembered about parse"),
         (memory("gone"), COSTS, {}, "nothing is remembered about parse"),
         (memory("parse"), {}, {}, "has no durations for"),
-        (memory("parse"), COSTS, {"plan": {"budget": "5s"}}, "two rounds of one execution"),
+        (memory("parse"), COSTS, {"plan": {"budget": "5s"}}, "two rounds of one start"),
         (memory("parse"), COSTS, {"gate": {"threshold": 0, "show": "not-worse"}}, "threshold of 0"),
     ],
 )

@@ -243,7 +243,7 @@ def test_the_same_execution_twice_names_both_lines(tmp_path: Path) -> None:
     code, _, err = analyse(written(tmp_path, [line, line]))
     assert code == 2
     assert "m.jsonl:1 and" in err
-    assert "m.jsonl:2: the same execution twice" in err
+    assert "m.jsonl:2: the same start twice" in err
 
 
 @pytest.mark.parametrize("values", [lambda at, _: [at["a"]], lambda _, __: [0.0], lambda _, rng: [rng.random()] * 3])

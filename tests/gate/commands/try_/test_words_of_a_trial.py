@@ -138,7 +138,7 @@ def test_many_cases_and_failures_are_counted() -> None:
     ("built", "expected"),
     [
         ({"command": None, "setup": None, "seconds": 0.2, "relinks": False}, "build: a fresh checkout, 200 ms"),
-        ({"command": None, "seconds": 0.0, "relinks": False}, "build: checkout and set-up, 3.0 s, once a side"),
+        ({"command": None, "seconds": 0.0, "relinks": False}, "build: checkout and set-up, 3.0 s, once for each side"),
         ({"relinks": False, "full": FullBuilds(kind="go")}, "later builds are full ones, because Go links by itself"),
         (
             {"relinks": False},

@@ -318,7 +318,7 @@ def test_parts_are_merged_and_one_that_is_lacking_is_an_error(github: FakeGitHub
 def test_parts_that_are_the_same_are_refused(github: FakeGitHub, tmp_path: Path) -> None:
     for number in (1, 2):
         github.add_artifact(70, f"perfgate-perfgate-data-shard{number}of2-session0", packed(lines()), HEAD)
-    with pytest.raises(UserError, match="the same execution twice") as caught:
+    with pytest.raises(UserError, match="the same start twice") as caught:
         decided(github, tmp_path, None)
     assert str(caught.value).isprintable()
 
@@ -330,7 +330,7 @@ def test_parts_that_are_the_same_are_refused(github: FakeGitHub, tmp_path: Path)
         (packed([]), "has no run line"),
         (packed([*lines(), {"type": "execution"}]), "line .*: needs the key benchmark"),
         (packed([*lines(), {**lines()[-1], "benchmark": "x" * 501}]), "benchmark is longer than 500"),
-        (packed([*lines(), lines()[-1]]), "the same execution twice"),
+        (packed([*lines(), lines()[-1]]), "the same start twice"),
         (packed([*lines(), {"type": "host", "when": "begin"}]), "its run did not finish"),
     ],
     ids=["zip", "empty", "line", "name", "twice", "broken off"],

@@ -10,8 +10,11 @@ from gate.config.rules import accepts_of
 from gate.config.source import read_source
 from gate.config.types import Config
 from gate.model import Finding
+from gate.model.warnings.measured import TwoPrograms
+from gate.report import junit
 from gate.report.markdown import comment, summary
 from gate.report.markdown.accept import entry
+from gate.report.text import terminal
 from tests.gate.report import examples, gfm
 
 TITLE = "<summary>To accept a known regression</summary>"
@@ -76,3 +79,11 @@ def test_at_most_three_are_shown_and_only_of_regressions(render: type) -> None:
 def test_what_has_no_ratio_has_no_entry() -> None:
     from_zero = examples.regressed(ratio=examples.interval(None, None, "withheld"))
     assert TITLE not in comment.render(examples.report("regression", [from_zero]))
+
+
+def test_two_given_programs_have_no_rules_to_add_to() -> None:
+    report = examples.report("regression", [examples.regressed()], warnings=[TwoPrograms()])
+    assert "[[accept]]" not in comment.render(report)
+    # what the headline holds is not said again
+    for text in (terminal.render(report), comment.render(report), junit.render(report)):
+        assert " ".join(text.split()).count("of these two programs") == 1

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from gate.document.markdown import block, code, escape, link, prose, short, size
-from gate.model import Failure, Report
+from gate.model import Failure, Report, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.model.warnings.hosts import Throttled
@@ -14,6 +14,7 @@ from gate.model.warnings.setup import NothingRemembered, RulesChanged
 from gate.report.links import Links
 from gate.report.markdown import comment as markdown
 from gate.report.markdown import summary
+from gate.words.names import WHOLE
 from gate.words.notes import weigh
 from tests.gate.report import examples, gfm
 from tests.support.seeds import some
@@ -101,7 +102,8 @@ def test_first_comes_the_verdict_then_rows_then_a_caption(render: Callable[..., 
     assert re.fullmatch(r"\| benchmark \| `-15%.*\+15%` \| change \(95% interval\) \| base → head \|", lines[2])
     assert lines[4].startswith("| ❌&nbsp;`parse-large`<br>**regression** | `\u00a0")
     assert lines[13].startswith("<sub>time, lower is better, threshold 3% · `├─●─┤` interval and change")
-    assert "8 results: 1 regression, 3 undecided (1 of them not worse)" in lines[13]
+    counts = "8 results: 1 regression, 1 improvement, 1 accepted, 3 undecided (1 of them not worse), 2 same"
+    assert counts in lines[13]
     assert lines[13].endswith("/artifacts/9) · [workflow run](https://github.com/acme/widget/actions/runs/7)</sub>")
 
 
@@ -163,7 +165,7 @@ def test_each_hostile_name_is_seen_as_plain_text(render: Callable[..., str]) -> 
     for name in examples.HOSTILE:
         seen = assert_harmless(render(hostile_report([name])))
         row = gfm.squeezed(findings_in(seen)[0][0])
-        assert row.removeprefix("❌").strip().startswith(gfm.squeezed(short(name, 80)))
+        assert row.removeprefix("❌").strip().startswith(gfm.squeezed(short(name, WHOLE)))
         assert row.endswith("regression")
 
 
@@ -174,7 +176,7 @@ def test_no_invented_name_brings_markup(render: Callable[..., str], seed: int) -
     seen = assert_harmless(render(hostile_report(names)))
     shown = [gfm.squeezed(row[0].replace("\u200e", "")).removeprefix("❌").strip() for row in findings_in(seen)]
     for name in names:
-        written = gfm.squeezed(short(name, 80)) or gfm.squeezed(repr(short(name, 80)))
+        written = gfm.squeezed(short(name, WHOLE)) or gfm.squeezed(repr(short(name, WHOLE)))
         assert any(cell.startswith(written) for cell in shown)
 
 
@@ -245,18 +247,47 @@ def test_links_are_only_addresses_of_the_web() -> None:
 def test_a_short_table_is_whole_and_a_long_one_shows_ten_rows() -> None:
     short_one = markdown.render(examples.passing())
     assert short_one.count("<br>same (within 3%) |") == 2
-    head, _, rest = markdown.render(examples.many()).partition("<details>")
+    head, _, rest = markdown.render(examples.many(1000)).partition("<details>")
     rows = findings_in(gfm.read(head))
-    assert len(rows) == 10
+    assert len(rows) == 40 and sum(row[0].endswith("regression") for row in rows) == 10
     assert not any(row[0].endswith("(within 3%)") for row in rows)
-    assert "290 more results" in rest
+    more = "15 more regressions, 15 more improvements, 15 more accepted, 15 more undecided"
+    assert f"\nFolded below: {more}.\n" in head
+    assert rest.index(f"<summary>{more}</summary>") < rest.index("<summary>900 same")
+
+
+def test_no_change_of_a_large_suite_stands_behind_noise_or_in_the_fold_of_a_group() -> None:
+    name = "github.com/acme/widget/internal/{}/BenchmarkSomethingRatherLong{:03}"
+    noise = reasons.TooNoisy(detectable=0.42, wanted=0.1, unit="s", better="lower", hopeless=False)
+    found = [
+        examples.regressed(name.format("io", i))
+        if i < 25
+        else examples.improved(name.format("lexer", i))
+        if i < 37
+        else examples.finding(name.format("io", i), "inconclusive", reason=noise, detectable=0.42)
+        if i < 61
+        else examples.finding(name.format(("io", "lexer", "parser")[i % 3], i))
+        for i in range(400)
+    ]
+    text = markdown.render(examples.report("regression", found))
+    assert text.startswith("❌ **Regression**: `io/BenchmarkSomethingRatherLong0")
+    head, *folds = text.partition("\n\nWhat was")[0].split("<details><summary>")
+    verdicts = [re.sub(".*[0-9]", "", row[0]) for row in findings_in(gfm.read(head))]
+    assert verdicts == ["regression"] * 10 + ["improvement"] * 10
+    assert "Folded below: 15 more regressions, 2 more improvements, 24 too noisy." in head
+    titles = [fold.partition("</summary>")[0] for fold in folds]
+    assert titles[1:3] == ["15 more regressions, 2 more improvements", "24 too noisy"]
+    assert [title.partition(":")[0] for title in titles[3:6]] == ["io/", "lexer/", "parser/"]
+    assert not any("regression" in title or "improvement" in title for title in titles[2:6])
+    left = re.search(r"limited length: (\d+) same\. The report has all", text)
+    assert left is not None
 
 
 def test_a_pass_of_many_shows_its_rows_in_details_only() -> None:
     findings = [examples.finding(f"case-{number}") for number in range(40)]
     head, _, rest = markdown.render(examples.report("pass", findings)).partition("<details>")
     assert gfm.read(head).rows == []
-    assert "40 results</summary>" in rest
+    assert "40 same</summary>" in rest
 
 
 def test_the_column_of_intervals_has_one_confidence_and_what_decided_is_said_apart() -> None:
@@ -377,7 +408,7 @@ def test_a_long_report_stays_within_github_limits_and_says_what_is_left_out(name
     assert "Left out here, because a comment has a limited length" in comment
     assert ("Left out here, because a summary has" in whole) == (name != "1,000 findings")
     outside = gfm.read(re.sub(r"<details>.*?</details>", "", comment, flags=re.DOTALL))
-    assert len(findings_in(outside)) <= 10
+    assert len(findings_in(outside)) <= 40
 
 
 @pytest.mark.parametrize("limit", some([100, 5_000, 20_000, 1_000, 10_000, 40_000], 3, pytest.mark.nightly))
@@ -391,10 +422,10 @@ def test_any_limit_is_kept_and_the_verdict_is_never_dropped(limit: int) -> None:
 
 def test_what_is_cut_says_how_much_of_it_is_shown() -> None:
     text = markdown.render(examples.many(1000))
-    shown = re.search(r"990 more results \(the first (\d+)\)</summary>", text)
+    shown = re.search(r"900 same \(the first (\d+)\)</summary>", text)
     assert shown is not None
-    assert f"{990 - int(shown[1])} results. The report has all." in text
-    assert len(findings_in(gfm.read(text))) == 10 + int(shown[1])
+    assert f"length: {900 - int(shown[1])} same. The report has all." in text
+    assert len(findings_in(gfm.read(text))) == 100 + int(shown[1])
 
 
 def test_room_is_used_before_anything_is_left_out() -> None:

@@ -48,7 +48,7 @@ def test_colour_changes_no_column() -> None:
 def test_many_unchanged_findings_are_counted_unless_all_are_wanted() -> None:
     report = examples.many()
     short, full = terminal.render(report), terminal.render(report, every=True)
-    assert "270 more (same) are in report.json" in short
+    assert "270 same are in report.json" in short
     assert "case-001" not in short and "names begin with suite/" in short
     assert all(f.benchmark.removeprefix("suite/") in full for f in report.findings)
     assert all(f.benchmark.removeprefix("suite/") in short for f in report.findings if f.verdict != "unchanged")
@@ -56,7 +56,7 @@ def test_many_unchanged_findings_are_counted_unless_all_are_wanted() -> None:
 
 def test_a_report_of_unchanged_findings_only_is_a_count() -> None:
     report = examples.report("pass", [examples.finding(f"case-{i}") for i in range(1000)])
-    assert "1000 (same) are in report.json" in terminal.render(report)
+    assert "1,000 same are in report.json" in terminal.render(report)
 
 
 def test_equal_notes_share_a_number() -> None:
@@ -117,8 +117,8 @@ def test_500_findings_are_listed_within_bounds(verdict: Verdict) -> None:
     out = terminal.render(report)
     assert len(out.splitlines()) < 220
     assert "495 more are in report.json" in out  # warnings
-    left_out = "500 (same) are in report.json" if verdict == "unchanged" else "450 more are in report.json"
-    assert left_out in out
+    left = {"regression": "450 more regressions", "inconclusive": "450 more undecided", "unchanged": "500 same"}
+    assert f"{left[verdict]} are in report.json" in out
     full = terminal.render(report, width=140, every=True)
     assert all(f"{name.removeprefix('suite/')}-{i}" in full for i in range(500))
 
@@ -126,7 +126,7 @@ def test_500_findings_are_listed_within_bounds(verdict: Verdict) -> None:
 def test_a_few_unchanged_stand_beside_many_others() -> None:
     found = [examples.regressed(f"slow-{i}") for i in range(60)] + [examples.finding(f"same-{i}") for i in range(20)]
     out = terminal.render(examples.report("regression", found))
-    assert "10 more are in report.json" in out
+    assert "10 more regressions are in report.json" in out
     assert all(f"same-{i}" in out for i in range(20))
 
 
