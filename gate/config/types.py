@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime
 import typing
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import msgspec
 from msgspec import Meta
@@ -33,6 +33,7 @@ __all__ = [
     "Config",
     "Cpus",
     "Creep",
+    "Detectable",
     "Env",
     "Gate",
     "Interval",
@@ -73,6 +74,25 @@ Interval = Literal[
     "bootstrap-bca:FLAT",
 ]
 Show = Literal["no-sign", "not-worse"]
+
+
+class Detectable(Share):
+    """The slowdown that a pass excludes: a share, or "threshold", which is 0 here: any that is worth failing for."""
+
+    @classmethod
+    def parse(cls, raw: object) -> Self:
+        """Read "threshold" or a share.
+
+        Raises:
+            ValueError: neither.
+        """
+        return cls(0) if raw == "threshold" else super().parse(raw)
+
+    def __str__(self) -> str:
+        """Write it as it is read."""
+        return super().__str__() if self else "threshold"
+
+
 Perturbation = Literal["environment", "path", "hash-seed", "link-order", "go-randlayout"]
 PERTURBATIONS: tuple[Perturbation, ...] = typing.get_args(Perturbation)
 
@@ -114,10 +134,10 @@ class Gate(Table, frozen=True, kw_only=True):
         ),
     ] = "auto"
     family: Annotated[
-        Literal["holm", "bh", "none"],
+        Literal["holm", "none"],
         Meta(
-            description='Correction for multiple comparisons: "holm" bounds the chance of any false alarm, "bh" their '
-            "share among the alarms."
+            description='Correction for multiple comparisons: "holm" bounds the chance of any false alarm in a report; '
+            '"none": that of each result.'
         ),
     ] = "holm"
     inconclusive: Annotated[
@@ -137,19 +157,12 @@ class Gate(Table, frozen=True, kw_only=True):
             "variance (4) or this host is remembered (3).",
         ),
     ] = 5
-    show: Annotated[
-        Show | None,
-        Meta(
-            description='What a green finding must have shown: "no-sign" of a slowdown of gate.detectable, or that it '
-            'is "not-worse" than the threshold. Default: "no-sign", with inconclusive = "fail" '
-            '"not-worse".'
-        ),
-    ] = None
     detectable: Annotated[
-        Share | None,
+        Detectable | None,
         Meta(
-            description="A benchmark passes only if a slowdown of this size would have shown in 80 of 100 such runs. "
-            "Default: twice the threshold where `active` or `cpu_time` decides, elsewhere at least 10%."
+            description="A benchmark passes only if a slowdown of this size would have shown in 80 of 100 such runs; "
+            '"threshold": only if it is shown not to be slower than the threshold. Default: twice the threshold where '
+            '`active` or `cpu_time` decides, elsewhere at least 10%; with inconclusive = "fail" "threshold".'
         ),
     ] = None
     sameness: Annotated[
@@ -208,8 +221,7 @@ class Override(Table, frozen=True, kw_only=True):
     limit: Annotated[Quantity | None, Meta(description="Replaces gate.limit.")] = None
     floor: Annotated[Quantity | None, Meta(description="Replaces gate.floor.")] = None
     implausible: Annotated[Share | None, Meta(description="Replaces gate.implausible.")] = None
-    show: Annotated[Show | None, Meta(description="Replaces gate.show.")] = None
-    detectable: Annotated[Share | None, Meta(description="Replaces gate.detectable.")] = None
+    detectable: Annotated[Detectable | None, Meta(description="Replaces gate.detectable.")] = None
     better: Annotated[
         Better | None,
         Meta(description="Which direction is better, where the metric has no own."),
