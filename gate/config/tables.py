@@ -57,7 +57,7 @@ class Service(Table, frozen=True, kw_only=True):
     ] = None
     per: Annotated[
         Literal["execution", "build"],
-        Meta(description="How long it runs: for one execution, or for all executions of this benchmark in one build."),
+        Meta(description="How long it runs: for one start, or for all starts of this benchmark in one build."),
     ] = "execution"
     timeout: Annotated[Duration, Meta(description="Time limit until it is ready.")] = default(Duration(30))
     grace: Annotated[Duration, Meta(description="Time from SIGTERM to SIGKILL.")] = default(Duration(5))

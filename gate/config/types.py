@@ -274,13 +274,16 @@ class Plan(Table, frozen=True, kw_only=True):
             "looks after rounds 4, 6, 8, 12, 18, 28 and 56 as far as the budget reaches."
         ),
     ] = msgspec.field(default_factory=lambda: Builds(min=4))
-    executions: Annotated[int, Meta(ge=1, le=1000, description="Executions of each benchmark in each build.")] = 5
+    executions: Annotated[
+        int,
+        Meta(ge=1, le=1000, description="Starts of each benchmark in each build."),
+    ] = 5
     iterations: Annotated[
         int,
         Meta(
             ge=1,
             le=10_000_000,
-            description="Measured iterations in each execution (docs/suites.md).",
+            description="Measured values of each start (docs/suites.md).",
         ),
     ] = 10
     starts: Annotated[
@@ -367,7 +370,7 @@ class BuildTable(Table, frozen=True, kw_only=True):
     ] = []
     perturb: Annotated[
         list[Perturbation],
-        Meta(description="What varies the layout of builds and executions of the same source (docs/layout.md)."),
+        Meta(description="What varies the layout of builds and starts of the same source (docs/layout.md)."),
     ] = msgspec.field(default_factory=lambda: list(PERTURBATIONS))
     relink: Annotated[
         Command,
@@ -494,8 +497,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
     warmup: Annotated[
         Annotated[int, Meta(ge=0)] | Literal["auto"],
         Meta(
-            description='Iterations dropped at the start of each execution. "auto": until its values are steady '
-            "(docs/method.md)."
+            description='Values dropped at the beginning of each start. "auto": until they are steady (docs/method.md).'
         ),
     ] = 0
     include: Annotated[list[str], Meta(description="Globs of the benchmarks of a suite to measure.")] = msgspec.field(
@@ -518,13 +520,13 @@ class Benchmark(Table, frozen=True, kw_only=True):
         ),
     ] = None
     service: Annotated[Service | None, Meta(description="A server that the benchmark talks to.")] = None
-    load: Annotated[
-        Load | None, Meta(description="A background program that runs exactly as long as the execution.")
-    ] = None
-    cpus: Annotated[Cpus | None, Meta(description='Processors that executions may use: "1", "2-3", "0,2".')] = None
+    load: Annotated[Load | None, Meta(description="A background program that runs exactly as long as the start.")] = (
+        None
+    )
+    cpus: Annotated[Cpus | None, Meta(description='Processors that it may use: "1", "2-3", "0,2".')] = None
     priority: Annotated[
         Annotated[int, Meta(ge=-20, le=19)] | None,
-        Meta(description="Nice value of executions; below 0 needs the right to set it."),
+        Meta(description="Nice value of its starts; below 0 needs the right to set it."),
     ] = None
     network: Annotated[
         bool,
@@ -543,7 +545,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
     cleanup: Annotated[
         Command | None, Meta(examples=["rm -f work.bin"], description="Run after each start, as `prepare` before it.")
     ] = None
-    timeout: Annotated[Duration, Meta(description="Time limit of one execution.")] = default(Duration(600))
+    timeout: Annotated[Duration, Meta(description="Time limit of one start.")] = default(Duration(600))
     max_output: Annotated[Quantity, Meta(description="Maximum size of {output}.")] = default(Quantity.parse("256MB"))
     same_output: Annotated[
         bool | str,

@@ -280,7 +280,7 @@ def _gathered(
         measured = finding.sessions[0].iterations if finding.sessions else 1.0
         costs = planned_costs(spent.of_case(finding.benchmark, finding.factors), measured)
         if costs is None:
-            raise UserError(f"{origin}: has no durations for the executions of {finding.benchmark}")
+            raise UserError(f"{origin}: has no durations for the starts of {finding.benchmark}")
         if finding not in silent:
             known.append(_known(finding, costs, share, config))
     if not known:

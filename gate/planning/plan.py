@@ -118,7 +118,7 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
     if plan is None:
         least = seconds(cases, Counts(2, 1, 1)) + gathered.once
         raise UserError(
-            f"two rounds of one execution with one iteration take {format_duration(least)}, more than the budget of "
+            f"two rounds of one start with one value take {format_duration(least)}, more than the budget of "
             f"{format_duration(budget)} leaves: raise it with `--budget {budget_of(least)}`"
         )
     instead = None if plan.reached else cheapest(cases, terms, Limits(budget=None, early=early))

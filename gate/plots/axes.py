@@ -215,7 +215,7 @@ def used_words(case: Case, finding: Finding) -> str:
     if all(used >= builds for used, builds in counts):
         return ""
     said = " and ".join(dict.fromkeys(f"{used} of {plural(builds, 'build')}" for used, builds in counts))
-    return f" The finding uses only the first {said}; the others are faint."
+    return f" The result uses only the first {said}; the others are faint."
 
 
 def beyond_words(y: Vertical, case: Case) -> str:

@@ -64,8 +64,8 @@ def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture |
     whole = [tick for tick in ticks(0, order.last, 8) if tick.at % 1 == 0]
     sheet.row(_BOTTOM + 22, [(x.at(tick.at), f"{tick.at:.0f}") for tick in whole], "soft")
     for layout, known, unknown in (
-        ("wide", "execution, in the order of the run", "execution, by build (the order is not known)"),
-        ("narrow", "execution, in order of the run", "execution, by build"),
+        ("wide", "start, in the order of the run", "start, by build (the order is not known)"),
+        ("narrow", "start, in order of the run", "start, by build"),
     ):
         label = known if order.known else unknown
         sheet.text((x.start + x.end) / 2, _HEIGHT - 8, label, f"soft {layout}", "middle")
@@ -175,8 +175,8 @@ def _means(sheet: Sheet, x: Axis, y: Vertical, samples: dict[Side, Sample], orde
 def _reading(known: bool, *, means: bool, shaded: bool) -> Iterator[str]:
     yield "Both sides should be level: a slope is a machine that warms up, a step something else that began."
     if means:
-        yield "A bar is the mean of an execution."
+        yield "A bar is the mean of a start."
     if shaded:
         yield "Shading separates the rounds."
     if not known:
-        yield "Where the files do not give the order of the executions, they are sorted by build."
+        yield "Where the files do not give the order of the starts, they are sorted by build."

@@ -78,7 +78,7 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
     drawn = [_points(sheet, y, slots, side) for side in sides]
     shapes = _panel(sheet, y, right, sides)
     caption = _caption(case, finding, y, drawn) + beyond_words(y, case)
-    title = f"Values of {case.benchmark}, {case.metric}, by build and execution"
+    title = f"Values of {case.benchmark}, {case.metric}, by build and start"
     reading = [*_READING, *([_SHAPES] if shapes else [])]
     both = ", ".join(f"{side} {y.say(s.value)}" for side, s in (("base", finding.base), ("head", finding.head)))
     builds = f"{plural(len(case.base.builds), 'build')} of base and {len(case.head.builds)} of head"
@@ -177,7 +177,7 @@ def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided]) -> b
 
 
 _READING = (
-    "Every mark is a value: circles base, triangles head; columns within a build are its executions.",
+    "Every mark is a value: circles base, triangles head; columns within a build are its starts.",
     "On the right are all builds together, with the side's own value and its interval.",
     "Builds that differ from each other but are tight in themselves point to their layout: more builds help.",
     "Hollow marks are the extremes.",

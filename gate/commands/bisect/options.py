@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gate.cli import values
-from gate.cli.groups import STRICT, WAIT
+from gate.cli.groups import SEED, STRICT, WAIT
 from gate.cli.options import named, option, switch
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class MeasuringOptions:
         metavar="DIR",
         parse=values.folder,
     )
-    seed: int | None = option("seed of the schedule (default: a new one, recorded in the run)", metavar="N", parse=values.seed)
+    seed: int | None = option(SEED, metavar="N", parse=values.seed)
     dry_run: bool = switch("print the commits that would be searched, and what a round runs; measure nothing")
     resume: bool = switch("continue an interrupted search of the same range, or give an ended one more budget")
     strict: bool = switch(STRICT)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gate.cli import values
-from gate.cli.groups import HEAD, HISTORY, STRICT, WAIT
+from gate.cli.groups import HEAD, HISTORY, SEED, STRICT, WAIT
 from gate.cli.options import option, switch
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class MeasuringOptions:
         metavar="DIR",
         parse=values.folder,
     )
-    seed: int | None = option("seed of the schedule (default: a new one, recorded in the run)", metavar="N", parse=values.seed)
+    seed: int | None = option(SEED, metavar="N", parse=values.seed)
     dry_run: bool = switch("print what would run, how often and how long; measure nothing")
     resume: bool = switch("continue an interrupted run")
     strict: bool = switch(STRICT)

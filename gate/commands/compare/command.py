@@ -140,7 +140,7 @@ COMMAND = Command(
     options=Options,
     run=run,
     codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),
-    done="there is a table, whatever changed, or all benchmarks are identical; failures are named below it",
+    done="there is a table, whatever changed, or all benchmarks are unaffected; failures are named below it",
     error="error: nothing to compare: no benchmark of one unit in two columns that did not fail",
     place=4,
 )

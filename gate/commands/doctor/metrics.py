@@ -376,7 +376,7 @@ def render(found: Found, *, color: bool = False, width: int = 100) -> str:
     lines += table(_HEAD, [*map(_cells, found.rows)], width, style="1" if color else "")
     lines += [
         "",
-        *wrap("n: executions x iterations; between, within: variation (CV) of executions and in them.", width),
+        *wrap("n: starts x values; between, within: variation (CV) of starts and in them.", width),
     ]
     for name, why in (*found.absent.items(), *found.notes.items()):
         left_out = "not measured: " if name in found.absent else ""

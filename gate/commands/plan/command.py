@@ -28,7 +28,7 @@ class PlanOptions:
     )
     history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
     budget: Duration | None = option(
-        "time for builds and executions (default: plan.budget)", metavar="TIME", parse=values.duration
+        "time for builds and starts (default: plan.budget)", metavar="TIME", parse=values.duration
     )
     target: Share | None = option(
         "half-width of the intervals to aim for (default: see --detect)",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from gate.cli import groups, values
-from gate.cli.groups import HEAD, STRICT, WAIT, RulesOptions
+from gate.cli.groups import HEAD, SEED, STRICT, WAIT, RulesOptions
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import MisuseError
 
@@ -104,9 +104,7 @@ class MeasuringOptions(CommitsOptions):
     out: Path | None = option(
         f"folder for measurements and analysis (default: {FOLDER} in the project)", metavar="DIR", parse=values.folder
     )
-    seed: int | None = option(
-        "seed of the schedule (default: a new one, recorded in the run)", metavar="N", parse=values.seed
-    )
+    seed: int | None = option(SEED, metavar="N", parse=values.seed)
     keep: bool = switch("keep the checkouts of base and head")
     resume: bool = switch("continue an interrupted run")
     strict: bool = switch(STRICT)
@@ -181,7 +179,7 @@ class PlanningOptions(CommitsOptions):
     """What a plan is of, and how it is shown."""
 
     out: Path | None = option(f"folder of the last run (default: {FOLDER})", metavar="DIR", parse=values.folder)
-    seed: int | None = option("seed of the schedule (default: a new one, recorded in the run)", metavar="N", parse=values.seed)
+    seed: int | None = option(SEED, metavar="N", parse=values.seed)
     every: bool = switch("print the order of all executions", flag="--all")
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     matrix: bool = switch("print the jobs as one line of JSON: session, sessions, runner and name of each")
