@@ -32,6 +32,7 @@ from gate.units import format_duration
 ROOT = Path(__file__).parent.parent
 CASES = ("docs", "slower")
 BEGIN, END = "<!-- python -m benchmarks.cost -->", "<!-- end -->"
+_WORDS = {"inconclusive": "too noisy", "no-sign": "ok", "unchanged": "same", "identical": "unaffected"}
 _COLUMNS = ("set-up", "builds", "links", "probe", "measuring", "other")
 PLAN = """
 [plan]
@@ -247,7 +248,7 @@ def table(results: Mapping[str, Any], names: Sequence[str]) -> str:
 def _row(name: str, case: str, found: Mapping[str, Any]) -> str:
     first = f"{name} ({PROJECTS[name].language})" if case == CASES[0] else ""
     what = {"docs": "documentation", "slower": "slower"}[case]
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in found["findings"].items())
+    counted = ", ".join(f"{count} {_WORDS.get(verdict, verdict)}" for verdict, count in found["findings"].items())
     cells = [
         first,
         what,

@@ -124,7 +124,7 @@ class Gate(Table, frozen=True, kw_only=True):
         ),
     ] = None
     confidence: Annotated[
-        float, Meta(gt=0.5, lt=1, description="Confidence of the intervals; the report's error is 1 - confidence.")
+        float, Meta(gt=0.5, lt=1, description="Confidence of the intervals. Half of what it lacks is the false-alarm limit: 2.5% of reports.")
     ] = 0.95
     interval: Annotated[
         Interval,

@@ -23,7 +23,7 @@ class TornLine(Base, frozen=True):
 class SelectedOnly(Base, frozen=True):
     says = (
         "{selected} of {measured:measured benchmark} {selected:is|are} decided (--benchmark): the verdict and the "
-        "error level cover only these"
+        "false-alarm limit cover only these"
     )
     selected: int
     measured: int

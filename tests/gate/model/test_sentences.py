@@ -145,7 +145,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (h.SidesApart((), None, (), (), tuple(h.FactOfSides(name, ("x",), ("y" * 50,)) for name in "abcde")), f"base and head differ in {', '.join(f'{name} (x, {OTHER_FACT})' for name in 'abcd')} and 1 more: the ratio also compares these"),
     (h.SidesMixed((), 2, (A, B)), "session 2: base and head were each measured on host a and host b: the values mix machines"),
     (m.TornLine("m.jsonl"), "m.jsonl: the last line is incomplete and is left out"),
-    (m.SelectedOnly(2, 5), "2 of 5 measured benchmarks are decided (--benchmark): the verdict and the error level cover only these"),
+    (m.SelectedOnly(2, 5), "2 of 5 measured benchmarks are decided (--benchmark): the verdict and the false-alarm limit cover only these"),
     (m.SidesByOrder("old.json", "new.json"), "old.json was taken as base and new.json as head: write base=FILE and head=FILE to say otherwise"),
     (m.ColumnsOfFile("data.js", "commit", "1a2b", "3c4d"), "of data.js the commit '1a2b' was taken as base and '3c4d' as head, its last two"),
     (m.LinesLeftOut("b1.txt", "line 5: a result of BenchmarkX is left out", 0), "b1.txt: line 5: a result of BenchmarkX is left out"),
