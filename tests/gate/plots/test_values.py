@@ -168,7 +168,7 @@ def test_builds_that_the_finding_does_not_rest_on_are_faint(draw: Callable[[Case
     assert_sound(picture, "p")
     assert marks(picture, "dot-base") == marks(picture, "tri-head") == 120
     assert marks(picture, "faint") >= 2 * 40
-    assert "The finding uses only the first 4 of 6 builds; the others are faint." in picture.caption
+    assert "The result uses only the first 4 of 6 builds; the others are faint." in picture.caption
     assert "faint" not in drawn(draw(of, finding(of))).svg
     assert "faint" not in drawn(draw(of, finding(of))).caption
 
@@ -214,7 +214,7 @@ def test_a_series_follows_the_order_of_the_run() -> None:
     # the places among 1 2 4 5 6 7 8 9
     step = (at[1] - at[0]) / (0 - 4)
     assert [round((x - at[1]) / step) for x in at] == [4, 0, 7, 2]
-    assert "execution, in the order of the run" in texts(picture)
+    assert "start, in the order of the run" in texts(picture)
 
 
 def test_an_unknown_order_is_by_round_and_the_caption_says_so() -> None:

@@ -304,7 +304,7 @@ def test_an_execution_that_does_not_say_what_an_iteration_takes(folder: Path) ->
     assert found["findings"][0]["seconds"]["iteration"] == pytest.approx(0.5)
     # what starting it costs is not known: as much as all iterations, so that no plan takes longer than it says
     assert found["findings"][0]["seconds"]["start"] == pytest.approx(5.0)
-    assert any("the time of an iteration is not in the values" in note for note in found["notes"])
+    assert any("the time of a value is not in the values" in note for note in found["notes"])
 
 
 def test_the_values_of_a_suite_are_means_over_batches_that_take_longer(folder: Path) -> None:
@@ -314,7 +314,7 @@ def test_the_values_of_a_suite_are_means_over_batches_that_take_longer(folder: P
         line.update(seconds=2.4, suite="go")
     found = plan_json(write(folder, head(), built(), lines))
     assert found["findings"][0]["seconds"]["iteration"] == pytest.approx(0.2)
-    assert any("the time of an iteration is not in the values" in note for note in found["notes"])
+    assert any("the time of a value is not in the values" in note for note in found["notes"])
 
 
 def test_builds_without_a_time_cost_nothing_and_it_says_so(folder: Path) -> None:
@@ -364,7 +364,7 @@ def test_lines_without_any_time(folder: Path) -> None:
     for line in rows:
         del line["seconds"]
     config = {**CONFIG, "benchmark": [{"name": "parse", "command": "x", "instrument": "values"}]}
-    with pytest.raises(UserError, match="has no durations for the executions of parse"):
+    with pytest.raises(UserError, match="has no durations for the starts of parse"):
         plan(write(folder, head(config), rows))
 
 
@@ -468,7 +468,7 @@ def test_what_is_not_remembered_is_named_and_counts_in_the_family() -> None:
         (memory(), COSTS, {}, "nothing is remembered about parse"),
         (memory("gone"), COSTS, {}, "nothing is remembered about parse"),
         (memory("parse"), {}, {}, "has no durations for"),
-        (memory("parse"), COSTS, {"plan": {"budget": "5s"}}, "two rounds of one execution"),
+        (memory("parse"), COSTS, {"plan": {"budget": "5s"}}, "two rounds of one start"),
         (memory("parse"), COSTS, {"gate": {"threshold": 0, "detectable": "threshold"}}, "threshold of 0"),
     ],
 )
