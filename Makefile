@@ -9,7 +9,7 @@ demo: venv ## Gate a regression and a harmless change of a small real project (h
 	@$(PYTHON_ENV) examples/demo.py
 
 gallery: venv ## Check all branches of the examples (some: examples/gallery.py NAME...) into .gallery (half an hour)
-	@$(PYTHON_ENV) examples/gallery.py
+	@$(PYTHON_ENV) examples/gallery.py --docs docs/gallery
 
 test: venv ## Everything fast, in three processes on two processors: some tests wait
 	@$(PYTHON_ENV) -m pytest -n 3

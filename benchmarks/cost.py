@@ -1,12 +1,11 @@
-"""Minutes to a verdict, by what took them, on the examples and on public projects: an older perfgate and this one.
+"""Minutes to a verdict, by what took them, on the examples and on public projects.
 
-    python -m benchmarks.cost DIRECTORY [NAME...] [--before REVISION] [--only before|after] [--write docs/cost.md]
+    python -m benchmarks.cost DIRECTORY [NAME...] [--write docs/cost.md]
 
 DIRECTORY holds clones of the projects, DIRECTORY/NAME; one that is missing is cloned at the commit below. Of each there
-are two commits on top of its own: one of documentation alone, and one that slows a hot function down. Each is checked
-by both, in the same checkout with the same perfgate.toml, and DIRECTORY/cost.json keeps what came out, so that either
-can be measured again alone. The time is that of the whole command; "other" is what no part accounts for, deciding and
-rendering among it. The older perfgate is checked out into a temporary directory, with the packages of its lock.
+are two commits on top of its own: one of documentation alone, and one that slows a hot function down.
+DIRECTORY/cost.json keeps what came out, so that each can be measured again alone. The time is that of the whole
+command; "other" is what no part accounts for, deciding and rendering among it.
 """
 
 from __future__ import annotations
@@ -19,13 +18,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.against import Start, checked_out
 from benchmarks.relink import PROJECTS as LINKED
 from gate.evidence.cost import cost_of
 from gate.evidence.records import read
@@ -33,10 +30,9 @@ from gate.model import PARTS
 from gate.units import format_duration
 
 ROOT = Path(__file__).parent.parent
-BEFORE = "9d0689f"
 CASES = ("docs", "slower")
-WHEN = ("before", "after")
 BEGIN, END = "<!-- python -m benchmarks.cost -->", "<!-- end -->"
+_WORDS = {"inconclusive": "too noisy", "no-sign": "ok", "unchanged": "same", "identical": "unaffected"}
 _COLUMNS = ("set-up", "builds", "links", "probe", "measuring", "other")
 PLAN = """
 [plan]
@@ -185,7 +181,7 @@ def prepare(name: str, clones: Path, checkout: Path) -> None:
     git(checkout, "tag", "--force", "docs")
 
 
-def check(start: Start, checkout: Path, case: str, budget: str) -> dict[str, Any]:
+def check(checkout: Path, case: str, budget: str) -> dict[str, Any]:
     """Check one commit against its base, and return what that took and what came out."""
     # nothing that an earlier check has built or measured helps; what Go keeps by itself stays where it is
     shutil.rmtree(checkout.parent / "cache", ignore_errors=True)
@@ -198,7 +194,18 @@ def check(start: Start, checkout: Path, case: str, budget: str) -> dict[str, Any
         for name, folder in (("PERFGATE_HISTORY", "history"), ("XDG_CACHE_HOME", "cache"))
     }
     environment = os.environ | own | {"GOCACHE": go}
-    command = [*start, "check", "--base", "base", "--head", case, "--quiet", "--set", f"plan.budget={budget}"]
+    command = [
+        sys.executable,
+        str(ROOT / "perfgate.py"),
+        "check",
+        "--base",
+        "base",
+        "--head",
+        case,
+        "--quiet",
+        "--set",
+        f"plan.budget={budget}",
+    ]
     begin = time.monotonic()
     done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
     seconds = time.monotonic() - begin
@@ -228,25 +235,23 @@ def _verdicts(report: Mapping[str, Any]) -> list[str]:
 
 def table(results: Mapping[str, Any], names: Sequence[str]) -> str:
     """Write the results as a table of Markdown."""
-    columns = ["project", "commit", "perfgate", "to the verdict", *_COLUMNS, "verdict"]
+    columns = ["project", "commit", "to the verdict", *_COLUMNS, "verdict"]
     rows = [f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]
     for name in names:
         for case in CASES:
-            for when in WHEN:
-                found = results.get(f"{name} {case} {when}")
-                if found is not None:
-                    rows.append(_row(name, case, when, found))
+            found = results.get(f"{name} {case}")
+            if found is not None:
+                rows.append(_row(name, case, found))
     return "\n".join(rows) + "\n"
 
 
-def _row(name: str, case: str, when: str, found: Mapping[str, Any]) -> str:
-    first = f"{name} ({PROJECTS[name].language})" if (case, when) == (CASES[0], WHEN[0]) else ""
-    what = {"docs": "documentation", "slower": "slower"}[case] if when == WHEN[0] else ""
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in found["findings"].items())
+def _row(name: str, case: str, found: Mapping[str, Any]) -> str:
+    first = f"{name} ({PROJECTS[name].language})" if case == CASES[0] else ""
+    what = {"docs": "documentation", "slower": "slower"}[case]
+    counted = ", ".join(f"{count} {_WORDS.get(verdict, verdict)}" for verdict, count in found["findings"].items())
     cells = [
         first,
         what,
-        when,
         f"**{format_duration(found['seconds'])}**",
         _cell(found["setup"]),
         _cell(found["compile"], found["builds"]),
@@ -264,44 +269,25 @@ def _cell(seconds: float, count: int = 0) -> str:
     return f"{text} ({count})" if text and count else text
 
 
-@contextmanager
-def _perfgates(when: Sequence[str], revision: str) -> Iterator[dict[str, Start]]:
-    """Give how to start each perfgate."""
-    starts = {"after": [sys.executable, str(ROOT / "perfgate.py")]}
-    with tempfile.TemporaryDirectory() as made:
-        try:
-            if "before" in when:
-                starts["before"] = checked_out(revision, Path(made))
-            yield starts
-        finally:
-            tree = ["git", "worktree", "remove", "--force", str(Path(made) / "tree")]
-            subprocess.run(tree, cwd=ROOT, check=False, capture_output=True)
-
-
 def main() -> int:
     """Measure what is asked for, and print the table of all that is known."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
     parser.add_argument("names", nargs="*", default=list(PROJECTS), metavar="NAME")
-    parser.add_argument("--before", default=BEFORE, metavar="REVISION")
-    parser.add_argument("--only", choices=WHEN)
     parser.add_argument("--budget", default="5m")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the table in it")
     options = parser.parse_intermixed_args()
     options.directory.mkdir(parents=True, exist_ok=True)
     kept = options.directory / "cost.json"
     results: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    when = [options.only] if options.only else WHEN
-    with _perfgates(when, options.before) as starts:
-        for name in options.names:
-            with tempfile.TemporaryDirectory() as made:
-                checkout = Path(made) / name
-                prepare(name, options.directory, checkout)
-                for case in CASES:
-                    for each in when:
-                        results[f"{name} {case} {each}"] = check(starts[each], checkout, case, options.budget)
-                        kept.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-                        sys.stderr.write(f"{name}, {case}, {each}: {results[f'{name} {case} {each}']}\n")
+    for name in options.names:
+        with tempfile.TemporaryDirectory() as made:
+            checkout = Path(made) / name
+            prepare(name, options.directory, checkout)
+            for case in CASES:
+                results[f"{name} {case}"] = check(checkout, case, options.budget)
+                kept.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+                sys.stderr.write(f"{name}, {case}: {results[f'{name} {case}']}\n")
     written = table(results, list(PROJECTS))
     sys.stdout.write(written)
     if options.write is not None:

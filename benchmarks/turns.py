@@ -147,7 +147,7 @@ def row(load: str, more: int, found: Sequence[dict[str, Any]]) -> list[str]:
 
 
 HEAD = (
-    "load", "more work", "gates", "regression", "green", "inconclusive", "other",
+    "load", "more work", "gates", "regression", "ok", "too noisy", "other",
     "estimate (middle 80%)", "interval has 0", "rounds", "time", "pressure",
 )  # fmt: skip
 

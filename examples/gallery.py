@@ -1,9 +1,11 @@
 """`make gallery`: checks every branch of every example, and writes the pages of each check to .gallery.
 
-    examples/gallery.py [NAME...] [--branch BRANCH]... [--out FOLDER]
+    examples/gallery.py [NAME...] [--branch BRANCH]... [--out FOLDER] [--docs FOLDER]
 
 An example is a folder that has changes/. One whose tools are missing is named and left out. The exit code is 1 if a
-verdict is not the one that its branch is made to show; index.md then says so too.
+verdict is not the one that its branch is made to show; index.md then says so too. `--docs` also writes one page for
+each
+verdict, of what was checked, there.
 """
 
 import argparse
@@ -53,6 +55,15 @@ class Toolchain:
         return absent
 
 
+VERDICTS: Mapping[str, str] = {
+    "regression": "regression",
+    "inconclusive": "too noisy",
+    "improvement": "improvement",
+    "no-sign": "ok",
+    "unchanged": "same",
+    "identical": "unaffected",
+}
+"""Those of a result, the most telling first, and what people call them."""
 TOOLCHAINS: Mapping[str, Toolchain] = {
     "tokenizer": Toolchain("C", ("make", "cc")),
     "csvtotals": Toolchain("C++", ("cmake", "c++"), "benchmark/benchmark.h"),
@@ -79,8 +90,10 @@ class Shown:
     seconds: float
     wrong: str | None
     """What was expected instead; None if the verdict is the expected one."""
+    shows: str
+    """The most telling verdict of a result; "": there is none."""
     again: bool = False
-    """The first check was inconclusive where another verdict was expected, so this is the second one."""
+    """The first check was too noisy where another verdict was expected, so this is the second one."""
 
 
 def examples() -> list[str]:
@@ -97,20 +110,25 @@ def wrong(branch: str, code: int, report: Mapping[str, Any]) -> str | None:
     elif branch == "improvement":
         right, expected = (report["verdict"], code) == ("pass", 0) and "improvement" in verdicts, "an improvement"
     elif branch == "documentation":
-        right, expected = (report["verdict"], code) == ("pass", 0) and verdicts == {"identical"}, "identical"
+        right, expected = (report["verdict"], code) == ("pass", 0) and verdicts == {"identical"}, "unaffected"
     else:
         right, expected = (report["verdict"], code) == ("pass", 0) and "improvement" not in verdicts, "no change"
     return None if right else expected
 
 
 def largest(report: Mapping[str, Any]) -> str:
-    """Name the finding that changed most among those of the report's most telling verdict."""
-    for verdict in ("regression", "improvement", "inconclusive", "no-sign", "unchanged"):
-        measured = [each for each in report["findings"] if each["verdict"] == verdict and each["ratio"]]
-        if measured:
-            most = max(measured, key=lambda each: abs(each["ratio"]["estimate"] - 1))
-            return f"{most['benchmark']} {(most['ratio']['estimate'] - 1) * 100:+.0f}%"
-    return "not measured" if report["findings"] else "no findings"
+    """Name the result that changed most among those of the report's most telling verdict."""
+    measured = [each for each in report["findings"] if each["verdict"] == telling(report) and each["ratio"]]
+    if measured:
+        most = max(measured, key=lambda each: abs(each["ratio"]["estimate"] - 1))
+        return f"{most['benchmark']} {(most['ratio']['estimate'] - 1) * 100:+.0f}%"
+    return "not measured" if report["findings"] else "no results"
+
+
+def telling(report: Mapping[str, Any]) -> str:
+    """Return the most telling verdict of the results; "": there are none."""
+    found = {finding["verdict"] for finding in report["findings"]}
+    return next((verdict for verdict in VERDICTS if verdict in found), "")
 
 
 def without_machine(value: Any, names: Mapping[str, str]) -> Any:
@@ -148,7 +166,7 @@ def check(example: str, branch: str, repository: Path, pages: Path) -> Shown:
     ).stdout.strip()
     return Shown(
         example, language(example), branch, subject, report["verdict"], largest(report), seconds,
-        wrong(branch, done.returncode, report),
+        wrong(branch, done.returncode, report), telling(report),
     )  # fmt: skip
 
 
@@ -184,16 +202,16 @@ def index(rows: list[Shown]) -> str:
         "",
         "Each project of [examples/](../examples/README.md) has four branches: a regression, a harmless change, an",
         "improvement, and a change of documentation. `make gallery` runs `perfgate check` on each and writes these",
-        "pages. The time is from the start of the command to the verdict. A check that was inconclusive where another",
-        "verdict was expected is made again once, and marked. If it is inconclusive again, this host is too noisy for",
-        "a change of this size.",
+        "pages. The time is from the start of the command to the verdict. A check that was too noisy where another",
+        "verdict was expected is made again once, and marked.",
         "",
         "| language | branch | what the change says | verdict | change | time | pages |",
         "| --- | --- | --- | --- | --- | --: | --- |",
     ]
     for row in rows:
         folder = f"{row.example}/{row.branch}"
-        verdict = row.verdict if row.wrong is None else f"{row.verdict} (expected: {row.wrong})"
+        verdict = VERDICTS.get(row.verdict, row.verdict)
+        verdict += "" if row.wrong is None else f" (expected: {row.wrong})"
         verdict += " (second check)" if row.again else ""
         pages = " · ".join(
             f"[{name}]({folder}/{file})"
@@ -204,6 +222,35 @@ def index(rows: list[Shown]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def keep(rows: list[Shown], out: Path, folder: Path) -> None:
+    """Write the page of the first check that shows each verdict into a folder, and its index."""
+    for file in folder.glob("*.html"):
+        file.unlink()
+    lines = [
+        "# Gallery",
+        "",
+        "One page for each verdict, made by `perfgate check` on the branches of [examples/](../../examples/README.md):",
+        "",
+        "| verdict | project | what the change says |",
+        "| --- | --- | --- |",
+    ]
+    for verdict, called in VERDICTS.items():
+        row = next((each for each in rows if each.shows == verdict and each.wrong is None), None)
+        # a result is too noisy where another was expected
+        row = row or next((each for each in rows if each.shows == verdict), None)
+        if row is not None:
+            page = f"{called.replace(' ', '-')}.html"
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(out / row.example / row.branch / "report.html", folder / page)
+            lines.append(f"| [{called}]({page}) | {row.example} ({row.language}) | {row.subject} |")
+    lines += [
+        "",
+        "`make gallery` writes these, and the reports of all branches of all projects into `.gallery`. [Reading a",
+        "report](../reading-a-report.md) says what a page shows.",
+    ]
+    (folder / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def earlier(out: Path) -> dict[tuple[str, str], Shown]:
     """Return the rows that are there already."""
     file = out / "index.json"
@@ -211,7 +258,7 @@ def earlier(out: Path) -> dict[tuple[str, str], Shown]:
     return {(row["example"], row["branch"]): Shown(**row) for row in rows}
 
 
-def show(names: list[str], branches: list[str], out: Path) -> bool:
+def show(names: list[str], branches: list[str], out: Path, docs: Path | None = None) -> bool:
     """Check these branches of these examples, and return whether all verdicts are the expected ones."""
     rows = earlier(out)
     right = True
@@ -228,7 +275,7 @@ def show(names: list[str], branches: list[str], out: Path) -> bool:
                     continue
                 row = check(name, branch, repository, out / name / branch)
                 if row.wrong is not None and row.verdict == "inconclusive":
-                    print(f"{name} {branch}: inconclusive, {row.seconds:.0f} s, again", flush=True)
+                    print(f"{name} {branch}: too noisy, {row.seconds:.0f} s, again", flush=True)
                     row = replace(check(name, branch, repository, out / name / branch), again=True)
                 rows[name, branch] = row
                 told = "as expected" if row.wrong is None else f"not as expected: {row.wrong}"
@@ -239,6 +286,8 @@ def show(names: list[str], branches: list[str], out: Path) -> bool:
     out.mkdir(parents=True, exist_ok=True)
     (out / "index.json").write_text(json.dumps([asdict(row) for row in sorted_rows], indent=1) + "\n", encoding="utf-8")
     (out / "index.md").write_text(index(sorted_rows), encoding="utf-8")
+    if docs is not None:
+        keep(sorted_rows, out, docs)
     print(f"pages: {os.path.relpath(out / 'index.md')}")
     return right
 
@@ -249,12 +298,13 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="examples to check (default: all)")
     parser.add_argument("--branch", action="append", choices=CHANGES, help="branches to check (default: all)")
     parser.add_argument("--out", type=Path, default=GALLERY, help="folder of the pages (default: .gallery)")
+    parser.add_argument("--docs", type=Path, help="folder of the pages that are kept, one a verdict (default: none)")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(examples())
     if unknown:
         parser.error(f"no such example: {', '.join(sorted(unknown))} (there are: {', '.join(examples())})")
     try:
-        right = show(arguments.names or examples(), arguments.branch or list(CHANGES), arguments.out)
+        right = show(arguments.names or examples(), arguments.branch or list(CHANGES), arguments.out, arguments.docs)
     except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
         parser.exit(1, f"gallery: {error}\n")
     return 0 if right else 1

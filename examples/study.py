@@ -7,9 +7,6 @@ background load, or of each input to compress) set how much it measures.
 """
 
 import argparse
-import csv
-import json
-import math
 import os
 import re
 import shutil
@@ -63,7 +60,7 @@ def main() -> int:
         if arguments.example == "compressor" and arguments.out is None and not code:
             told = perfgate(repository, "analyse", "out", "--quiet", capture=True).stdout
             times = told.split("\noutput: ", 1)[0]
-            refresh(WALK, {"shows": fenced(times), "means": means(out)})
+            refresh(WALK, {"shows": fenced(times)})
     return code
 
 
@@ -123,30 +120,6 @@ def refresh(page: Path, blocks: dict[str, str]) -> None:
 def fenced(text: str) -> str:
     """Return text as a block of a page."""
     return f"```text\n{text.strip()}\n```"
-
-
-def means(out: Path) -> str:
-    """Return a table of the mean times: a row for each input, a column for each level and number of threads."""
-    report = json.loads((out / "study.json").read_text(encoding="utf-8"))
-    scales = {response["metric"]: response["scale"] for response in report["responses"]}
-    cells: dict[str, dict[str, str]] = {}
-    with (out / "tables" / "treatments.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if row["metric"] == "time":
-                at = json.loads(row["settings"])
-                column = f"level {at['level']}, {at['threads']} thread{'s' if at['threads'] > 1 else ''}"
-                name = f"{at['input']}, {at['size']} MiB"
-                mean = math.exp(float(row["mean"])) if scales["time"] == "log" else float(row["mean"])
-                cells.setdefault(name, {})[column] = three_digits(mean * 1e3)
-    columns = list(dict.fromkeys(column for row in cells.values() for column in row))
-    rows = [["ms", *columns], ["---"] * (len(columns) + 1)]
-    rows += [[name, *(row.get(column, "") for column in columns)] for name, row in cells.items()]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
-def three_digits(value: float) -> str:
-    """Write a number with about three digits, and never with an exponent."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 if __name__ == "__main__":

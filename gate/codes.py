@@ -21,7 +21,7 @@ MEANINGS = {
     Exit.PASS: "pass: nothing regressed",
     Exit.REGRESSION: "regression",
     Exit.USAGE: "bad command line, config or input file",
-    Exit.INCONCLUSIVE: 'inconclusive, with gate.inconclusive = "fail"',
+    Exit.INCONCLUSIVE: 'too noisy, with gate.inconclusive = "fail"',
     Exit.ERROR: "error: a build or a benchmark failed or is missing, or too little was measured",
     Exit.UNFIT: "the host is unfit (only with --strict)",
 }

@@ -51,6 +51,8 @@ def commands_page() -> str:
         for each in entry.parameters:
             if counts[each.shown, each.help] >= _COMMON:
                 common.setdefault(each.shown, each)
+    # what a subcommand has of the command that it is of, or of the first subcommand
+    families: dict[str, list[Parameter]] = {}
     parts = [
         "# Command line\n",
         _INTRODUCTION,
@@ -58,7 +60,7 @@ def commands_page() -> str:
         "## Common options\n",
         "Options that several commands have, each with the same meaning. `--help` of a command shows all of its own.\n",
         _rows([Heading("", "", tuple(common.values()))]),
-        *(_section(each, common) for each in found),
+        *(_section(each, common, families) for each in found),
         "## Environment\n",
         "".join(f"- `{name}`: {_cell(text)}\n" for name, text in ENVIRONMENT.items()),
         "## Files\n",
@@ -68,20 +70,25 @@ def commands_page() -> str:
     return "\n".join(parts)
 
 
-def _section(entry: Entry, common: Mapping[str, Parameter]) -> str:
+def _section(entry: Entry, common: Mapping[str, Parameter], families: dict[str, list[Parameter]]) -> str:
     command = entry.command
+    leader = entry.name.partition(" ")[0]
+    known = families.setdefault(leader, [])
     shared = [each for each in entry.parameters if common.get(each.shown) == each]
+    told = [each for each in entry.parameters if each in known and each not in shared]
     own = [
-        Heading(heading.title, heading.about, tuple(each for each in heading.parameters if each not in shared))
+        Heading(heading.title, heading.about, tuple(e for e in heading.parameters if e not in (*shared, *told)))
         for heading in entry.headings
     ]
-    named = ", ".join(_code(each.flag) for each in shared)
+    known += [each for each in entry.parameters if each.flag and each not in known]
+    named, above = (", ".join(_code(each.flag) for each in some) for some in (shared, told))
     return "\n".join(
         (
             f"## perfgate {entry.name}\n",
             f"{_sentence(command.help)}\n",
             f"```text\n{entry.usage}\n\n{command.example}\n```\n",
             *([_rows(own)] if any(each.parameters for each in own) else []),
+            *([f"As `perfgate {leader}` above: {above}.\n"] if above else []),
             *([f"[Common options](#common-options): {named}.\n"] if named else []),
             *([] if entry.parameters else ["No options but `--help`.\n"]),
             *([_ends(meanings(command.codes, command))] if command.codes else []),

@@ -126,7 +126,7 @@ def _written(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
-_FORMATS = "For each format: what an execution and an iteration are, and what to mind.\n\n"
+_FORMATS = "For each format: what a start is, where it is not the file, what a value is, and what to mind.\n\n"
 
 
 def formats() -> str:
@@ -136,7 +136,8 @@ def formats() -> str:
     )
     builds = {name: f"; each {f.column} is a build" if f.column else "" for f, name in found}
     rows = "".join(
-        f"- `{name}`: {f.title}{builds[name]}. Execution: {f.execution}. Iteration: {f.iteration}. "
+        f"- `{name}`: {f.title}{builds[name]}. {'' if f.execution == 'the file' else f'Start: {f.execution}. '}"
+        f"Value: {f.iteration}. "
         f"{(trap := f.trap.partition(';')[0])[0].upper()}{trap[1:]}.\n"
         for f, name in found
     )

@@ -170,21 +170,32 @@ def _lines() -> str:
     """Write a table for each line that other programs write."""
     _, schemas = msgspec.json.schema_components([Record], ref_template=f"{_REF}{{name}}")
     known = {_called(each): each for each in objects()}
-    return "\n".join(_line(name, known[name], schemas[known[name].__name__]) for name in WRITTEN)
+    told: dict[str, str] = {}
+    return "\n".join(_line(name, known[name], schemas[known[name].__name__], told) for name in WRITTEN)
 
 
 def _called(of: type[msgspec.Struct]) -> str:
     return str(of.__struct_config__.tag) if of in members(Record) else of.__name__
 
 
-def _line(name: str, of: type[msgspec.Struct], found: Mapping[str, Any]) -> str:
+def _line(name: str, of: type[msgspec.Struct], found: Mapping[str, Any], told: dict[str, str]) -> str:
+    """Write the keys of a line; what an earlier line says in the same words is only named.
+
+    told: where each such text stands; those of this line are added.
+    """
     known = meanings(of)
-    rows = []
+    rows: list[str] = []
+    above: dict[str, list[str]] = {}
     for field in msgspec.structs.fields(of):
         if field.encode_name in WRITTEN[name]:
             value = found["properties"][field.encode_name]
             default = "required" if field.required else f"otherwise `{json.dumps(value['default'])}`"
-            rows.append(f"- `{field.encode_name}` ({_type(value)}; {default}): {known[field.name]}\n")
+            row = f"- `{field.encode_name}` ({_type(value)}; {default}): {known[field.name]}\n"
+            if (where := told.setdefault(row, name)) == name:
+                rows.append(row)
+            else:
+                above.setdefault(where, []).append(f"`{field.encode_name}`")
+    rows += [f"- {', '.join(keys)}: as of `{where}`\n" for where, keys in above.items()]
     return f"### {f'`{name}`' if name.islower() else name}\n\n{''.join(rows)}"
 
 

@@ -94,8 +94,8 @@ def measurements() -> Iterator[tuple[str, Iterable[Line], Commands]]:
     for interval in ("fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "paired", "paired-shared", "bootstrap",
                      "bootstrap-bca"):
         yield f"interval-{interval}", runs.plain(small), [["decide", m, "--set", f"gate.interval={interval}", *FILES]]
-    for setting in ("gate.family=bh", "gate.family=none", "gate.threshold=0%", "gate.threshold=50%", "gate.floor=2ms",
-                    "gate.confidence=0.99", "gate.show=not-worse", "gate.detectable=2%", "gate.inconclusive=fail",
+    for setting in ("gate.family=none", "gate.threshold=0%", "gate.threshold=50%", "gate.floor=2ms",
+                    "gate.confidence=0.99", "gate.detectable=threshold", "gate.detectable=2%", "gate.inconclusive=fail",
                     "gate.min_builds=9", "gate.implausible=5%", "gate.sessions=fixed", "gate.interval=bootstrap:FLAT"):
         yield f"set-{setting}", runs.plain(four), [["decide", m, "--set", setting, *FILES]]
     yield "many", runs.plain(Shape(cases=60, executions=2, iterations=3)), [["report", m, "--all"], ["decide", m, "--quiet"]]
@@ -107,7 +107,7 @@ def measurements() -> Iterator[tuple[str, Iterable[Line], Commands]]:
     yield "exact", _with_config({"metric": {"time": {"exact": True}}}, 3), []
     yield "accepted", _with_rules(accept=[{"benchmark": "*1", "up_to": "20%", "until": "2026-12-24", "reason": "faster later"},
                                           {"benchmark": "*3", "up_to": "20%", "until": "2026-11-01", "reason": "too late"}]), []
-    yield "overrides", _with_rules(override=[{"benchmark": "*1", "threshold": "15%"}, {"benchmark": "*", "show": "not-worse"}]), []
+    yield "overrides", _with_rules(override=[{"benchmark": "*1", "threshold": "15%"}, {"benchmark": "*", "detectable": "threshold"}]), []
     factors = [{**line, "factors": {"load": ("idle", "busy")[k % 2]}} for k, line in enumerate(_executions(four))]
     yield "factors", [runs.run_line(["a"], four), *factors], [["compare", m, "--by", "load"], ["study", "analyse", m]]
     yield "no-run-line", list(_executions(four)), [["plan", m]]

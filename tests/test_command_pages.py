@@ -50,16 +50,19 @@ def test_the_reference_describes_every_option_once_and_names_it_with_each_comman
     common = rows(page.split("\n## Common options\n")[1].split("\n## ")[0])
     for entry in entries():
         section = page.split(f"\n## perfgate {entry.name}\n")[1].split("\n## ")[0]
-        own, named = (
-            rows(section),
-            re.findall(r"`(--[\w-]+)`", "".join(re.findall(r"\(#common-options\): (.*)\n", section))),
+        named, above = (
+            re.findall(r"`(--[\w-]+)`", "".join(re.findall(rf"{begin}: (.*)\n", section)))
+            for begin in (r"\(#common-options\)", r"\nAs `perfgate \w+` above")
         )
-        assert sorted([*own, *named]) == sorted(
-            each.flag if each.flag in named else each.shown for each in entry.parameters
+        assert sorted([*rows(section), *named, *above]) == sorted(
+            each.flag if each.flag in [*named, *above] else each.shown for each in entry.parameters
         )
+        leader = page.split(f"\n## perfgate {entry.name.partition(' ')[0]}\n")[1].split(
+            f"\n## perfgate {entry.name}\n"
+        )[0]
         for each in entry.parameters:
-            if each.flag in named:
-                assert each.shown in common
+            assert each.flag not in named or each.shown in common
+            assert each.flag not in above or each.shown in rows(leader)
         assert entry.usage in section and entry.command.example in section
     assert "- `--base REF`: commit to compare with (default: the merge base with the default branch)\n" in page
 

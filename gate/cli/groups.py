@@ -55,6 +55,7 @@ class OutputOptions:
 
 STRICT = "exit with 5 before measuring if this host is unfit; `perfgate doctor` shows why"
 WAIT = "longest time to wait while another perfgate measures on this machine (0: do not wait; default: the budget)"
+SEED = "seed of the schedule (default: a new one, recorded in the run)"
 HISTORY = "folder of the history (default: gate.history, then $PERFGATE_HISTORY, then the user's state directory)"
 _RUN = "run"
 BASE = "commit to compare with (default: the merge base with the default branch)"
@@ -77,7 +78,7 @@ class MeasureOptions:
     strict: bool = switch(STRICT, section=_RUN)
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait, section=_RUN)
     seed: int | None = option(
-        "seed of the schedule (default: a new one, recorded in the run)",
+        SEED,
         metavar="N", parse=values.seed, section=_RUN,
     )  # fmt: skip
     history: Path | None = option(HISTORY, metavar="DIR", parse=Path, section=_RUN)

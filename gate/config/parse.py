@@ -36,13 +36,13 @@ from gate.config.treatments import (
     settings_of,
     variable,
 )
-from gate.config.types import Benchmark, Builds, BuildTable, Config, Gate, MetricRules, Override, Show
+from gate.config.types import Benchmark, Builds, BuildTable, Config, Detectable, Gate, MetricRules, Override
 from gate.config.wrong import advice, closest, example, is_struct, shown, wrong
 from gate.model import SIDES
 from gate.model.case import MEAN
 from gate.units import DIMENSIONS, Duration, Quantity, Share, plural, to_base
 
-_CUSTOM: tuple[type[Share | Duration | Quantity], ...] = (Share, Duration, Quantity)
+_CUSTOM: tuple[type[Share | Duration | Quantity], ...] = (Share, Detectable, Duration, Quantity)
 
 
 def parse(source: Source, *, lenient: bool = False) -> Config:
@@ -326,7 +326,7 @@ def _check_detectable(config: Config) -> Iterator[Fault]:
     lowest = min(float(each.threshold) for _, each in tables if each.threshold is not None)
     for path, each in tables:
         size = None if isinstance(each, MetricRules) else each.detectable
-        if size is not None and size <= (lowest if each.threshold is None else float(each.threshold)):
+        if size and size <= (lowest if each.threshold is None else float(each.threshold)):
             why = f"{size} is not above the threshold, so a change of this size could never show: write a larger one"
             yield Fault((*path, "detectable"), why)
     for path, each in tables:
@@ -363,20 +363,21 @@ def _check_zero_thresholds(config: Config) -> Iterator[Fault]:
     # at threshold 0 nothing measured is ever "unchanged", so every report without a change would fail, unless no sign
     # of a change is enough
     gate = config.gate
-    places: list[tuple[Path, float, Show | None]] = [(("gate", "inconclusive"), float(gate.threshold), gate.show)]
+    places: list[tuple[Path, float, bool]] = [(("gate", "inconclusive"), float(gate.threshold), bool(gate.detectable))]
     for i, own in enumerate(config.override):
-        key = "threshold" if own.threshold is not None else "show"
+        key = "threshold" if own.threshold is not None else "detectable"
         threshold = gate.threshold if own.threshold is None else own.threshold
-        if own.threshold is not None or own.show is not None:
-            places.append((("override", i, key), float(threshold), own.show or gate.show))
+        if own.threshold is not None or own.detectable is not None:
+            sized = bool(gate.detectable if own.detectable is None else own.detectable)
+            places.append((("override", i, key), float(threshold), sized))
     for i, benchmark in enumerate(config.benchmark):
         for name, rules in benchmark.metric.items():
             if rules.threshold is not None and not rules.exact:
-                shown = show_of(config, benchmark.name, name, MEAN)
-                places.append((("benchmark", i, "metric", name, "threshold"), float(rules.threshold), shown))
-    why = 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or show = "no-sign"'
-    for place, wanted, show in places:
-        if not wanted > 0 and show != "no-sign":
+                sized = show_of(config, benchmark.name, name, MEAN) == "no-sign"
+                places.append((("benchmark", i, "metric", name, "threshold"), float(rules.threshold), sized))
+    why = 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or detectable = "10%"'
+    for place, wanted, sized in places:
+        if not wanted > 0 and not sized:
             yield Fault(place, why)
 
 

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from gate.config.types import Accept, Benchmark, Builds, Config, MetricRules, Override, Plan, Show
+from gate.config.types import Accept, Benchmark, Builds, Config, Detectable, MetricRules, Override, Plan, Show
 from gate.directions import told_or_known
 from gate.model import Better, Metric, Whose
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE, BUILD_TIME, SIZE, SUCCESS
-from gate.units import DIMENSIONS, Duration, Quantity, Share, to_base
+from gate.units import DIMENSIONS, Duration, Quantity, to_base
 
 DETECTABLE = 0.1
 """Of a gate that names none; where twice the threshold is more, that."""
@@ -262,9 +262,10 @@ def implausible_of(
 
 
 def show_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> Show:
-    """Return what a green finding of a case must have shown: the last matching override's, otherwise gate's."""
-    found: Show | None = _ruled("show", config, benchmark, metric, statistic, view_of)
-    return found or ("not-worse" if config.gate.inconclusive == "fail" else "no-sign")
+    """Return what a green finding of a case must have shown, by the last matching override's `detectable` or gate's."""
+    found: Detectable | None = _ruled("detectable", config, benchmark, metric, statistic, view_of)
+    strict = config.gate.inconclusive == "fail" if found is None else not found
+    return "not-worse" if strict else "no-sign"
 
 
 def detectable_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> float:
@@ -272,7 +273,7 @@ def detectable_of(config: Config, benchmark: str, metric: str, statistic: str, v
 
     Where none is named it is twice the threshold; where other programs disturb the metric at least 10%.
     """
-    found: Share | None = _ruled("detectable", config, benchmark, metric, statistic, view_of)
+    found: Detectable | None = _ruled("detectable", config, benchmark, metric, statistic, view_of)
     threshold = threshold_of(config, benchmark, metric, statistic, view_of)
     # what is not above the threshold can never show: it was set with another threshold in mind
     if found is None or found <= threshold:

@@ -7,20 +7,22 @@ from typing import Any
 import msgspec
 
 from gate.config.instruments import instrument_names
-from gate.config.types import Config, Creep, Study, Table
+from gate.config.types import Config, Creep, Detectable, Study, Table
 from gate.units import Duration, Quantity, Share
 
 ADDRESS = "https://raw.githubusercontent.com/perfgate/perfgate/v1/gate/perfgate.schema.json"
 """Of the schema in the repository that the action's default names: editors with taplo read it from `#:schema`."""
 _NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_SHARE = {
+    "type": ["string", "number"],
+    "pattern": rf"^\s*\+?({_NUMBER}\s*%|0*\.[0-9]+|0+\.?)\s*$",
+    "minimum": 0,
+    "exclusiveMaximum": 1,
+    "examples": ["3%"],
+}
 _SCHEMAS: dict[type, dict[str, Any]] = {
-    Share: {
-        "type": ["string", "number"],
-        "pattern": rf"^\s*\+?({_NUMBER}\s*%|0*\.[0-9]+|0+\.?)\s*$",
-        "minimum": 0,
-        "exclusiveMaximum": 1,
-        "examples": ["3%"],
-    },
+    Share: _SHARE,
+    Detectable: {"anyOf": [_SHARE, {"const": "threshold"}]},
     Duration: {
         "type": ["string", "number"],
         "pattern": r"^\s*([0-9]+(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|m|h)\s*)+$",

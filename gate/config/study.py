@@ -26,14 +26,14 @@ class SettingTable(Table, frozen=True, kw_only=True, omit_defaults=True):
     ] = None
     prefix: Annotated[list[str], Meta(description="Prepended to the benchmark's command.")] = []
     args: Annotated[list[str], Meta(description="Appended to the benchmark's command.")] = []
-    env: Annotated[dict[str, str], Meta(description="Environment of executions; overrides [env].")] = {}
+    env: Annotated[dict[str, str], Meta(description="Environment of starts; overrides [env].")] = {}
     build_env: Annotated[dict[str, str], Meta(description="Environment of builds; overrides [env].")] = {}
     service: Annotated[Service | None, Meta(description="A server, instead of the benchmark's own.")] = None
     load: Annotated[Load | None, Meta(description="A background program, instead of the benchmark's own.")] = None
-    cpus: Annotated[Cpus | None, Meta(description='Processors that executions may use: "1", "2-3", "0,2".')] = None
+    cpus: Annotated[Cpus | None, Meta(description='Processors that it may use: "1", "2-3", "0,2".')] = None
     priority: Annotated[
         Annotated[int, Meta(ge=-20, le=19)] | None,
-        Meta(description="Nice value of executions; below 0 needs the right to set it."),
+        Meta(description="Nice value of starts; below 0 needs the right to set it."),
     ] = None
     runner: Annotated[
         Label | list[Label] | None,
@@ -76,7 +76,7 @@ class Study(Table, frozen=True, kw_only=True):
     ] = None
     iterations: Annotated[
         Annotated[int, Meta(ge=1, le=10_000_000)] | None,
-        Meta(description="Measured iterations in each execution. Default: plan.iterations."),
+        Meta(description="Measured values of each start. Default: plan.iterations."),
     ] = None
     budget: Annotated[
         Duration, Meta(description="Time for all of measuring, from the first checkout and set-up on.")

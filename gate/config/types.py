@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime
 import typing
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import msgspec
 from msgspec import Meta
@@ -33,6 +33,7 @@ __all__ = [
     "Config",
     "Cpus",
     "Creep",
+    "Detectable",
     "Env",
     "Gate",
     "Interval",
@@ -73,6 +74,25 @@ Interval = Literal[
     "bootstrap-bca:FLAT",
 ]
 Show = Literal["no-sign", "not-worse"]
+
+
+class Detectable(Share):
+    """The slowdown that a pass excludes: a share, or "threshold", which is 0 here: any that is worth failing for."""
+
+    @classmethod
+    def parse(cls, raw: object) -> Self:
+        """Read "threshold" or a share.
+
+        Raises:
+            ValueError: neither.
+        """
+        return cls(0) if raw == "threshold" else super().parse(raw)
+
+    def __str__(self) -> str:
+        """Write it as it is read."""
+        return super().__str__() if self else "threshold"
+
+
 Perturbation = Literal["environment", "path", "hash-seed", "link-order", "go-randlayout"]
 PERTURBATIONS: tuple[Perturbation, ...] = typing.get_args(Perturbation)
 
@@ -104,7 +124,7 @@ class Gate(Table, frozen=True, kw_only=True):
         ),
     ] = None
     confidence: Annotated[
-        float, Meta(gt=0.5, lt=1, description="Confidence of the intervals; the report's error is 1 - confidence.")
+        float, Meta(gt=0.5, lt=1, description="Confidence of the intervals. Half of what it lacks is the false-alarm limit: 2.5% of reports.")
     ] = 0.95
     interval: Annotated[
         Interval,
@@ -114,10 +134,10 @@ class Gate(Table, frozen=True, kw_only=True):
         ),
     ] = "auto"
     family: Annotated[
-        Literal["holm", "bh", "none"],
+        Literal["holm", "none"],
         Meta(
-            description='Correction for multiple comparisons: "holm" bounds the chance of any false alarm, "bh" their '
-            "share among the alarms."
+            description='Correction for multiple comparisons: "holm" bounds the chance of any false alarm in a report; '
+            '"none": that of each result.'
         ),
     ] = "holm"
     inconclusive: Annotated[
@@ -137,19 +157,12 @@ class Gate(Table, frozen=True, kw_only=True):
             "variance (4) or this host is remembered (3).",
         ),
     ] = 5
-    show: Annotated[
-        Show | None,
-        Meta(
-            description='What a green result must have shown: "no-sign" of a slowdown of gate.detectable, or that it '
-            'is "not-worse" than the threshold. Default: "no-sign", with inconclusive = "fail" '
-            '"not-worse".'
-        ),
-    ] = None
     detectable: Annotated[
-        Share | None,
+        Detectable | None,
         Meta(
-            description="A benchmark passes only if a slowdown of this size would have shown in 80 of 100 such runs. "
-            "Default: twice the threshold where `active` or `cpu_time` decides, elsewhere at least 10%."
+            description="A benchmark passes only if a slowdown of this size would have shown in 80 of 100 such runs; "
+            '"threshold": only if it is shown not to be slower than the threshold. Default: twice the threshold where '
+            '`active` or `cpu_time` decides, elsewhere at least 10%; with inconclusive = "fail" "threshold".'
         ),
     ] = None
     sameness: Annotated[
@@ -208,8 +221,7 @@ class Override(Table, frozen=True, kw_only=True):
     limit: Annotated[Quantity | None, Meta(description="Replaces gate.limit.")] = None
     floor: Annotated[Quantity | None, Meta(description="Replaces gate.floor.")] = None
     implausible: Annotated[Share | None, Meta(description="Replaces gate.implausible.")] = None
-    show: Annotated[Show | None, Meta(description="Replaces gate.show.")] = None
-    detectable: Annotated[Share | None, Meta(description="Replaces gate.detectable.")] = None
+    detectable: Annotated[Detectable | None, Meta(description="Replaces gate.detectable.")] = None
     better: Annotated[
         Better | None,
         Meta(description="Which direction is better, where the metric has no own."),
@@ -262,13 +274,16 @@ class Plan(Table, frozen=True, kw_only=True):
             "interim checks after rounds 4, 6, 8, 12, 18, 28 and 56 as far as the budget reaches."
         ),
     ] = msgspec.field(default_factory=lambda: Builds(min=4))
-    executions: Annotated[int, Meta(ge=1, le=1000, description="Starts of each benchmark in each build.")] = 5
+    executions: Annotated[
+        int,
+        Meta(ge=1, le=1000, description="Starts of each benchmark in each build."),
+    ] = 5
     iterations: Annotated[
         int,
         Meta(
             ge=1,
             le=10_000_000,
-            description="Measured values in each start (docs/suites.md).",
+            description="Measured values of each start (docs/suites.md).",
         ),
     ] = 10
     starts: Annotated[
@@ -483,8 +498,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
     warmup: Annotated[
         Annotated[int, Meta(ge=0)] | Literal["auto"],
         Meta(
-            description='Values dropped at the beginning of each start. "auto": until its values are steady '
-            "(docs/method.md)."
+            description='Values dropped at the beginning of each start. "auto": until they are steady (docs/method.md).'
         ),
     ] = 0
     include: Annotated[list[str], Meta(description="Globs of the benchmarks of a suite to measure.")] = msgspec.field(
@@ -510,10 +524,10 @@ class Benchmark(Table, frozen=True, kw_only=True):
     load: Annotated[Load | None, Meta(description="A background program that runs exactly as long as the start.")] = (
         None
     )
-    cpus: Annotated[Cpus | None, Meta(description='Processors that starts may use: "1", "2-3", "0,2".')] = None
+    cpus: Annotated[Cpus | None, Meta(description='Processors that it may use: "1", "2-3", "0,2".')] = None
     priority: Annotated[
         Annotated[int, Meta(ge=-20, le=19)] | None,
-        Meta(description="Nice value of starts; below 0 needs the right to set it."),
+        Meta(description="Nice value of its starts; below 0 needs the right to set it."),
     ] = None
     network: Annotated[
         bool,

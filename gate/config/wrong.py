@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from gate.config.instruments import instrument_names
 from gate.config.source import Path, dotted
 from gate.config.tables import OF_RUNS
-from gate.config.types import Config
+from gate.config.types import Config, Detectable
 from gate.units import Duration, Quantity, Share
 
 _LONGEST = 80
@@ -218,6 +219,7 @@ _EXAMPLES: dict[Any, str] = {
     dict: "{}",
     datetime.date: "2026-12-31",
     Share: '"3%"',
+    Detectable: '"10%"',
     Duration: '"15m"',
     Quantity: '"1us"',
 }
@@ -232,6 +234,10 @@ _CREEP = ("creep",)
 _GONE: Mapping[Path, str] = {
     ("plan", "auto"): "a plan uses its budget: remove it, or write the [plan] that `perfgate plan` prints",
     ("gate", "resampling"): 'write it behind the interval: interval = "bootstrap:RRN"',
+    **dict.fromkeys(
+        (("gate", "show"), ("override", "show")),
+        'write detectable = "threshold" for "not-worse", or the size of the slowdown that must show',
+    ),
     ("study", "gate"): "the gate decides without factors: remove it, and run `perfgate study` to measure them",
 }
 """Keys that there were, and what to do instead."""
@@ -239,13 +245,14 @@ _STARTS, _VALUES = "plan.starts, or plan.executions for a suite", "plan.iteratio
 _TIME, _WARMUP = "plan.budget: how often is found out within it", 'warmup of the [[benchmark]]: values, or "auto"'
 _ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(("sample_size", "rounds", "min_rounds", "min_run_count", "runs", "min_runs", "repeat"), _STARTS),
-    **dict.fromkeys(("loops", "number", "batch_size", "evals", "samples"), _VALUES),
+    **dict.fromkeys(("loops", "number", "batch_size", "evals", "samples", "count"), _VALUES),
     **dict.fromkeys(("measurement_time", "max_time", "min_time", "benchtime", "calibration_precision"), _TIME),
     **dict.fromkeys(("warm_up_time", "warmup_time", "warmup_iterations", "warmup_rounds", "min_warmup_time"), _WARMUP),
     **dict.fromkeys(("noise_threshold", "alert_threshold", "fail_threshold", "max_regression"), "gate.threshold"),
     **dict.fromkeys(("significance_level", "alpha", "confidence_level"), "gate.confidence: 0.95 is an alpha of 5%"),
     **{f"{each}_column": f'column = {{value = "...", {each} = "..."}}' for each in ("success", "unit", "metric")},
     **dict.fromkeys(("csv", "value_column"), 'column = "NAME", the column of a CSV file'),
+    "disable_gc": "the tool's own options in the command",
     "nresamples": 'gate.interval = "bootstrap": its resamples are as many as its limits need',
     "informational": 'gate.inconclusive = "pass", or an [[accept]] entry',
     "upper_boundary": "limit of gate, an [[override]] or a metric",
@@ -269,10 +276,13 @@ def advice(key: str, known: Sequence[str], path: Path) -> Advice:
         known: the keys of its table.
         path: of its table.
     """
-    if (gone := _GONE.get((*path, key))) is not None:
+    if (gone := _GONE.get((*(part for part in path if isinstance(part, str)), key))) is not None:
         return Advice(gone, None)
-    if (here := _ELSEWHERE.get(key)) is not None:
+    plain = key.lower().replace("-", "_").removeprefix("benchmark_")
+    if (here := _ELSEWHERE.get(plain)) is not None:
         return Advice(f"write {here}", None)
+    if not path and (tool := key.replace("_", "-")) in instrument_names():
+        return Advice(f'write [[benchmark]] with instrument = "{tool}"', None)
     if (near := closest(key, known, _ALIKE)) is not None:
         return Advice(f"did you mean {near}?", near)
     if path and key in _places(Config, ()):

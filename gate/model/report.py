@@ -346,7 +346,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """How the error is shared over the report, and over how many findings."""
 
     method: str
-    """none, holm or bh, as `gate.family`."""
+    """none or holm, as `gate.family`."""
     size: int
     """Findings that share the error."""
 

@@ -86,7 +86,7 @@ def about_costs(used: Mapping[str, Costs]) -> list[str]:
     hidden = [name for name, spent in used.items() if spent.start is None]
     if hidden:
         notes.append(
-            f"{listed([*hidden])}: the time of an iteration is not in the values, so starting an execution is taken to "
-            "cost as much as all its iterations"
+            f"{listed([*hidden])}: the time of a value is not in the values, so starting is taken to cost as much as "
+            "all values of a start"
         )
     return notes

@@ -149,7 +149,7 @@ def _level(known: Known, level: PlannedLevel) -> str:
 
 def _costs(known: Sequence[Known], width: int) -> list[str]:
     costs = {" ".join([k.benchmark, *([pairs(k.factors)] if k.factors else [])]): k.costs for k in known}
-    head = [Column("benchmark"), *(Column(name, right=True) for name in ("start", "warm-up", "iteration"))]
+    head = [Column("benchmark"), *(Column(name, right=True) for name in ("starting", "warm-up", "value"))]
     rows = [
         [visible(name), *(format_value(cost, "s", digits=3) for cost in (c.start, c.warmup, c.iteration))]
         for name, c in costs.items()
@@ -160,11 +160,11 @@ def _costs(known: Sequence[Known], width: int) -> list[str]:
 
 def _plan(planned: Planned, width: int) -> list[str]:
     plan = planned.plan
-    counts = f"{plural(plan.looks[-1], 'build')} x {plural(plan.executions, 'execution')} x "
+    counts = f"{plural(plan.looks[-1], 'build')} x {plural(plan.executions, 'start')} x "
     counts += f"{plural(plan.iterations, 'value')} of each"
     if len(plan.looks) > 1:
         looks = ", ".join(map(str, plan.looks[:-1]))
-        text = f"plan: at most {counts}, looks after {looks} and {plan.looks[-1]} builds"
+        text = f"plan: at most {counts}, interim checks after {looks} and {plan.looks[-1]} builds"
         text += f"; {format_duration(plan.expected)} expected when nothing has changed, at most "
         text += format_duration(plan.most)
     else:
@@ -200,9 +200,9 @@ def _precision(planned: Planned, width: int) -> list[str]:
         for name, row in zip(names(known), planned.rows, strict=True)
     ]
     alone = size == 1 or planned.gathered.config.gate.family == "none"
-    one_of = "" if alone else f", as one of {size} findings"
+    one_of = "" if alone else f", as one of {size} results"
     title = f"expected half-width of the interval; the change found in {POWER:.0%} of the runs{one_of}; how "
-    title += "often a result that has not changed is shown to be not worse"
+    title += "often a result that has not changed is shown to be not slower"
     return _table(title, head, rows, width)
 
 

@@ -55,7 +55,7 @@ def rounds_of(project: Project, name: str) -> int:
 
 
 def test_a_settled_benchmark_costs_no_more_time(project: Project) -> None:
-    done = project.perfgate("check", "--seed", "5", "--set", "gate.show=not-worse")
+    done = project.perfgate("check", "--seed", "5", "--set", "gate.detectable=threshold")
     assert done.returncode == 1, done.stderr
     assert "3 benchmarks x 4 to 8 builds" in done.stderr
     assert (rounds_of(project, "same"), rounds_of(project, "slow"), rounds_of(project, "noisy")) == (4, 5, 8)

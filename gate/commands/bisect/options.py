@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gate.cli import values
-from gate.cli.groups import STRICT, WAIT
+from gate.cli.groups import SEED, STRICT, WAIT
 from gate.cli.options import named, option, switch
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class MeasuringOptions:
         metavar="DIR",
         parse=values.folder,
     )
-    seed: int | None = option("seed of the schedules (default: a new one, recorded)", metavar="N", parse=values.seed)
+    seed: int | None = option(SEED, metavar="N", parse=values.seed)
     dry_run: bool = switch("print the commits that would be searched, and what a round runs; measure nothing")
     resume: bool = switch("continue an interrupted search of the same range, or give an ended one more budget")
     strict: bool = switch(STRICT)
@@ -44,6 +44,6 @@ class OutputOptions:
     """Where the result goes beside standard output and the folder."""
 
     files: Mapping[str, str] = named(
-        ("json", "markdown", "html"), "write the result as {} (-: print it)", metavar="FILE"
+        ("json", "markdown", "html"), "write the report as {} (-: print it)", metavar="FILE"
     )
     quiet: bool = switch("print one line, and errors")

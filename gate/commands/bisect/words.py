@@ -214,9 +214,7 @@ def _after_culprit(result: Result) -> list[NextStep]:
     steps = [
         NextStep(f"git show {sha}", "read the change"),
         NextStep(f"perfgate check --base {sha}~1 --head {sha} {same}", alone),
-        NextStep(
-            "perfgate explain", "then name the functions that became slower: one start of each side under a profiler"
-        ),
+        NextStep("perfgate explain", "then name the functions that became slower: one start of each under a profiler"),
     ]
     if len(result.parents) > 1:
         first, second = (short(each) for each in result.parents[:2])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gate.cli import values
-from gate.cli.groups import HEAD, HISTORY, STRICT, WAIT
+from gate.cli.groups import HEAD, HISTORY, SEED, STRICT, WAIT
 from gate.cli.options import option, switch
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ class MeasuringOptions:
         metavar="DIR",
         parse=values.folder,
     )
-    seed: int | None = option("seed of the schedule (default: a new one)", metavar="N", parse=values.seed)
-    dry_run: bool = switch("print the commands that would run, how often and how long; measure nothing")
-    resume: bool = switch("continue an interrupted calibration")
+    seed: int | None = option(SEED, metavar="N", parse=values.seed)
+    dry_run: bool = switch("print what would run, how often and how long; measure nothing")
+    resume: bool = switch("continue an interrupted run")
     strict: bool = switch(STRICT)
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
     history: Path | None = option(HISTORY, metavar="DIR", parse=Path)
@@ -44,5 +44,5 @@ class MeasuringOptions:
 class OutputOptions:
     """Where the result goes."""
 
-    json: str | None = option("write the result as JSON (-: print it)", metavar="FILE")
+    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     quiet: bool = switch("print one line, and errors")

@@ -232,12 +232,12 @@ def _noise(calibration: Calibration) -> list[Part]:
         ]
         for f in found
     ]
-    text = "iteration, execution, build: what each level adds. round: the difference of base and head in a round, "
+    text = "value, start, build: what each level adds. round: the difference of base and head in a round, "
     if calibration.layouts == "independent":
         text += "which checks decide by."
     else:
         text += "whose layouts were independent here. In a check they are common, so there it is at most as large."
-    numbers = ("iteration", "execution", "build", "round", "degrees")
+    numbers = ("value", "start", "build", "round", "degrees")
     return _table("noise, as relative standard deviation", names, numbers, rows, text)
 
 

@@ -207,10 +207,10 @@ def source(column: Column) -> str:
 
 
 def counted(column: Column) -> str:
-    """Say how many builds, executions and values the rows of a column have."""
+    """Say how many builds, starts and values the rows of a column have."""
     return ", ".join(
         plural(span.least, noun) if span.least == span.most else f"{span.least} to {span.most} {noun}s"
-        for noun, span in column.counts.items()
+        for noun, span in ((reports.LEVELS.get(level, level), span) for level, span in column.counts.items())
         if noun != "session" or span.most > 1
     )
 
@@ -233,7 +233,7 @@ def legend(table: Table) -> str:
     if len(with_intervals) < 2 or not confidence:
         return f"{text}."
     once = round(1 / (1 - with_intervals[0].confidence))
-    return f"{text}. No correction for multiple comparisons: about 1 of {once} unchanged rows shows a change."
+    return f"{text}. No correction for multiple comparisons: about 1 of {once} rows that did not change shows a change."
 
 
 def _marks(marks: set[str], with_intervals: Sequence[Change], changes: Sequence[Change], table: Table) -> Iterator[str]:

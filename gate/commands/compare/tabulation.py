@@ -17,7 +17,7 @@ from gate.commands.compare.rows import GroupOf, Line, Lines, add_aggregates, add
 from gate.commands.compare.surroundings import cautions, differing, nothing, rest, varied, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, natural
 from gate.config.rules import Policy
-from gate.config.types import Config, Interval
+from gate.config.types import Config, Detectable, Interval
 from gate.decide.policy import policy_of
 from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.factors import failed_at
@@ -319,7 +319,7 @@ def _opened(config: Config, *, apart: bool) -> Config:
         family="none",
         min_builds=2,
         # only whether an interval excludes 1 is asked
-        show="not-worse",
+        detectable=Detectable(0),
         interval=interval,
         # of two runs no round has both sides on one machine
         sessions="random" if apart else gate.sessions,

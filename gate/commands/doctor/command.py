@@ -15,7 +15,7 @@ class Options:
     """How the host is looked at."""
 
     strict: bool = switch("exit with 5 if this host is unfit")
-    json: str | None = option("write the result as JSON (-: print it)", metavar="FILE")
+    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     metrics: bool = switch("measure COMMAND with every available instrument, to choose a metric")
     argv: tuple[str, ...] = argument("with --metrics: the command, after --", metavar="COMMAND", nargs="*")
 

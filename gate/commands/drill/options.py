@@ -24,5 +24,5 @@ class DrillOptions:
         metavar="FILE", alone="",
     )  # fmt: skip
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
-    json: str | None = option("write the result as JSON (-: print it)", metavar="FILE")
+    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     quiet: bool = switch("print one line, and errors")

@@ -61,9 +61,9 @@ class TrendOptions:
     benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
     since: str | None = option("only commits after this commit or date", metavar="REF|DATE")
     limit: int | None = option("only the newest commits", metavar="N", parse=values.whole(1, 1_000_000))
-    json: str | None = option("write the trend as JSON (-: print it)", metavar="FILE")
-    markdown: str | None = option("write the trend as Markdown (-: print it)", metavar="FILE")
-    html: str | None = option("write the trend as one page (-: print it)", metavar="FILE")
+    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
+    markdown: str | None = option("write the report as Markdown (-: print it)", metavar="FILE")
+    html: str | None = option("write the report as HTML (-: print it)", metavar="FILE")
     store: StoreOptions = group(StoreOptions, "store")
 
 

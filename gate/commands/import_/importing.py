@@ -79,7 +79,7 @@ def counts(found: Imported, side: str) -> str:
     names = {r.benchmark for r in valued}
     processes = {(e.session, e.build, e.execution) for e in executions}
     parts = [plural(len(names), "benchmark"), plural(len(builds), "build")]
-    parts += [plural(len(processes), "execution"), plural(values, "value")] if executions else []
+    parts += [plural(len(processes), "start"), plural(values, "value")] if executions else []
     parts += [f"{plural(len(aggregates), 'aggregate')} without values"] if aggregates else []
     parts += [plural(len(failures), "failure")] if failures else []
     sources = {

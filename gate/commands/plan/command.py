@@ -35,13 +35,13 @@ class PlanOptions:
         metavar="SHARE", parse=values.share, exclusive="aim",
     )  # fmt: skip
     detect: Share | None = option(
-        "change to be found in 80%% of the runs (default: gate.detectable; intervals half as wide as the thresholds "
-        'with show = "not-worse")',
+        "change to be found in 80%% of the runs (default: gate.detectable; where that is the threshold: intervals half "
+        "as wide)",
         metavar="SHARE",
         parse=values.share,
         exclusive="aim",
     )
-    json: str | None = option("write the plan as JSON (-: print it)", metavar="FILE")
+    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,7 +15,7 @@ import numpy as np
 
 from gate.commands.simulate.draws import CASE, Draws
 from gate.config.rules import Policy
-from gate.config.types import Benchmark, Config, Gate, Interval, MetricRules, Show
+from gate.config.types import Benchmark, Config, Detectable, Gate, Interval, MetricRules, Show
 from gate.decide.design import by_question, design_of, subjects_of
 from gate.decide.estimates import estimates
 from gate.decide.findings import verdict_of
@@ -85,7 +85,7 @@ def policy_of(rules: Rules) -> Policy:
         threshold=Share(rules.threshold),
         floor=Quantity.parse("0"),
         interval=rules.interval,
-        show=rules.show,
+        detectable=Detectable(0) if rules.show == "not-worse" else None,
         min_builds=rules.min_builds,
         family=rules.family,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from gate.cli import groups, values
-from gate.cli.groups import HEAD, STRICT, WAIT, RulesOptions
+from gate.cli.groups import HEAD, SEED, STRICT, WAIT, RulesOptions
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import MisuseError
 
@@ -104,14 +104,12 @@ class MeasuringOptions(CommitsOptions):
     out: Path | None = option(
         f"folder for measurements and analysis (default: {FOLDER} in the project)", metavar="DIR", parse=values.folder
     )
-    seed: int | None = option(
-        "seed of the order (default: a new one, recorded in the run)", metavar="N", parse=values.seed
-    )
-    keep: bool = switch("keep the checkouts")
-    resume: bool = switch("continue an interrupted study")
+    seed: int | None = option(SEED, metavar="N", parse=values.seed)
+    keep: bool = switch("keep the checkouts of base and head")
+    resume: bool = switch("continue an interrupted run")
     strict: bool = switch(STRICT)
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
-    dry_run: bool = switch("print the plan: what would run, how often and how long; measure nothing")
+    dry_run: bool = switch("print what would run, how often and how long; measure nothing")
     every: bool = switch("with --dry-run: print the order of all executions", flag="--all")
 
 
@@ -134,8 +132,8 @@ _SEVERAL = ("several runners", "see `perfgate study plan --matrix`")
 class AnalysisOutputOptions:
     """Where the analysis goes; "-" is standard output itself."""
 
-    html: str | None = option("write the analysis as HTML (-: print it)", metavar="FILE")
-    json: str | None = option("write the analysis as JSON (-: print it)", metavar="FILE")
+    html: str | None = option("write the report as HTML (-: print it)", metavar="FILE")
+    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     csv: Path | None = option("folder to write its tables to, as CSV", metavar="DIR", parse=values.folder)
     quiet: bool = switch("print only the summary and errors")
 
@@ -181,9 +179,9 @@ class PlanningOptions(CommitsOptions):
     """What a plan is of, and how it is shown."""
 
     out: Path | None = option(f"folder of the last run (default: {FOLDER})", metavar="DIR", parse=values.folder)
-    seed: int | None = option("seed of the order (default: a new one)", metavar="N", parse=values.seed)
+    seed: int | None = option(SEED, metavar="N", parse=values.seed)
     every: bool = switch("print the order of all executions", flag="--all")
-    json: str | None = option("write the plan as JSON (-: print it)", metavar="FILE")
+    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     matrix: bool = switch("print the jobs as one line of JSON: session, sessions, runner and name of each")
 
 

@@ -18,7 +18,7 @@ class TryOptions:
     head: str | None = option(HEAD, metavar="REF")
     strict: bool = switch(STRICT)
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
-    json: str | None = option("write the result as JSON (-: print it)", metavar="FILE")
+    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     quiet: bool = switch("print one line, and errors")
 
 

@@ -107,7 +107,7 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
     return SimpleNamespace(
         names=names,
         facts=_facts(report, found, names),
-        level=amounts.format_percent(1 - confidence) if isinstance(confidence, float) else "1 - gate.confidence",
+        level=amounts.format_percent(1 - confidence) if isinstance(confidence, float) else "the false-alarm limit",
         next=prose(reports.next_step(report)) or None,
         groups=grouped(report.failures, by_output=True),
         forest=forest,

@@ -65,10 +65,10 @@ def test_both_sides_and_every_option_are_told(project: Project) -> None:
     project.write("perfgate.toml", "[gate]\nx = 1\n")
     project.commit()
     project.write("perfgate.toml", CONFIG.replace("builds = 5", "builds = 0").replace("5%", "5x"))
-    done = project.perfgate("check", "--base", "HEAD", "--set", "gate.familly=bh", "--set", "plan.iterations=0")
+    done = project.perfgate("check", "--base", "HEAD", "--set", "gate.familly=none", "--set", "plan.iterations=0")
     assert done.returncode == 2
     assert [line[:70] for line in done.stderr.splitlines()[:-1]] == [
-        "perfgate: --set gate.familly=bh: gate.familly: unknown key; did you mean family?"[:70],
+        "perfgate: --set gate.familly=none: gate.familly: unknown key; did you mean family?"[:70],
         "perfgate: --set plan.iterations=0: plan.iterations: expected a whole number of 1 or more"[:70],
         "perfgate: base: perfgate.toml:2: gate.x: unknown key; known here: threshold, floor"[:70],
         "perfgate: head: perfgate.toml:2: gate.threshold: '5x' is not a share: write"[:70],

@@ -118,8 +118,8 @@ def test_an_empty_file_is_all_defaults() -> None:
         ('[gate]\ndetectable = "2%"', "perfgate.toml:2: gate.detectable: 2% is not above the threshold, so a change of this size could never show: write a larger one"),
         ('[[override]]\ndetectable = "2%"', "perfgate.toml:2: override[0].detectable: 2% is not above the threshold, so a change of this size could never show: write a larger one"),
         (
-            '[gate]\nthreshold = 0\ninconclusive = "fail"\nshow = "no-sign"\n[[override]]\nshow = "not-worse"',
-            'perfgate.toml:6: override[0].show: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or show = "no-sign"',
+            '[gate]\nthreshold = 0\ninconclusive = "fail"\ndetectable = "10%"\n[[override]]\ndetectable = "threshold"',
+            'perfgate.toml:6: override[0].detectable: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or detectable = "10%"',
         ),
         ('[[override]]\nthreshold = "5%"\ndetectable = "4%"', "perfgate.toml:3: override[0].detectable: 4% is not above the threshold, so a change of this size could never show: write a larger one"),
         ("[plan]\nbuilds = {min = 5, max = 4}", "perfgate.toml:2: plan.builds: min = 5 is above max = 4"),
@@ -149,7 +149,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ('[build]\nshare = ["../x"]', 'perfgate.toml:2: build.share: "../x" is not a path inside the project'),
         (
             '[gate]\nthreshold = 0\ninconclusive = "fail"',
-            'perfgate.toml:3: gate.inconclusive: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or show = "no-sign"',
+            'perfgate.toml:3: gate.inconclusive: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or detectable = "10%"',
         ),
         *[
             (f'[[benchmark]]\nname = "a"\ncommand = "x {{port}}"\n{line}', f"perfgate.toml:4: benchmark[0].{message}")
@@ -219,8 +219,8 @@ def test_pyproject_holds_the_same_keys() -> None:
 
 
 def test_a_threshold_of_0_may_stay_open_where_no_sign_is_enough() -> None:
-    text = '[gate]\ninconclusive = "fail"\n[[override]]\nbenchmark = "a"\nthreshold = 0\nshow = "no-sign"\n'
-    assert parse(read_source(text, "perfgate.toml")).override[0].show == "no-sign"
+    text = '[gate]\ninconclusive = "fail"\n[[override]]\nbenchmark = "a"\nthreshold = 0\ndetectable = "10%"\n'
+    assert parse(read_source(text, "perfgate.toml")).override[0].detectable == Share(0.1)
     # an override that another one gives a smaller threshold
     text = '[[override]]\nthreshold = "1%"\n[[override]]\ndetectable = "2%"\n'
     assert parse(read_source(text, "perfgate.toml")).override[1].detectable == Share(0.02)

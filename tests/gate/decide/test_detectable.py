@@ -28,7 +28,7 @@ Means = dict[str, tuple[list[float], list[float]]]
 
 def report(means: Means, better: str = "lower", looks: int = 0, **tables: Any) -> Report:
     """A run of one value a build; looks: of so many rounds with look lines."""
-    gate = {"threshold": "3%", "floor": "0", "interval": "fieller", "show": "not-worse", **tables.pop("gate", {})}
+    gate = {"threshold": "3%", "floor": "0", "interval": "fieller", "detectable": "threshold", **tables.pop("gate", {})}
     config = {"gate": gate, **tables}
     found: list[dict[str, Any]] = [{"type": "run", "config": config, **({"looks": 12} if looks else {})}]
     for name, sides in means.items():
@@ -131,7 +131,7 @@ def test_such_a_change_is_called_in_four_of_five_runs() -> None:
 
 def written(folder: Path, spreads: dict[str, float]) -> str:
     rng = np.random.default_rng(3)
-    found: list[dict[str, Any]] = [{"type": "run", "config": {"gate": {"floor": "0", "show": "not-worse"}}}]
+    found: list[dict[str, Any]] = [{"type": "run", "config": {"gate": {"floor": "0", "detectable": "threshold"}}}]
     for name, sd in spreads.items():
         for side, values in zip(("base", "head"), drawn(rng, 6, sd), strict=True):
             found += lines.builds(side, [[[v]] for v in values], benchmark=name)

@@ -81,10 +81,10 @@ def judged(evidence: Evidence, floor: str, **gate: Any) -> list[Finding]:
 RULES: list[Any] = [
     {"interval": "fieller"},
     {"interval": "fieller", "family": "none", "confidence": 0.9},
-    {"interval": "fieller-paired", "family": "bh"},
+    {"interval": "fieller-paired"},
     {"interval": "paired-shared"},
     {"interval": "fieller", "statistics": ["p50"]},
-    {"interval": "fieller", "show": "not-worse", "inconclusive": "fail"},
+    {"interval": "fieller", "detectable": "threshold", "inconclusive": "fail"},
     pytest.param({"interval": "bootstrap", "family": "none", "min_builds": 2}, marks=pytest.mark.endtoend),
 ]
 

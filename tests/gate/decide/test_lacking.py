@@ -19,7 +19,7 @@ from gate.model import Finding, Round, Sample
 from tests.gate.decide.test_memory import memory_of, remembered, report
 from tests.support import simulate
 
-FIXED = 'interval = "fieller"\nshow = "not-worse"\n'
+FIXED = 'interval = "fieller"\ndetectable = "threshold"\n'
 # means of 0 and a spread of 1, never quite symmetrical
 NOISE = np.array([0.3, -1.1, 0.9, -0.7, 1.2, -0.6, 0.4, -1.3, 1.0, -0.1])
 
@@ -91,13 +91,13 @@ def test_what_is_advised_tells_more_often_than_not() -> None:
 @pytest.mark.parametrize("builds", [3, 5, 10])
 @pytest.mark.parametrize("sd", [0.01, 0.03])
 @pytest.mark.parametrize("interval", ["fieller", "fieller-paired"])
-@pytest.mark.parametrize("show", ["not-worse", "no-sign"])
+@pytest.mark.parametrize("detectable", ["threshold", "10%"])
 def test_in_every_design_what_is_advised_tells_more_often_than_not(
-    builds: int, sd: float, interval: str, show: str
+    builds: int, sd: float, interval: str, detectable: str
 ) -> None:
     # where no sign of a slowdown is enough, little noise leaves few findings open
-    findings = 9000 if show == "no-sign" and sd < 0.02 else 3000
-    found = told(builds, sd, findings, f'interval = "{interval}"\nshow = "{show}"\n')
+    findings = 9000 if detectable == "10%" and sd < 0.02 else 3000
+    found = told(builds, sd, findings, f'interval = "{interval}"\ndetectable = "{detectable}"\n')
     assert found.advised > 200
     assert 0.55 < found.settled / found.advised < 0.95
 

@@ -12,7 +12,7 @@ from scipy import stats
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import read_source
-from gate.config.types import Builds, Config, Gate, Plan
+from gate.config.types import Builds, Config, Detectable, Gate, Plan
 from gate.decide import decide, look
 from gate.evidence.gather import gather
 from gate.evidence.looks import looks_of, planned_looks
@@ -36,7 +36,7 @@ def lines(
     means: Means, rounds: int, config: dict[str, Any] | None = None, until: dict[str, int] | None = None
 ) -> list[dict[str, Any]]:
     """A run of some rounds with one value a build; until: the round after which a benchmark was settled."""
-    gate = {"threshold": "3%", "show": "not-worse", **(config or {}).get("gate", {})}
+    gate = {"threshold": "3%", "detectable": "threshold", **(config or {}).get("gate", {})}
     tables = {"plan": PLAN, **(config or {}), "gate": gate}
     found: list[dict[str, Any]] = [{"type": "run", "seed": 1, "looks": 12, "config": tables}]
     for r in range(rounds):
@@ -194,7 +194,7 @@ def test_without_a_plan_the_run_line_or_the_measurements_say_where_the_looks_end
     bare = lines(draw(rng, [1.0], sd=0.03), 6)
     kept = [line for line in bare if line["type"] != "look" or line["look"] in (4, 6)]
     kept[0] = {"type": "run", "looks": 12}
-    config = Config(gate=Gate(show="not-worse"))
+    config = Config(gate=Gate(detectable=Detectable(0)))
     found = decide(gather(located(*kept), config), Policy(config, "test", TODAY))
     assert found.run.looks is not None and found.run.looks.rounds == [4, 6, 12]
     planned = decided(bare)
@@ -417,13 +417,13 @@ def test_what_nothing_settles_is_measured_up_to_the_last_look(done: int, ends: s
         simulate.evidence([(base, msgspec.structs.replace(base, values=base.values[::-1].copy()))]),
         looks=[2, 4, 6], rounds=Round(done=done, planned=6),
     )  # fmt: skip
-    assert look(evidence, Policy(Config(gate=Gate(show="not-worse")), "test", TODAY)) == ends
+    assert look(evidence, Policy(Config(gate=Gate(detectable=Detectable(0))), "test", TODAY)) == ends
 
 
 def test_an_improvement_in_sight_is_not_given_up() -> None:
     # at the first look 10% faster is plain, but not at the little that the look may spend
     rng = np.random.default_rng(21)
-    config = {"gate": {"threshold": "2%", "show": "no-sign"}}
+    config = {"gate": {"threshold": "2%", "detectable": None}}
     found = [f for _ in range(8) for f in decided(lines(draw(rng, [0.9, *[1.0] * 9], sd=0.03), 12, config)).findings]
     fast = [f.verdict for f in found if f.benchmark == "b0"]
     assert fast.count("improvement") >= 6
@@ -441,7 +441,7 @@ def test_many_cases_with_common_layouts_share_their_variance_in_a_short_plan_too
 
 def test_what_was_given_up_in_a_large_report_is_no_sign_when_it_is_asked_for_alone() -> None:
     rng = np.random.default_rng(23)
-    config = {"gate": {"threshold": "2%", "show": "no-sign", "detectable": "60%"}}
+    config = {"gate": {"threshold": "2%", "detectable": "60%"}}
     means = draw(rng, [1.0] * 10, sd=0.08)
     found = decided(lines(means, 12, config))
     until = {f.benchmark: f.base.counts.build for f in found.findings if f.verdict == "no-sign"}

@@ -34,7 +34,7 @@ def remembered(name: str, sd: float, df: float = 40, created: str = "2026-11-20T
 
 
 def report(sides: dict[str, tuple[list[float], list[float]]], memory: Memory | None, **gate: Any) -> Report:
-    gate = {"threshold": "3%", "floor": "0", "show": "not-worse", **gate}
+    gate = {"threshold": "3%", "floor": "0", "detectable": "threshold", **gate}
     lines: list[dict[str, Any]] = [
         {
             "type": "run", "created": "2026-11-20T09:00:00Z", "config": {"gate": gate},
@@ -156,7 +156,7 @@ def test_looks_between_rounds_know_what_the_report_knows() -> None:
     from gate.decide.measurements import looking
     from gate.model import Run
 
-    plan = {"plan": {"builds": {"min": 4, "max": 12}}, "gate": {"floor": "0", "show": "not-worse"}}
+    plan = {"plan": {"builds": {"min": 4, "max": 12}}, "gate": {"floor": "0", "detectable": "threshold"}}
     run = Run(created="2026-11-20T09:00:00Z", config=plan, memory=memory_of(remembered("a", 0.006)))
     after_round = looking(run, parse(from_tables(plan, "test")))
     assert after_round is not None

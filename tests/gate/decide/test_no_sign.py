@@ -191,14 +191,14 @@ def test_between_rounds_it_is_named_as_needing_no_more() -> None:
     done = settled(lines(means, 4))
     final = {f.benchmark: f.decided_at.look for f in report(lines(means, 12)).findings}
     assert done == {name for name, at in final.items() if at == 1}
-    assert settled(lines(means, 4, gate={"show": "not-worse"})) < done
+    assert settled(lines(means, 4, gate={"detectable": "threshold"})) < done
 
 
 def test_false_alarms_are_as_without_giving_up() -> None:
     for seed in range(15):
         means = drawn(seed, sd=0.02, names="abcd") | drawn(seed + 100, 1.06, sd=0.02, names="e")
         slower = {f.benchmark for f in report(lines(means, 12)).findings if f.verdict == "regression"}
-        usual = report(lines(means, 12, gate={"show": "not-worse"})).findings
+        usual = report(lines(means, 12, gate={"detectable": "threshold"})).findings
         assert slower <= {f.benchmark for f in usual if f.verdict == "regression"}
 
 
@@ -321,13 +321,13 @@ def test_a_report_without_a_sign_passes() -> None:
     strict = {"inconclusive": "fail"}
     result = report(lines(drawn(2, 1.02, sd=0.015), 12, fixed=True, gate=strict))
     assert (result.verdict, result.exit_code) == ("inconclusive", Exit.INCONCLUSIVE)
-    result = report(lines(drawn(2, 1.02, sd=0.015), 12, fixed=True, gate={**strict, "show": "no-sign"}))
+    result = report(lines(drawn(2, 1.02, sd=0.015), 12, fixed=True, gate={**strict, "detectable": "10%"}))
     assert (result.verdict, result.exit_code) == ("pass", Exit.PASS)
 
 
 def test_an_override_asks_for_more_of_some() -> None:
     means = drawn(2, 1.02, sd=0.015, names="ab")
-    more = [{"benchmark": "b", "show": "not-worse"}]
+    more = [{"benchmark": "b", "detectable": "threshold"}]
     found = {f.benchmark: f.verdict for f in report(lines(means, 12, fixed=True, override=more)).findings}
     assert found == {"a": "no-sign", "b": "inconclusive"}
     finer = [{"benchmark": "b", "detectable": "3.1%"}]

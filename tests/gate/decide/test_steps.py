@@ -181,7 +181,7 @@ CASES = {
     "noise": Case(outcomes.MoreBuilds, measured(noisy(1.1, build=0.04, seed=OPEN)), regressed),
     "noise, to be shown not worse": Case(
         outcomes.MoreBuilds,
-        measured(noisy(1.1, build=0.04, seed=OPEN), gate=f'{GATE}show = "not-worse"\n'),
+        measured(noisy(1.1, build=0.04, seed=OPEN), gate=f'{GATE}detectable = "threshold"\n'),
         regressed,
     ),
     "a bootstrap that is too wide": Case(

@@ -102,7 +102,7 @@ def test_the_text_says_all_of_it() -> None:
     made, _ = session()
     kept = structs.replace(made, sessions=1)
     common = " ".join(text(kept).split())
-    assert "parse time 1.0% none 0.44% 0.84% 19 iteration" in common
+    assert "parse time 1.0% none 0.44% 0.84% 19 value" in common
     assert (
         "1 session, for plans and for the error rate. Intervals use what checks of the default branch remember"
         in common
@@ -116,7 +116,7 @@ def test_the_text_says_all_of_it() -> None:
         "main 1234567890, against itself",
         "20 rounds of 2 starts x 3 values of each",
         "Z80, 2 cores, 1 GiB",
-        "parse time 1.0% none 0.44% 0.84% 19 iteration",
+        "parse time 1.0% none 0.44% 0.84% 19 value",
         "parse - 2.00 s 0 1.00 s",
         "1 session. Several days show how noise changes from day to day, a longer one does not. The weight of a session",
         "gates `perfgate simulate --remembered` shows how often they are wrong",

@@ -48,8 +48,8 @@ def test_a_file_is_a_build_and_a_process_an_execution(tmp_path: Path) -> None:
         ("base", 0, 0), ("base", 1, 0), ("head", 0, 0), ("head", 1, 0), ("head", 2, 0),
     ]  # fmt: skip
     assert [len(e["metrics"]["time"]["values"]) for e in executions] == [8] * 5
-    assert "base  " in err and "1 benchmark, 2 builds, 2 executions, 16 values" in err
-    assert "1 benchmark, 3 builds, 3 executions, 24 values" in err
+    assert "base  " in err and "1 benchmark, 2 builds, 2 starts, 16 values" in err
+    assert "1 benchmark, 3 builds, 3 starts, 24 values" in err
 
 
 @pytest.mark.parametrize(

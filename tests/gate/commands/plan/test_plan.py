@@ -304,7 +304,7 @@ def test_an_execution_that_does_not_say_what_an_iteration_takes(folder: Path) ->
     assert found["findings"][0]["seconds"]["iteration"] == pytest.approx(0.5)
     # what starting it costs is not known: as much as all iterations, so that no plan takes longer than it says
     assert found["findings"][0]["seconds"]["start"] == pytest.approx(5.0)
-    assert any("the time of an iteration is not in the values" in note for note in found["notes"])
+    assert any("the time of a value is not in the values" in note for note in found["notes"])
 
 
 def test_the_values_of_a_suite_are_means_over_batches_that_take_longer(folder: Path) -> None:
@@ -314,7 +314,7 @@ def test_the_values_of_a_suite_are_means_over_batches_that_take_longer(folder: P
         line.update(seconds=2.4, suite="go")
     found = plan_json(write(folder, head(), built(), lines))
     assert found["findings"][0]["seconds"]["iteration"] == pytest.approx(0.2)
-    assert any("the time of an iteration is not in the values" in note for note in found["notes"])
+    assert any("the time of a value is not in the values" in note for note in found["notes"])
 
 
 def test_builds_without_a_time_cost_nothing_and_it_says_so(folder: Path) -> None:
@@ -349,7 +349,7 @@ def test_correlated_iterations_count_for_less(folder: Path) -> None:
         ([head()], {}, "both sides have no benchmark in common"),
         ([head(), built(), measured("parse", PARSE)], {"budget": Duration(20)}, "more than the budget of 20 s leaves"),
         ([head(), built(), measured("parse", PARSE)], {"detect": Share(0.02)}, "fails only beyond its threshold of 3.0%"),
-        ([head(), built(), measured("parse", PARSE)], {"sets": ("gate.threshold=0", "gate.show=not-worse")}, "add --target or --detect"),
+        ([head(), built(), measured("parse", PARSE)], {"sets": ("gate.threshold=0", "gate.detectable=threshold")}, "add --target or --detect"),
         ([head(), built(), measured("parse", (0, 0, 0))], {}, "no spread over builds"),
     ],
 )  # fmt: skip
@@ -364,7 +364,7 @@ def test_lines_without_any_time(folder: Path) -> None:
     for line in rows:
         del line["seconds"]
     config = {**CONFIG, "benchmark": [{"name": "parse", "command": "x", "instrument": "values"}]}
-    with pytest.raises(UserError, match="has no durations for the executions of parse"):
+    with pytest.raises(UserError, match="has no durations for the starts of parse"):
         plan(write(folder, head(config), rows))
 
 
@@ -450,7 +450,7 @@ def test_a_calibrated_host_needs_fewer_builds() -> None:
     # a build so dear that its number is what counts
     costs = {"parse": Costs(build=600.0, start=0.0, iteration=0.1, warmup=0.2)}
     wide = config(
-        gate={"threshold": "6%", "show": "not-worse"}, plan={"budget": "10h"}, build={"layouts": "independent"}
+        gate={"threshold": "6%", "detectable": "threshold"}, plan={"budget": "10h"}, build={"layouts": "independent"}
     )
     found = planned(from_memory(memory("parse"), costs, wide, ["parse"], "here"), Wanted(None, None, None))
     assert len(found.plan.looks) == 1 and found.plan.looks[0] < 5
@@ -469,7 +469,7 @@ def test_what_is_not_remembered_is_named_and_counts_in_the_family() -> None:
         (memory("gone"), COSTS, {}, "nothing is remembered about parse"),
         (memory("parse"), {}, {}, "has no durations for"),
         (memory("parse"), COSTS, {"plan": {"budget": "5s"}}, "two rounds of one start"),
-        (memory("parse"), COSTS, {"gate": {"threshold": 0, "show": "not-worse"}}, "threshold of 0"),
+        (memory("parse"), COSTS, {"gate": {"threshold": 0, "detectable": "threshold"}}, "threshold of 0"),
     ],
 )
 def test_what_cannot_be_planned_from_memory(

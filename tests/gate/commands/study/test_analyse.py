@@ -473,13 +473,10 @@ def test_the_commands_of_the_papers_run(section: str, factors: dict[str, list[An
         lines = [{**line, "factors": {}, "execution": number} for number, line in enumerate(lines)]
     file = written(tmp_path, [{"type": "run", "host": {"cpu": "Atom", "kernel": "3.6"}}, *lines])
     text = next(part for part in PAPERS if part.startswith(section))
-    commands = dict.fromkeys(re.findall(r"`perfgate (study analyse FILE[^`]*)`", text))
+    commands = dict.fromkeys(re.findall(r"`ANALYSE([^`]*)`", text))
     assert commands
     for command in commands:
-        arguments = shlex.split(command.replace("FILE...", file).replace("FILE", file))[2:]
-        if "--out" in arguments:
-            arguments[arguments.index("--out") + 1] = str(tmp_path / "out")
-        code, _, err = analyse(*arguments, "--quiet")
+        code, _, err = analyse(file, *shlex.split(command), "--out", str(tmp_path / "out"), "--quiet")
         assert code == 0, (command, err)
 
 
