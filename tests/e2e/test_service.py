@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import Project, environment, perfgate
+from tests.support.project import Project, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -154,23 +154,13 @@ def test_a_load_lives_beside_every_execution(project: Served) -> None:
 
 def started(project: Served, count: int, *arguments: str) -> subprocess.Popen[bytes]:
     """Begin a gate, and wait until so many servers were started."""
-    running = subprocess.Popen(
-        perfgate("check", "--base", "HEAD~1", "--config", "perfgate.toml", *arguments),
-        cwd=project.top,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment(PERFGATE_HISTORY=str(project.top.parent / "history")),
-    )
-    # another gate on this machine may have to end first
-    deadline = time.monotonic() + 300
+    running = project.begin("check", "--base", "HEAD~1", "--config", "perfgate.toml", *arguments)
     try:
-        while len(project.servers()) < count:
-            assert time.monotonic() < deadline
-            assert running.poll() is None
-            time.sleep(0.005)
+        until(lambda: len(project.servers()) >= count or running.poll() is not None)
+        assert running.poll() is None
     except BaseException:
         running.kill()
-        running.wait()
+        running.communicate()
         raise
     return running
 
@@ -180,7 +170,8 @@ def test_an_interruption_ends_servers(project: Served, number: signal.Signals) -
     project.write("perfgate.toml", project.config.replace('{port}" }', '{port}", per = "build" }'))
     running = started(project, 2)
     running.send_signal(number)
-    assert running.wait(timeout=60) == 128 + number
+    running.communicate(timeout=60)
+    assert running.returncode == 128 + number
     assert not any(map(runs, project.servers()))
 
 
@@ -195,13 +186,10 @@ def test_the_next_run_ends_what_a_killed_one_left(project: Served) -> None:
     )
     project.write("perfgate.toml", config.replace("python3 client.py {port} {output} ask", "sleep 600"))
     running = started(project, 1)
-    deadline = time.monotonic() + 60
-    while not list(project.notes.glob("daemon-*")):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: list(project.notes.glob("daemon-*")))
     time.sleep(0.2)
     running.kill()
-    running.wait()
+    running.communicate()
     left = [int(path.read_text()) for path in project.notes.iterdir()]
     assert len(left) == 3
     assert all(map(runs, left))
@@ -213,8 +201,7 @@ def test_the_next_run_ends_what_a_killed_one_left(project: Served) -> None:
 def test_ports_are_free_and_equally_long(project: Served) -> None:
     done = project.check("client.py {port} {output} ask", "port.py {output}", "--set", "plan.builds=1")
     assert (done.returncode, project.report()["failures"]) == (0, []), done.stderr
-    lines = (project.top / ".perfgate/measurements.jsonl").read_text().splitlines()
-    executions = [record for record in map(json.loads, lines) if record["type"] == "execution"]
+    executions = [record for record in map(json.loads, project.lines()) if record["type"] == "execution"]
     ports = [int(record["metrics"]["time"]["values"][0]) for record in executions]
     assert len(set(ports)) == 4
     assert {len(str(port)) for port in ports} == {5}

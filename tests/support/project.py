@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir
 from functools import cache
@@ -142,6 +143,18 @@ class Project:
             env=environment(**{**self.own(), **more}),
         )
 
+    def begin(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
+        """Start perfgate in a process of its own, whose outputs are pipes, and go on; more: environment variables."""
+        return subprocess.Popen(
+            perfgate(*arguments), cwd=self.top, env=environment(**{**self.own(), **more}), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def lines(self, folder: str = ".perfgate") -> list[str]:
+        """Read the lines of measurements that a run has written so far."""
+        file = self.top / folder / "measurements.jsonl"
+        return file.read_text().splitlines() if file.exists() else []
+
     def own(self) -> dict[str, str]:
         """Give the variables of a test's own history and lock: what is remembered of this machine is not for tests."""
         return {
@@ -159,6 +172,14 @@ class Project:
         file = self.top / ".perfgate/measurements.jsonl"
         records = [located.record for located in read(str(file), file.read_bytes()).records]
         return [(r.benchmark, r.side, r.build, r.execution) for r in records if isinstance(r, Execution)]
+
+
+def until(met: Callable[[], object], seconds: float = 60) -> None:
+    """Wait until a condition is met."""
+    deadline = time.monotonic() + seconds
+    while not met():
+        assert time.monotonic() < deadline, "no progress"
+        time.sleep(0.005)
 
 
 def written_down(top: Path, name: str = "HEAD") -> str | None:
