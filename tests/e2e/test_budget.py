@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from tests.support.project import CONFIG, SHELL_CONFIG, Project, environment, perfgate, until
+from tests.support.project import CONFIG, SHELL_CONFIG, Project, environment, perfgate, repository, speed, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -22,13 +22,7 @@ MORE = "(, and [0-9.]+ m?s more for first builds and proofs,)?"
 
 
 def project(folder: Path, config: str, setting: str = "true") -> Project:
-    made = Project(folder / "repo")
-    made.bench(1.0, **{"perfgate.toml": config, "setting": setting})
-    made.commit()
-    made.bench(1.0)
-    made.write("other", "")
-    made.commit()
-    return made
+    return repository(folder / "repo", {"perfgate.toml": config, "setting": setting, **speed(1.0)}, {"other": ""})
 
 
 def run(project: Project, *arguments: str, budget: str = "3s") -> subprocess.CompletedProcess[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from gate.store.memory import Sessions
 from tests.support.project import CONFIG as SHORT
-from tests.support.project import Project
+from tests.support.project import Project, repository, speed
 
 # What is learned of executions takes two of them.
 CONFIG = SHORT.replace("executions = 1", "executions = 2")
@@ -19,12 +19,8 @@ pytestmark = pytest.mark.endtoend
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Two commits on a path with spaces, of which the second changes nothing."""
-    made = Project(tmp_path / "a project, ünïcode")
-    made.bench(1.0, **{"perfgate.toml": CONFIG})
-    made.commit("base")
-    made.write("README", "only words")
-    made.commit("head")
-    return made
+    base = {"perfgate.toml": CONFIG, **speed(1.0)}
+    return repository(tmp_path / "a project, ünïcode", base, {"README": "only words"})
 
 
 def calibrated(project: Project, *arguments: str, builds: int) -> dict[str, Any]:

@@ -374,7 +374,7 @@ def test_secrets_do_not_reach_benchmarks_and_reports_hide_removed_values(project
 
 def test_hooks_do_not_run(project: Project) -> None:
     marker = project.top.parent / "hook ran"
-    for name in ("post-checkout", "post-index-change", "reference-transaction"):
+    for name in ("post-checkout", "post-index-change", "reference-transaction", "pre-commit"):
         hook = project.top / ".git/hooks" / name
         hook.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
         hook.chmod(0o755)

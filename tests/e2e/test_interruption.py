@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import CONFIG, Project, until
+from tests.support.project import CONFIG, Project, repository, speed, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -25,12 +25,7 @@ SLOW = (
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "repo")
-    made.bench(1.0, **{"perfgate.toml": SLOW, ".gitignore": "built\n"})
-    made.commit()
-    made.bench(1.2)
-    made.commit()
-    return made
+    return repository(tmp_path / "repo", {"perfgate.toml": SLOW, ".gitignore": "built\n", **speed(1.0)}, speed(1.2))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,7 +1,6 @@
 """Benchmarks that talk to a server or run beside a load, gated as a user would: real servers, real processes."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.process.groups import alive
 from tests.support.project import Project, until
 
 pytestmark = pytest.mark.endtoend
@@ -96,15 +96,6 @@ def project(tmp_path: Path) -> Served:
     return Served(tmp_path / "a project")
 
 
-def runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-        state = Path(f"/proc/{pid}/stat")
-        return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
-    except (ProcessLookupError, FileNotFoundError):
-        return False
-
-
 def test_a_slower_server_fails(project: Served) -> None:
     done = project.check()
     assert done.returncode == 1, done.stdout + done.stderr
@@ -112,7 +103,7 @@ def test_a_slower_server_fails(project: Served) -> None:
     assert 1.15 < finding["ratio"]["estimate"] < 1.25
     # one a side and execution, and of those that tell how short turns may be, once or twice; none is left
     assert len(project.servers()) - 2 * 5 * 2 in (4, 8)
-    assert not any(map(runs, project.servers()))
+    assert not any(alive(pid, None) for pid in project.servers())
 
 
 def test_a_server_per_build(project: Served) -> None:
@@ -120,7 +111,7 @@ def test_a_server_per_build(project: Served) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     # of each side another one before the first value
     assert len(project.servers()) == 2 * 5 + 2
-    assert not any(map(runs, project.servers()))
+    assert not any(alive(pid, None) for pid in project.servers())
 
 
 def test_a_server_that_crashes_is_an_error_with_its_log(project: Served) -> None:
@@ -146,7 +137,7 @@ def test_a_load_lives_beside_every_execution(project: Served) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     loads = [int(path.read_text()) for path in project.notes.glob("load-*")]
     assert len(loads) - 2 * 5 * 2 in (4, 8)
-    assert not any(map(runs, loads))
+    assert not any(alive(pid, None) for pid in loads)
     done = project.check("service =", 'load = { command = "true" }\nservice =', "--set", "plan.builds=1")
     assert done.returncode == 4
     assert project.report()["failures"][0]["status"] == "load ended before the benchmark: exit 0"
@@ -172,7 +163,7 @@ def test_an_interruption_ends_servers(project: Served, number: signal.Signals) -
     running.send_signal(number)
     running.communicate(timeout=60)
     assert running.returncode == 128 + number
-    assert not any(map(runs, project.servers()))
+    assert not any(alive(pid, None) for pid in project.servers())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="without /proc nobody is known again")
@@ -192,10 +183,10 @@ def test_the_next_run_ends_what_a_killed_one_left(project: Served) -> None:
     running.communicate()
     left = [int(path.read_text()) for path in project.notes.iterdir()]
     assert len(left) == 3
-    assert all(map(runs, left))
+    assert all(alive(pid, None) for pid in left)
     done = project.check("", "", "--set", "plan.builds=1")
     assert (done.returncode, project.report()["failures"]) == (0, []), done.stdout + done.stderr
-    assert not any(map(runs, left))
+    assert not any(alive(pid, None) for pid in left)
 
 
 def test_ports_are_free_and_equally_long(project: Served) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import CONFIG, Project, until
+from tests.support.project import CONFIG, Project, repository, speed, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -21,12 +21,8 @@ HOLD = (
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "repo")
-    made.bench(1.0, **{"perfgate.toml": CONFIG.replace("builds = 5", "builds = 2")})
-    made.commit()
-    made.bench(1.0, other="")
-    made.commit()
-    return made
+    config = CONFIG.replace("builds = 5", "builds = 2")
+    return repository(tmp_path / "repo", {"perfgate.toml": config, **speed(1.0)}, {"other": ""})
 
 
 @contextmanager

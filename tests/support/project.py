@@ -112,14 +112,12 @@ class Project:
 
     def bench(self, speed: float, **more: str) -> None:
         """Set the speed of the benchmark in the working tree; more: other files."""
-        self.write("bench.py", BENCH.replace("SPEED", str(speed)))
-        for name, text in more.items():
+        for name, text in ({"bench.py": BENCH.replace("SPEED", str(speed))} | more).items():
             self.write(name, text)
 
     def quick(self, speed: float, **more: str) -> None:
         """Do the same with bench.sh, for SHELL_CONFIG."""
-        self.write("bench.sh", SHELL_BENCH.replace("SPEED", str(speed)))
-        for name, text in more.items():
+        for name, text in ({"bench.sh": SHELL_BENCH.replace("SPEED", str(speed))} | more).items():
             self.write(name, text)
 
     def commit(self, message: str = "change") -> str:
@@ -260,11 +258,26 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **more}
 
 
+def speed(factor: float) -> dict[str, str]:
+    """Give bench.py of a speed."""
+    return {"bench.py": BENCH.replace("SPEED", str(factor))}
+
+
+def quick(factor: float) -> dict[str, str]:
+    """Give bench.sh of a speed, for SHELL_CONFIG."""
+    return {"bench.sh": SHELL_BENCH.replace("SPEED", str(factor))}
+
+
+def repository(top: Path, *commits: Mapping[str, str]) -> Project:
+    """Make a project of a commit for each of these sets of files, at a path that does not exist yet."""
+    made = Project(top)
+    for files in commits:
+        for name, text in files.items():
+            made.write(name, text)
+        made.commit()
+    return made
+
+
 def small_project(top: Path) -> Project:
     """Make a project of two commits that is measured in a moment."""
-    made = Project(top)
-    made.quick(1.0, **{"perfgate.toml": FEW})
-    made.commit()
-    made.quick(1.01)
-    made.commit()
-    return made
+    return repository(top, {"perfgate.toml": FEW, **quick(1.0)}, quick(1.01))
