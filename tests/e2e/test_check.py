@@ -307,13 +307,16 @@ def test_dry_run_names_what_differs_between_the_sides_and_what_runs_beside(proje
     assert lines[-1].startswith("in all: 4 to 8 builds, 324 to 648 starts, ")
 
 
-def test_past_runs_are_kept(project: Project) -> None:
+def test_past_runs_are_kept_and_what_perfgate_writes_is_no_change_of_heads(project: Project) -> None:
     quick = ("check", "--quiet", "--set", "plan.builds=1", "--set", "plan.executions=1")
-    for _ in range(3):
-        project.perfgate(*quick)
-    past = list((project.top / ".perfgate/runs").iterdir())
-    assert len(past) == 2
-    assert all((folder / "report.json").exists() for folder in past)
+    (project.top / "mine").mkdir()
+    base = project.git("rev-parse", "HEAD~1")
+    for folder, arguments in ((".perfgate", ()), ("mine", ("--json", "report.json", "--out", "mine"))) * 2:
+        project.perfgate(*quick, *arguments)
+        run = json.loads((project.top / folder / "report.json").read_text())["run"]
+        assert (run["base"]["sha"], run["head"]["dirty"]) == (base, False)
+    (past,) = (project.top / ".perfgate/runs").iterdir()
+    assert (past / "report.json").exists()
 
 
 def test_measure_then_decide_then_report(project: Project) -> None:
@@ -446,18 +449,6 @@ def test_the_budget_ends_measuring_between_rounds(project: Project) -> None:
     (finding,) = found["findings"]
     assert [finding[side]["counts"]["build"] for side in ("base", "head")] == [rounds["done"]] * 2
     assert len(project.executions()) >= rounds["done"] * 2
-
-
-def test_what_perfgate_writes_is_no_change_of_heads(project: Project) -> None:
-    quick = ("check", "--quiet", "--set", "plan.builds=1", "--set", "plan.executions=1")
-    (project.top / "mine").mkdir()
-    project.perfgate(*quick, "--json", "report.json", "--out", "mine")
-    base = project.git("rev-parse", "HEAD~1")
-    for arguments in ((), ("--json", "report.json", "--out", "mine")):
-        project.perfgate(*quick, *arguments)
-        folder = project.top / ("mine" if arguments else ".perfgate")
-        run = json.loads((folder / "report.json").read_text())["run"]
-        assert (run["base"]["sha"], run["head"]["dirty"]) == (base, False)
 
 
 @pytest.mark.parametrize(

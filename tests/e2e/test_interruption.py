@@ -35,7 +35,7 @@ def test_an_interruption_keeps_what_was_measured_and_cleans_up(
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     running = project.begin("check", TMPDIR=str(scratch))
-    until(lambda: len(project.lines()) >= 10, 120)
+    until(lambda: len(project.lines()) >= 10)
     running.send_signal(number)
     _, err = running.communicate(timeout=60)
     assert running.returncode == 128 + number
@@ -57,7 +57,7 @@ def test_kill_9_at_random_moments_loses_no_execution(project: Project, tmp_path:
     kept: list[str] = []
     kills = 0
     running = project.begin("check", "--seed", "5", TMPDIR=str(scratch))
-    until(lambda: len(project.lines()) >= 1, 120)
+    until(lambda: len(project.lines()) >= 1)
     for _ in range(12):
         time.sleep(rng.uniform(0.1, 1.2))
         running.kill()
@@ -86,7 +86,7 @@ def test_kill_9_at_random_moments_loses_no_execution(project: Project, tmp_path:
 
 def test_a_torn_line_is_cut_off_on_resume(project: Project) -> None:
     running = project.begin("check")
-    until(lambda: len(project.lines()) >= 8, 120)
+    until(lambda: len(project.lines()) >= 8)
     running.kill()
     running.communicate()
     file = project.top / ".perfgate/measurements.jsonl"
@@ -152,7 +152,7 @@ def test_two_gates_never_measure_at_once(project: Project, tmp_path: Path) -> No
     other.commit()
     other.bench(1.3)
     first = project.begin("check")
-    until(lambda: len(project.lines()) >= 3, 120)
+    until(lambda: len(project.lines()) >= 3)
     second = other.begin("check")
     assert second.stderr is not None
     said = ""
@@ -170,7 +170,7 @@ def test_two_gates_never_measure_at_once(project: Project, tmp_path: Path) -> No
 
 def test_a_gate_that_waited_for_another_in_the_same_checkout_keeps_both_runs(project: Project) -> None:
     first = project.begin("check")
-    until(lambda: len(project.lines()) >= 3, 120)
+    until(lambda: len(project.lines()) >= 3)
     second, third = project.begin("check"), project.begin("check", "--resume", "--set", "plan.builds=5")
     codes = [running.wait(timeout=300) for running in (first, second)]
     errors = [running.communicate()[1] for running in (first, second, third)]
@@ -252,7 +252,7 @@ def test_resume_does_not_mix_hyperfine_with_its_stand_in(
     (fake / "hyperfine").write_text("#!/bin/sh\necho hyperfine 1.99.0\n")
     (fake / "hyperfine").chmod(0o755)
     running = project.begin("check", "--base", "HEAD", PATH=str(without))
-    until(lambda: len(project.lines()) >= 6, 120)
+    until(lambda: len(project.lines()) >= 6)
     running.kill()
     running.communicate()
     done = project.perfgate("check", "--base", "HEAD", "--resume", PATH=f"{fake}:{without}")

@@ -68,7 +68,9 @@ def measure(project: Project, *arguments: str, **more: str) -> subprocess.Comple
 def started(project: Project, scratch: Path, *arguments: str) -> subprocess.Popen[str]:
     scratch.mkdir(exist_ok=True)
     variables = {"NOTES": str(notes(project)), "TMPDIR": str(scratch)}
-    return project.begin("measure", "--config", "perfgate.toml", "--base", "HEAD~1", *arguments, **variables)
+    return project.begin(
+        "measure", "--config", "perfgate.toml", "--base", "HEAD~1", *arguments, heard=False, **variables
+    )
 
 
 def begin_again(project: Project) -> None:

@@ -145,7 +145,7 @@ def test_a_load_lives_beside_every_execution(project: Served) -> None:
 
 def started(project: Served, count: int, *arguments: str) -> subprocess.Popen[bytes]:
     """Begin a gate, and wait until so many servers were started."""
-    running = project.begin("check", "--base", "HEAD~1", "--config", "perfgate.toml", *arguments)
+    running = project.begin("check", "--base", "HEAD~1", "--config", "perfgate.toml", *arguments, heard=False)
     try:
         until(lambda: len(project.servers()) >= count or running.poll() is not None)
         assert running.poll() is None

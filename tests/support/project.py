@@ -141,12 +141,14 @@ class Project:
             env=environment(**{**self.own(), **more}),
         )
 
-    def begin(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
-        """Start perfgate in a process of its own, whose outputs are pipes, and go on; more: environment variables."""
-        return subprocess.Popen(
-            perfgate(*arguments), cwd=self.top, env=environment(**{**self.own(), **more}), text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+    def begin(self, *arguments: str, heard: bool = True, **more: str) -> subprocess.Popen[str]:
+        """Start perfgate in a process of its own and go on; more: environment variables.
+
+        heard: its outputs are pipes, which what outlives it may hold open.
+        """
+        to = subprocess.PIPE if heard else subprocess.DEVNULL
+        env = environment(**{**self.own(), **more})
+        return subprocess.Popen(perfgate(*arguments), cwd=self.top, env=env, text=True, stdout=to, stderr=to)
 
     def lines(self, folder: str = ".perfgate") -> list[str]:
         """Read the lines of measurements that a run has written so far."""
@@ -172,7 +174,7 @@ class Project:
         return [(r.benchmark, r.side, r.build, r.execution) for r in records if isinstance(r, Execution)]
 
 
-def until(met: Callable[[], object], seconds: float = 60) -> None:
+def until(met: Callable[[], object], seconds: float = 300) -> None:
     """Wait until a condition is met."""
     deadline = time.monotonic() + seconds
     while not met():
