@@ -1,14 +1,11 @@
 """A bisection as a user meets it: real builds in C, a signal in the middle, --resume to the culprit."""
 
 import json
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.support.project import Project, environment, perfgate
+from tests.support.project import Project, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -59,23 +56,11 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_a_search_goes_on_after_a_signal_and_finds_the_commit(project: Project) -> None:
-    command = perfgate("bisect", "--good", f"main~{COMMITS}", "--bad", "main", "--seed", "1")
     folder = project.top / ".perfgate/bisect"
-    process = subprocess.Popen(
-        command,
-        cwd=project.top,
-        env=environment(**project.own()),
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    deadline = time.monotonic() + 300
+    process = project.begin("bisect", "--good", f"main~{COMMITS}", "--bad", "main", "--seed", "1")
     journal = folder / "bisect.jsonl"
-    while time.monotonic() < deadline and process.poll() is None:
-        if journal.exists() and journal.read_bytes().count(b'"visit"') >= 2:
-            process.send_signal(signal.SIGTERM)
-            break
-        time.sleep(0.05)
+    until(lambda: journal.exists() and journal.read_bytes().count(b'"visit"') >= 2)
+    process.terminate()
     _, said = process.communicate(timeout=120)
     assert process.returncode == 143, said
     assert "to continue, add --resume" in said

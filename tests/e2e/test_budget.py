@@ -3,14 +3,13 @@
 import json
 import re
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from tests.support.project import CONFIG, SHELL_CONFIG, Project, environment, perfgate
+from tests.support.project import CONFIG, SHELL_CONFIG, Project, environment, perfgate, repository, speed, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -23,13 +22,7 @@ MORE = "(, and [0-9.]+ m?s more for first builds and proofs,)?"
 
 
 def project(folder: Path, config: str, setting: str = "true") -> Project:
-    made = Project(folder / "repo")
-    made.bench(1.0, **{"perfgate.toml": config, "setting": setting})
-    made.commit()
-    made.bench(1.0)
-    made.write("other", "")
-    made.commit()
-    return made
+    return repository(folder / "repo", {"perfgate.toml": config, "setting": setting, **speed(1.0)}, {"other": ""})
 
 
 def run(project: Project, *arguments: str, budget: str = "3s") -> subprocess.CompletedProcess[str]:
@@ -216,15 +209,9 @@ def test_what_an_interrupted_run_has_used_is_gone(tmp_path: Path) -> None:
     # one that is over is noticed long before the next one is
     slow = QUICK.replace("python3 bench.py", "sleep 1; python3 bench.py")
     made = project(tmp_path, slow + '[build]\ncommand = "sleep 1"\n')
-    running = subprocess.Popen(
-        perfgate("check", "--set", "plan.budget=2m"), cwd=made.top, env=environment(**made.own()),
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    running = made.begin("check", "--set", "plan.budget=2m", heard=False)
     file = made.top / ".perfgate/measurements.jsonl"
-    deadline = time.monotonic() + 60
-    while not (file.exists() and '"type":"execution"' in file.read_text()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: any('"type":"execution"' in line for line in made.lines()))
     running.kill()
     running.communicate()
     # as if set-up had taken all of it

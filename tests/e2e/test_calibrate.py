@@ -8,7 +8,7 @@ import pytest
 
 from gate.store.memory import Sessions
 from tests.support.project import CONFIG as SHORT
-from tests.support.project import Project
+from tests.support.project import Project, repository, speed
 
 # What is learned of executions takes two of them.
 CONFIG = SHORT.replace("executions = 1", "executions = 2")
@@ -19,12 +19,8 @@ pytestmark = pytest.mark.endtoend
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Two commits on a path with spaces, of which the second changes nothing."""
-    made = Project(tmp_path / "a project, ünïcode")
-    made.bench(1.0, **{"perfgate.toml": CONFIG})
-    made.commit("base")
-    made.write("README", "only words")
-    made.commit("head")
-    return made
+    base = {"perfgate.toml": CONFIG, **speed(1.0)}
+    return repository(tmp_path / "a project, ünïcode", base, {"README": "only words"})
 
 
 def calibrated(project: Project, *arguments: str, builds: int) -> dict[str, Any]:
@@ -69,31 +65,6 @@ def test_calibrating_again_is_another_session(project: Project, tmp_path: Path) 
     assert [s["sessions"] for s in sessions] == [1, 2]
     # the earlier run's measurements are kept beside the last one's
     assert [p.name for p in (project.top / ".perfgate/calibration/runs").iterdir()] == [sessions[0]["session"]]
-
-
-def test_a_change_of_the_command_is_named(project: Project, tmp_path: Path) -> None:
-    history = str(tmp_path / "h")
-    calibrated(project, "--history", history, builds=3)
-    project.write("perfgate.toml", CONFIG.replace("python3 bench.py", "python3 ./bench.py"))
-    project.commit()
-    project.write("README", "more words")
-    project.commit()
-    done = project.perfgate("check", PERFGATE_HISTORY=history)
-    assert done.returncode == 0, done.stderr
-    (warning,) = [w["text"] for w in project.report()["warnings"] if w["kind"] == "memory-of-other-setup"]
-    assert "its command was `python3 bench.py {output}`, is `python3 ./bench.py {output}`" in warning
-    assert project.report()["findings"][0]["memory"] is None
-
-
-def test_a_broken_history_never_fails_a_check(project: Project, tmp_path: Path) -> None:
-    (tmp_path / "h").write_text("junk" * 100)
-    done = project.perfgate("check", PERFGATE_HISTORY=str(tmp_path / "h"))
-    assert done.returncode == 0, done.stderr
-    (warning,) = [w["text"] for w in project.report()["warnings"] if w["kind"] == "history-unusable"]
-    assert "is a file, and a history is a folder" in warning
-    done = project.perfgate("calibrate", PERFGATE_HISTORY=str(tmp_path / "h"))
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(

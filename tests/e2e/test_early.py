@@ -1,15 +1,12 @@
 """Early stopping as a user meets it: real builds and executions, looks between rounds, --resume in the middle."""
 
 import json
-import signal
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.project import BENCH, Project, environment, perfgate
+from tests.support.project import BENCH, Project, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -47,7 +44,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def lines(project: Project) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (project.top / ".perfgate/measurements.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in project.lines()]
 
 
 def rounds_of(project: Project, name: str) -> int:
@@ -119,16 +116,10 @@ def test_a_killed_check_resumes_to_the_same_looks_and_verdicts(project: Project)
     assert whole.returncode == 1, whole.stderr
     expected = [line for line in lines(project) if line["type"] == "look"]
     for wait in (3, 5):
-        process = subprocess.Popen(
-            perfgate("check", "--seed", "5"), cwd=project.top, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            env=environment(PERFGATE_HISTORY=str(project.top.parent / "history")), start_new_session=True,
-        )  # fmt: skip
-        until = time.monotonic() + 60
-        file = project.top / ".perfgate/measurements.jsonl"
-        while time.monotonic() < until and (not file.exists() or file.read_text().count('"type":"look"') < wait):
-            time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        process = project.begin("check", "--seed", "5", heard=False)
+        until(lambda wait=wait: sum('"type":"look"' in line for line in project.lines()) >= wait)
+        process.kill()
+        process.communicate()
         resumed = project.perfgate("check", "--resume")
         assert resumed.returncode == 1, resumed.stderr
         assert [line for line in lines(project) if line["type"] == "look"] == expected

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import CONFIG, Project, environment, perfgate
+from tests.support.project import CONFIG, Project, repository, speed, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -25,35 +25,7 @@ SLOW = (
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "repo")
-    made.bench(1.0, **{"perfgate.toml": SLOW, ".gitignore": "built\n"})
-    made.commit()
-    made.bench(1.2)
-    made.commit()
-    return made
-
-
-def start(project: Project, *arguments: str, **more: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        perfgate("check", *arguments),
-        cwd=project.top,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(**{**project.own(), **more}),
-    )
-
-
-def lines(project: Project) -> list[str]:
-    file = project.top / ".perfgate/measurements.jsonl"
-    return file.read_text().splitlines() if file.exists() else []
-
-
-def wait_for(project: Project, count: int) -> None:
-    deadline = time.monotonic() + 120
-    while len(lines(project)) < count:
-        assert time.monotonic() < deadline, "no progress"
-        time.sleep(0.02)
+    return repository(tmp_path / "repo", {"perfgate.toml": SLOW, ".gitignore": "built\n", **speed(1.0)}, speed(1.2))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -62,8 +34,8 @@ def test_an_interruption_keeps_what_was_measured_and_cleans_up(
 ) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    running = start(project, TMPDIR=str(scratch))
-    wait_for(project, 10)
+    running = project.begin("check", TMPDIR=str(scratch))
+    until(lambda: len(project.lines()) >= 10)
     running.send_signal(number)
     _, err = running.communicate(timeout=60)
     assert running.returncode == 128 + number
@@ -72,10 +44,10 @@ def test_an_interruption_keeps_what_was_measured_and_cleans_up(
     assert "Traceback" not in err
     assert list(scratch.iterdir()) == []
     assert project.git("worktree", "list", "--porcelain").count("worktree ") == 1
-    kept = lines(project)
+    kept = project.lines()
     done = project.perfgate("check", "--resume")
     assert done.returncode == 1, done.stderr
-    assert lines(project)[: len(kept)] == kept
+    assert project.lines()[: len(kept)] == kept
 
 
 def test_kill_9_at_random_moments_loses_no_execution(project: Project, tmp_path: Path) -> None:
@@ -84,8 +56,8 @@ def test_kill_9_at_random_moments_loses_no_execution(project: Project, tmp_path:
     scratch.mkdir()
     kept: list[str] = []
     kills = 0
-    running = start(project, "--seed", "5", TMPDIR=str(scratch))
-    wait_for(project, 1)
+    running = project.begin("check", "--seed", "5", TMPDIR=str(scratch))
+    until(lambda: len(project.lines()) >= 1)
     for _ in range(12):
         time.sleep(rng.uniform(0.1, 1.2))
         running.kill()
@@ -98,23 +70,23 @@ def test_kill_9_at_random_moments_loses_no_execution(project: Project, tmp_path:
         whole = now[: now.rfind("\n") + 1].splitlines()
         assert whole[: len(kept)] == kept
         kept = whole
-        running = start(project, "--resume", TMPDIR=str(scratch))
+        running = project.begin("check", "--resume", TMPDIR=str(scratch))
     running.communicate(timeout=300)
     assert kills >= 3
     assert running.returncode == 1
-    assert lines(project)[: len(kept)] == kept
+    assert project.lines()[: len(kept)] == kept
     executions = project.executions()
     assert sorted(executions) == [("bench", s, b, e) for s in ("base", "head") for b in range(5) for e in range(3)]
     # the schedule is that of a run that nobody interrupted
-    orders = [json.loads(line)["order"] for line in lines(project) if '"type":"execution"' in line]
+    orders = [json.loads(line)["order"] for line in project.lines() if '"type":"execution"' in line]
     assert orders == sorted(orders)
     assert list(scratch.iterdir()) == []
     assert project.git("worktree", "list", "--porcelain").count("worktree ") == 1
 
 
 def test_a_torn_line_is_cut_off_on_resume(project: Project) -> None:
-    running = start(project)
-    wait_for(project, 8)
+    running = project.begin("check")
+    until(lambda: len(project.lines()) >= 8)
     running.kill()
     running.communicate()
     file = project.top / ".perfgate/measurements.jsonl"
@@ -179,9 +151,9 @@ def test_two_gates_never_measure_at_once(project: Project, tmp_path: Path) -> No
     other.bench(1.0, **{"perfgate.toml": SLOW})
     other.commit()
     other.bench(1.3)
-    first = start(project)
-    wait_for(project, 3)
-    second = start(other)
+    first = project.begin("check")
+    until(lambda: len(project.lines()) >= 3)
+    second = other.begin("check")
     assert second.stderr is not None
     said = ""
     while "waiting for process" not in said:
@@ -190,16 +162,16 @@ def test_two_gates_never_measure_at_once(project: Project, tmp_path: Path) -> No
         said += line
     assert f"waiting for process {first.pid} (user " in said
     assert f"in {project.top}; for at most 15 min (until " in said
-    assert lines(other) == []
+    assert other.lines() == []
     assert (first.wait(timeout=120), second.wait(timeout=120)) == (1, 1)
     for process in (first, second):
         process.communicate()
 
 
 def test_a_gate_that_waited_for_another_in_the_same_checkout_keeps_both_runs(project: Project) -> None:
-    first = start(project)
-    wait_for(project, 3)
-    second, third = start(project), start(project, "--resume", "--set", "plan.builds=5")
+    first = project.begin("check")
+    until(lambda: len(project.lines()) >= 3)
+    second, third = project.begin("check"), project.begin("check", "--resume", "--set", "plan.builds=5")
     codes = [running.wait(timeout=300) for running in (first, second)]
     errors = [running.communicate()[1] for running in (first, second, third)]
     assert codes == [1, 1], errors
@@ -223,11 +195,8 @@ def test_what_a_killed_run_was_executing_is_ended_by_the_next(project: Project, 
     config = (project.top / "perfgate.toml").read_text()
     project.write("perfgate.toml", config.replace("[build]\n", f'[build]\nwrite = ["{notes}"]\n'))
     project.write("bench.py", f"import os, time\nopen({str(marker)!r}, 'w').write(str(os.getpid()))\ntime.sleep(300)\n")
-    running = start(project)
-    deadline = time.monotonic() + 60
-    while not (marker.exists() and marker.read_text()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    running = project.begin("check")
+    until(lambda: marker.exists() and marker.read_text())
     orphan = int(marker.read_text())
     running.kill()
     running.communicate()
@@ -246,11 +215,9 @@ def test_a_termination_during_checkout_leaves_no_tree(project: Project, tmp_path
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     for _ in range(4):
-        running = start(project, TMPDIR=str(scratch))
-        deadline = time.monotonic() + 60
+        running = project.begin("check", TMPDIR=str(scratch))
         # os.walk passes over what has gone or got another name meanwhile
         while not any("many" in folders for _, folders, _ in os.walk(scratch)) and running.poll() is None:
-            assert time.monotonic() < deadline
             time.sleep(0.002)
         running.terminate()
         _, err = running.communicate(timeout=60)
@@ -284,8 +251,8 @@ def test_resume_does_not_mix_hyperfine_with_its_stand_in(
     fake.mkdir()
     (fake / "hyperfine").write_text("#!/bin/sh\necho hyperfine 1.99.0\n")
     (fake / "hyperfine").chmod(0o755)
-    running = start(project, "--base", "HEAD", PATH=str(without))
-    wait_for(project, 6)
+    running = project.begin("check", "--base", "HEAD", PATH=str(without))
+    until(lambda: len(project.lines()) >= 6)
     running.kill()
     running.communicate()
     done = project.perfgate("check", "--base", "HEAD", "--resume", PATH=f"{fake}:{without}")

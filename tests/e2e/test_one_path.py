@@ -3,14 +3,13 @@
 import json
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from harness.process.groups import alive
 from harness.sandbox.sandbox import namespaces
-from tests.support.project import Project, environment, perfgate
+from tests.support.project import Project, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -68,11 +67,9 @@ def measure(project: Project, *arguments: str, **more: str) -> subprocess.Comple
 
 def started(project: Project, scratch: Path, *arguments: str) -> subprocess.Popen[str]:
     scratch.mkdir(exist_ok=True)
-    return subprocess.Popen(
-        perfgate("measure", "--config", "perfgate.toml", "--base", "HEAD~1", *arguments),
-        cwd=project.top,
-        env=environment(**{**project.own(), "NOTES": str(notes(project)), "TMPDIR": str(scratch)}),
-        text=True,
+    variables = {"NOTES": str(notes(project)), "TMPDIR": str(scratch)}
+    return project.begin(
+        "measure", "--config", "perfgate.toml", "--base", "HEAD~1", *arguments, heard=False, **variables
     )
 
 
@@ -88,13 +85,12 @@ def begin_again(project: Project) -> None:
 
 def both_build(project: Project) -> list[int]:
     """Wait until both first builds run; return their processes."""
-    deadline = time.monotonic() + 60
-    while True:
-        texts = [path.read_text().strip() for path in notes(project).glob("build-*-0")]
-        if len(texts) == 2 and all(texts):
-            return [int(text) for text in texts]
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+
+    def pids() -> list[int]:
+        return [int(text) for path in notes(project).glob("build-*-0") if (text := path.read_text().strip())]
+
+    until(lambda: len(pids()) == 2)
+    return pids()
 
 
 def test_all_is_built_and_executed_at_one_path(project: Project) -> None:
@@ -134,7 +130,7 @@ def test_kept_trees_have_the_names_of_their_sides(project: Project, tmp_path: Pa
     configure(project, run="[ $PERFGATE_SIDE = base ] || exit 3")
     done = measure(project, "--keep", TMPDIR=str(tmp_path / "scratch"))
     assert done.returncode == 4, done.stderr
-    records = map(json.loads, (project.top / ".perfgate/measurements.jsonl").read_text().splitlines())
+    records = map(json.loads, project.lines())
     (failure,) = [record for record in records if record["type"] == "failure"]
     tree = Path(failure["directory"])
     assert (tree / "built").read_text() == "2"
@@ -154,7 +150,8 @@ def test_what_is_interrupted_while_both_are_built(project: Project, tmp_path: Pa
         pids = both_build(project)
     finally:
         running.send_signal(number)
-    assert running.wait(timeout=60) == (-number if number == signal.SIGKILL else 128 + number)
+    running.communicate(timeout=60)
+    assert running.returncode == (-number if number == signal.SIGKILL else 128 + number)
     if number == signal.SIGKILL:
         assert all(alive(pid, None) for pid in pids)
     (notes(project) / "go").touch()

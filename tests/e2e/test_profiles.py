@@ -13,7 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from gate.run.profiling import profile_run
-from tests.support.project import Project, environment
+from tests.support.project import Project, environment, repository
 
 pytestmark = pytest.mark.endtoend
 PATH = os.environ["PATH"]
@@ -131,15 +131,6 @@ def worst(lines: list[dict[str, Any]]) -> str:
     return max(own, key=lambda name: own[name])
 
 
-def project_of(tmp_path: Path, base: dict[str, str], head: dict[str, str]) -> Project:
-    project = Project(tmp_path / "a project")
-    for files in (base, head):
-        for name, text in files.items():
-            project.write(name, text)
-        project.commit()
-    return project
-
-
 @absent("gcc", "valgrind", "addr2line")
 def test_a_c_function_that_was_inlined_is_named(tmp_path: Path) -> None:
     config = f'{GATE}[build]\ncommand = "gcc -g -O2 app.c -o app"\n[[benchmark]]\nname = "app"\ncommand = ["./app"]\n'
@@ -148,7 +139,7 @@ def test_a_c_function_that_was_inlined_is_named(tmp_path: Path) -> None:
         "app.c": C.replace("MIXES", "3"),
         ".gitignore": "app",
     }
-    lines = checked(project_of(tmp_path, base, {"app.c": C.replace("MIXES", "7")}))
+    lines = checked(repository(tmp_path / "a project", base, {"app.c": C.replace("MIXES", "7")}))
     assert worst(lines) == "mixed"
     assert {line["profiler"] for line in lines} == {"callgrind"}
     assert all(line["approximate"] and line["tool"].startswith("valgrind 3.") for line in lines)
@@ -164,7 +155,7 @@ def test_a_function_of_go_is_named_by_its_own_benchmark(tmp_path: Path, monkeypa
         "go.mod": "module example.com/words\n\ngo 1.21\n", ".gitignore": "w.test",
         "words.go": GO.replace("ROUNDS", "1"), "words_test.go": GO_TEST,
     }  # fmt: skip
-    project = project_of(tmp_path, base, {"words.go": GO.replace("ROUNDS", "6")})
+    project = repository(tmp_path / "a project", base, {"words.go": GO.replace("ROUNDS", "6")})
     lines = profiled(project, "go/BenchmarkSum/some_words", monkeypatch)
     assert worst(lines) == "example.com/words.Hash"
     assert {line["benchmark"] for line in lines} == {"go/BenchmarkSum/some_words"}
@@ -176,7 +167,7 @@ def test_a_function_of_python_is_named_by_its_own_test(tmp_path: Path, monkeypat
     command = json.dumps([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "bench_py.py"])
     config = f'{GATE}[[benchmark]]\nname = "py"\ninstrument = "pytest-benchmark"\ncommand = {command}\n'
     base = {"perfgate.toml": config, "bench_py.py": PYTEST.replace("WORK", "300")}
-    project = project_of(tmp_path, base, {"bench_py.py": PYTEST.replace("WORK", "3000")})
+    project = repository(tmp_path / "a project", base, {"bench_py.py": PYTEST.replace("WORK", "3000")})
     lines = profiled(project, "py/bench_py.py::test_work", monkeypatch)
     assert worst(lines) == "culprit"
     assert {line["benchmark"] for line in lines} == {"py/bench_py.py::test_work"}
@@ -194,7 +185,7 @@ def test_a_program_of_go_is_sampled_by_perf(tmp_path: Path, monkeypatch: pytest.
     config = f'{GATE}[build]\ncommand = "go build -o app ."\n[[benchmark]]\nname = "app"\ncommand = ["./app"]\n'
     go_mod = "module example.com/words\n\ngo 1.21\n"
     base = {"perfgate.toml": config, "go.mod": go_mod, ".gitignore": "app", "main.go": main}
-    project = project_of(tmp_path, base, {"main.go": main.replace("k < 1;", "k < 6;")})
+    project = repository(tmp_path / "a project", base, {"main.go": main.replace("k < 1;", "k < 6;")})
     lines = profiled(project, "app", monkeypatch)
     if [line.get("kind") for line in lines] == ["no-profiler"]:
         pytest.skip(f"perf samples nothing here: {lines[0]['detail']}")

@@ -1,7 +1,6 @@
 """Benchmarks that talk to a server or run beside a load, gated as a user would: real servers, real processes."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -11,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import Project, environment, perfgate
+from harness.process.groups import alive
+from tests.support.project import Project, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -96,15 +96,6 @@ def project(tmp_path: Path) -> Served:
     return Served(tmp_path / "a project")
 
 
-def runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-        state = Path(f"/proc/{pid}/stat")
-        return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
-    except (ProcessLookupError, FileNotFoundError):
-        return False
-
-
 def test_a_slower_server_fails(project: Served) -> None:
     done = project.check()
     assert done.returncode == 1, done.stdout + done.stderr
@@ -112,7 +103,7 @@ def test_a_slower_server_fails(project: Served) -> None:
     assert 1.15 < finding["ratio"]["estimate"] < 1.25
     # one a side and execution, and of those that tell how short turns may be, once or twice; none is left
     assert len(project.servers()) - 2 * 5 * 2 in (4, 8)
-    assert not any(map(runs, project.servers()))
+    assert not any(alive(pid, None) for pid in project.servers())
 
 
 def test_a_server_per_build(project: Served) -> None:
@@ -120,7 +111,7 @@ def test_a_server_per_build(project: Served) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     # of each side another one before the first value
     assert len(project.servers()) == 2 * 5 + 2
-    assert not any(map(runs, project.servers()))
+    assert not any(alive(pid, None) for pid in project.servers())
 
 
 def test_a_server_that_crashes_is_an_error_with_its_log(project: Served) -> None:
@@ -146,7 +137,7 @@ def test_a_load_lives_beside_every_execution(project: Served) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     loads = [int(path.read_text()) for path in project.notes.glob("load-*")]
     assert len(loads) - 2 * 5 * 2 in (4, 8)
-    assert not any(map(runs, loads))
+    assert not any(alive(pid, None) for pid in loads)
     done = project.check("service =", 'load = { command = "true" }\nservice =', "--set", "plan.builds=1")
     assert done.returncode == 4
     assert project.report()["failures"][0]["status"] == "load ended before the benchmark: exit 0"
@@ -154,23 +145,13 @@ def test_a_load_lives_beside_every_execution(project: Served) -> None:
 
 def started(project: Served, count: int, *arguments: str) -> subprocess.Popen[bytes]:
     """Begin a gate, and wait until so many servers were started."""
-    running = subprocess.Popen(
-        perfgate("check", "--base", "HEAD~1", "--config", "perfgate.toml", *arguments),
-        cwd=project.top,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment(PERFGATE_HISTORY=str(project.top.parent / "history")),
-    )
-    # another gate on this machine may have to end first
-    deadline = time.monotonic() + 300
+    running = project.begin("check", "--base", "HEAD~1", "--config", "perfgate.toml", *arguments, heard=False)
     try:
-        while len(project.servers()) < count:
-            assert time.monotonic() < deadline
-            assert running.poll() is None
-            time.sleep(0.005)
+        until(lambda: len(project.servers()) >= count or running.poll() is not None)
+        assert running.poll() is None
     except BaseException:
         running.kill()
-        running.wait()
+        running.communicate()
         raise
     return running
 
@@ -180,8 +161,9 @@ def test_an_interruption_ends_servers(project: Served, number: signal.Signals) -
     project.write("perfgate.toml", project.config.replace('{port}" }', '{port}", per = "build" }'))
     running = started(project, 2)
     running.send_signal(number)
-    assert running.wait(timeout=60) == 128 + number
-    assert not any(map(runs, project.servers()))
+    running.communicate(timeout=60)
+    assert running.returncode == 128 + number
+    assert not any(alive(pid, None) for pid in project.servers())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="without /proc nobody is known again")
@@ -195,26 +177,22 @@ def test_the_next_run_ends_what_a_killed_one_left(project: Served) -> None:
     )
     project.write("perfgate.toml", config.replace("python3 client.py {port} {output} ask", "sleep 600"))
     running = started(project, 1)
-    deadline = time.monotonic() + 60
-    while not list(project.notes.glob("daemon-*")):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: list(project.notes.glob("daemon-*")))
     time.sleep(0.2)
     running.kill()
-    running.wait()
+    running.communicate()
     left = [int(path.read_text()) for path in project.notes.iterdir()]
     assert len(left) == 3
-    assert all(map(runs, left))
+    assert all(alive(pid, None) for pid in left)
     done = project.check("", "", "--set", "plan.builds=1")
     assert (done.returncode, project.report()["failures"]) == (0, []), done.stdout + done.stderr
-    assert not any(map(runs, left))
+    assert not any(alive(pid, None) for pid in left)
 
 
 def test_ports_are_free_and_equally_long(project: Served) -> None:
     done = project.check("client.py {port} {output} ask", "port.py {output}", "--set", "plan.builds=1")
     assert (done.returncode, project.report()["failures"]) == (0, []), done.stderr
-    lines = (project.top / ".perfgate/measurements.jsonl").read_text().splitlines()
-    executions = [record for record in map(json.loads, lines) if record["type"] == "execution"]
+    executions = [record for record in map(json.loads, project.lines()) if record["type"] == "execution"]
     ports = [int(record["metrics"]["time"]["values"][0]) for record in executions]
     assert len(set(ports)) == 4
     assert {len(str(port)) for port in ports} == {5}

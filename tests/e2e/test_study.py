@@ -2,9 +2,6 @@
 
 import json
 import re
-import signal
-import subprocess
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,7 +10,7 @@ import pytest
 
 from gate.evidence.records import read
 from gate.model import Build, Execution, Failure, Record
-from tests.support.project import Project, environment, perfgate
+from tests.support.project import Project, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -150,16 +147,9 @@ def test_a_treatment_that_fails_is_4_and_the_others_are_measured(tmp_path: Path)
 def test_a_killed_study_goes_on_where_it_was(tmp_path: Path) -> None:
     treatments = [LOW, {**LOW, "clients": 8}, {**LOW, "opt": "O2"}]
     project = made(tmp_path, CONFIG + study(treatments, replicates=4))
-    own = environment(**project.own())
-    process = subprocess.Popen(
-        perfgate("study", "measure", "--seed", "5"), cwd=project.top, env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )  # fmt: skip
-    file = project.top / ".perfgate/study/measurements.jsonl"
-    deadline = time.monotonic() + 60
-    while not file.exists() or len(file.read_bytes().splitlines()) < 7:
-        assert time.monotonic() < deadline, "no progress"
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
+    process = project.begin("study", "measure", "--seed", "5")
+    until(lambda: len(project.lines(".perfgate/study")) >= 7)
+    process.kill()
     process.communicate()
     before = len(of(Execution, records(project)))
     refused = project.perfgate("study", "measure", "--resume", "--set", "study.replicates=3")

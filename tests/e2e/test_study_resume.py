@@ -5,7 +5,6 @@ import random
 import re
 import shlex
 import signal
-import subprocess
 import time
 from collections import Counter
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from gate.evidence.records import read
 from gate.model import Build, Execution, HostState, Record
-from tests.support.project import Project, environment, perfgate
+from tests.support.project import Project, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -201,10 +200,7 @@ def test_kills_pauses_and_extensions_at_random_moments(project: Project, seed: i
             replicates += rng.randint(1, 3)
             sets = [f"study.replicates={replicates}", f"study.builds={2 + part // 2}"]
         options = [word for each in (*sets, f"study.budget={budget}") for word in ("--set", each)]
-        running = subprocess.Popen(
-            perfgate("study", "measure", "--resume", *options),
-            cwd=project.top, env=environment(**project.own()), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        running = project.begin("study", "measure", "--resume", *options)
         number = rng.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, None))
         if number is not None:
             time.sleep(rng.uniform(0.3, 2.5))
@@ -238,13 +234,10 @@ def test_each_job_goes_on_with_its_own_part(project: Project) -> None:
 def test_a_study_that_another_process_extended_meanwhile_is_not_cut_short(project: Project) -> None:
     project.process("study", "measure", "--set", "study.budget=1s", NAP="0.1")
     before = executions(project)
-    own = environment(**project.own(), NAP="1")
-    quiet = {"cwd": project.top, "env": own, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    holder = subprocess.Popen(perfgate("study", "measure", "--out", "other"), **quiet)  # type: ignore[call-overload]
+    holder = project.begin("study", "measure", "--out", "other", NAP="1")
     try:
-        while not (project.top / "other/measurements.jsonl").exists():
-            time.sleep(0.02)
-        waiting = subprocess.Popen(perfgate("study", "measure", "--resume"), **quiet)  # type: ignore[call-overload]
+        until(lambda: project.lines("other"))
+        waiting = project.begin("study", "measure", "--resume", NAP="1")
         assert waiting.stderr is not None
         while "waiting for" not in (line := waiting.stderr.readline()):
             assert line, "it does not wait"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import Project
+from tests.support.project import Project, repository
 
 pytestmark = pytest.mark.endtoend
 
@@ -56,12 +56,8 @@ warmup = 1
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "a suite")
-    made.write("perfgate.toml", CONFIG)
-    made.write("clock.py", CLOCK)
-    made.write("bench_py.py", BENCH.replace("FIRST", "0.004"))
-    made.commit("base")
-    return made
+    files = {"perfgate.toml": CONFIG, "clock.py": CLOCK, "bench_py.py": BENCH.replace("FIRST", "0.004")}
+    return repository(tmp_path / "a suite", files)
 
 
 def lines(project: Project) -> list[dict[str, object]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import CONFIG, Project, environment, perfgate
+from tests.support.project import CONFIG, Project, environment, perfgate, repository, speed
 from tests.support.screen import OnTerminal, Screen
 
 pytestmark = pytest.mark.endtoend
@@ -13,12 +13,7 @@ pytestmark = pytest.mark.endtoend
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "repo")
-    made.bench(1.0, **{"perfgate.toml": CONFIG})
-    made.commit()
-    made.bench(1.2)
-    made.commit()
-    return made
+    return repository(tmp_path / "repo", {"perfgate.toml": CONFIG, **speed(1.0)}, speed(1.2))
 
 
 def begun(project: Project, *arguments: str, width: int = 80) -> OnTerminal:

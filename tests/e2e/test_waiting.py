@@ -4,14 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.support.project import CONFIG, Project, environment, perfgate
+from tests.support.project import CONFIG, Project, repository, speed, until
 
 pytestmark = pytest.mark.endtoend
 
@@ -22,12 +21,8 @@ HOLD = (
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "repo")
-    made.bench(1.0, **{"perfgate.toml": CONFIG.replace("builds = 5", "builds = 2")})
-    made.commit()
-    made.bench(1.0, other="")
-    made.commit()
-    return made
+    config = CONFIG.replace("builds = 5", "builds = 2")
+    return repository(tmp_path / "repo", {"perfgate.toml": config, **speed(1.0)}, {"other": ""})
 
 
 @contextmanager
@@ -94,25 +89,19 @@ def test_the_folder_that_the_holder_measures_into_is_left_alone(project: Project
     project.write("bench.py", "import time\ntime.sleep(1234.5)\n")
     project.commit()
     project.write("other", "changed")
-    first = subprocess.Popen(
-        perfgate("check"), cwd=project.top, env=environment(**project.own()),
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    file = project.top / ".perfgate/measurements.jsonl"
-    deadline = time.monotonic() + 60
-    while not (file.exists() and file.read_text().count('"type":"build"') == 2):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    before = file.read_text()
+    first = project.begin("check", heard=False)
+    until(lambda: sum('"type":"build"' in line for line in project.lines()) == 2)
+    before = project.lines()
     for arguments in (("check",), ("check", "--resume")):
         done = project.perfgate(*arguments, "--wait", "0")
         assert done.returncode == 4, done.stderr
         assert f"process {first.pid} (user " in one_line(done.stdout)
-        assert file.read_text() == before
+        assert project.lines() == before
         assert not (project.top / ".perfgate/report.json").exists()
     assert len(list(project.top.glob(".perfgate/runs/*/report.json"))) == 2
     first.terminate()
-    assert first.wait(60) == 128 + signal.SIGTERM
+    first.communicate(timeout=60)
+    assert first.returncode == 128 + signal.SIGTERM
 
 
 @pytest.mark.parametrize(("number", "resume"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
@@ -122,10 +111,7 @@ def test_a_signal_ends_the_wait_and_leaves_nothing(project: Project, number: sig
     scratch.mkdir()
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     with held(project):
-        waiting = subprocess.Popen(
-            perfgate("check", *(["--resume"] if resume else [])), cwd=project.top, text=True, stderr=subprocess.PIPE,
-            stdout=subprocess.PIPE, env=environment(**project.own(), TMPDIR=str(scratch)),
-        )  # fmt: skip
+        waiting = project.begin("check", *(["--resume"] if resume else []), TMPDIR=str(scratch))
         assert waiting.stderr is not None
         said = ""
         while "waiting for" not in said:

@@ -12,7 +12,7 @@ from gate.decide.steps import next_step
 from gate.model import Report, outcomes
 from gate.report.json import read
 from gate.writing.sentences import Command, Options
-from tests.support.project import SHELL_CONFIG, Project
+from tests.support.project import SHELL_CONFIG, Project, quick, repository
 
 pytestmark = pytest.mark.endtoend
 
@@ -20,9 +20,7 @@ pytestmark = pytest.mark.endtoend
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """Head is a third slower than base."""
-    made = Project(tmp_path / "project")
-    made.quick(1.0, **{"perfgate.toml": SHELL_CONFIG})
-    made.commit()
+    made = repository(tmp_path / "project", {"perfgate.toml": SHELL_CONFIG, **quick(1.0)})
     made.quick(1.3)
     return made
 

@@ -5,6 +5,34 @@ from __future__ import annotations
 import csv
 import io
 
+from gate.cli.main import main
+
+
+class Terminal(io.StringIO):
+    """An output that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Return that it is one."""
+        return True
+
+
+def compare(*argv: str) -> tuple[int, str, str]:
+    """Run `perfgate compare` in process; return the exit code, the output and the errors."""
+    out, err = io.StringIO(), io.StringIO()
+    return main(["compare", *argv], out, err), out.getvalue(), err.getvalue()
+
+
+def shown(*argv: str) -> str:
+    """Return the output of a comparison that succeeds and complains of nothing."""
+    code, out, err = compare(*argv)
+    assert (code, err) == (0, "")
+    return out
+
+
+def rows(*argv: str) -> list[dict[str, str]]:
+    """Return the lines of its CSV."""
+    return list(csv.DictReader(io.StringIO(shown(*argv, "--format", "csv"), newline=""), strict=True))
+
 
 def rows_of(text: str) -> list[dict[str, str]]:
     """Put the lines of a row together: the column "base" as base, base_low, ..., what differs from it as head."""

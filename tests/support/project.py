@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir
 from functools import cache
@@ -111,14 +112,12 @@ class Project:
 
     def bench(self, speed: float, **more: str) -> None:
         """Set the speed of the benchmark in the working tree; more: other files."""
-        self.write("bench.py", BENCH.replace("SPEED", str(speed)))
-        for name, text in more.items():
+        for name, text in ({"bench.py": BENCH.replace("SPEED", str(speed))} | more).items():
             self.write(name, text)
 
     def quick(self, speed: float, **more: str) -> None:
         """Do the same with bench.sh, for SHELL_CONFIG."""
-        self.write("bench.sh", SHELL_BENCH.replace("SPEED", str(speed)))
-        for name, text in more.items():
+        for name, text in ({"bench.sh": SHELL_BENCH.replace("SPEED", str(speed))} | more).items():
             self.write(name, text)
 
     def commit(self, message: str = "change") -> str:
@@ -142,6 +141,20 @@ class Project:
             env=environment(**{**self.own(), **more}),
         )
 
+    def begin(self, *arguments: str, heard: bool = True, **more: str) -> subprocess.Popen[str]:
+        """Start perfgate in a process of its own and go on; more: environment variables.
+
+        heard: its outputs are pipes, which what outlives it may hold open.
+        """
+        to = subprocess.PIPE if heard else subprocess.DEVNULL
+        env = environment(**{**self.own(), **more})
+        return subprocess.Popen(perfgate(*arguments), cwd=self.top, env=env, text=True, stdout=to, stderr=to)
+
+    def lines(self, folder: str = ".perfgate") -> list[str]:
+        """Read the lines of measurements that a run has written so far."""
+        file = self.top / folder / "measurements.jsonl"
+        return file.read_text().splitlines() if file.exists() else []
+
     def own(self) -> dict[str, str]:
         """Give the variables of a test's own history and lock: what is remembered of this machine is not for tests."""
         return {
@@ -159,6 +172,14 @@ class Project:
         file = self.top / ".perfgate/measurements.jsonl"
         records = [located.record for located in read(str(file), file.read_bytes()).records]
         return [(r.benchmark, r.side, r.build, r.execution) for r in records if isinstance(r, Execution)]
+
+
+def until(met: Callable[[], object], seconds: float = 300) -> None:
+    """Wait until a condition is met."""
+    deadline = time.monotonic() + seconds
+    while not met():
+        assert time.monotonic() < deadline, "no progress"
+        time.sleep(0.005)
 
 
 def written_down(top: Path, name: str = "HEAD") -> str | None:
@@ -239,11 +260,26 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **more}
 
 
+def speed(factor: float) -> dict[str, str]:
+    """Give bench.py of a speed."""
+    return {"bench.py": BENCH.replace("SPEED", str(factor))}
+
+
+def quick(factor: float) -> dict[str, str]:
+    """Give bench.sh of a speed, for SHELL_CONFIG."""
+    return {"bench.sh": SHELL_BENCH.replace("SPEED", str(factor))}
+
+
+def repository(top: Path, *commits: Mapping[str, str]) -> Project:
+    """Make a project of a commit for each of these sets of files, at a path that does not exist yet."""
+    made = Project(top)
+    for files in commits:
+        for name, text in files.items():
+            made.write(name, text)
+        made.commit()
+    return made
+
+
 def small_project(top: Path) -> Project:
     """Make a project of two commits that is measured in a moment."""
-    made = Project(top)
-    made.quick(1.0, **{"perfgate.toml": FEW})
-    made.commit()
-    made.quick(1.01)
-    made.commit()
-    return made
+    return repository(top, {"perfgate.toml": FEW, **quick(1.0)}, quick(1.01))

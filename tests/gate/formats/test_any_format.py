@@ -33,29 +33,15 @@ def refused(data: bytes, wanted: str | None) -> str:
     return ""
 
 
+@pytest.mark.parametrize("rounds", [2, pytest.param(40, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", result_formats())
-def test_a_mangled_file_is_read_or_refused_in_one_line(name: str) -> None:
-    assert read_or_refuse(name, 2)
+def test_a_mangled_file_is_read_or_refused_in_one_line(name: str, rounds: int) -> None:
+    assert read_or_refuse(name, rounds)
 
 
-@pytest.mark.nightly
+@pytest.mark.parametrize(("of", "rounds"), [(1, 1), pytest.param(3, 6, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", result_formats())
-def test_a_file_mangled_in_many_ways_is_read_or_refused_in_one_line(name: str) -> None:
-    assert read_or_refuse(name, 40)
-
-
-@pytest.mark.parametrize("name", result_formats())
-def test_a_very_long_line_is_read_or_refused_at_once(name: str) -> None:
-    _long_lines(name, 1, 1)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", result_formats())
-def test_very_long_lines_are_read_or_refused_at_once(name: str) -> None:
-    _long_lines(name, 3, 6)
-
-
-def _long_lines(name: str, of: int, rounds: int) -> None:
+def test_a_very_long_line_is_read_or_refused_at_once(name: str, of: int, rounds: int) -> None:
     small = sorted((file for file in files(name) if file.is_file()), key=lambda file: file.stat().st_size)[:of]
     for file in small:
         for number, data in enumerate(stretched(file.read_bytes(), 1, rounds)):

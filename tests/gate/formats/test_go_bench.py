@@ -160,16 +160,6 @@ def test_runs_that_a_key_tells_apart_are_no_repetitions() -> None:
     assert values(reading, "BenchmarkA", toolchain="b") == [(0, [3e-9]), (1, [4e-9])]
 
 
-def test_what_somebody_wrote_into_the_file_is_no_result() -> None:
-    reading = read_text("BenchmarkA-8 1 2 ns/op\nBEFORE: BenchmarkA-8\t       1\t       7 ns/op\n")
-    assert values(reading, "BenchmarkA") == [(0, [2e-9])]
-
-
-def test_lines_that_fit_nothing_are_passed_over() -> None:
-    text = "BenchmarkA-8 10\nBenchmarkB-8 ten 1 ns/op\nBenchmarkC-8 10 1\nhello\nBenchmarkD-8 10 1 ns/op 3\n"
-    assert values(read_text(text + "BenchmarkE-8 10 1 ns/op\n"), "BenchmarkE") == [(0, [1e-9])]
-
-
 def test_a_table_of_jmh_is_not_of_go() -> None:
     rows = (
         "Benchmark            (size)  Mode  Cnt    Score    Error  Units\n"

@@ -158,23 +158,6 @@ def test_no_benchmark(data: bytes) -> None:
     assert parse(data, several=False) == Suite({}, {})
 
 
-def test_results_that_are_hidden_are_missed() -> None:
-    torn = "BenchmarkX-2   \tprinted over the results\nBenchmarkY-2  \t     100\t5.0 ns/op"
-    suite = parse(lines(torn), several=False)
-    assert suite.errors == {"BenchmarkX": "line 1: what it prints hides its results"}
-    # the sound line behind it counts
-    assert suite.benchmarks == {"BenchmarkY": {"time": Series("s", [5e-9])}}
-
-
-def test_values_behind_what_is_printed_on_their_line_are_read() -> None:
-    printed = "BenchmarkX-2   \tprogress 10%     100\t       5.0 ns/op\nBenchmarkY-2  \t     100\t5.0 ns/op"
-    suite = parse(lines(printed), several=False)
-    assert suite.benchmarks == {
-        "BenchmarkX": {"time": Series("s", [5e-9])},
-        "BenchmarkY": {"time": Series("s", [5e-9])},
-    }
-
-
 @pytest.mark.parametrize("line", ["BenchmarkX-2 10", "BenchmarkX-2 10 1", "BenchmarkX-2 ten 1 ns/op"])
 def test_a_line_that_is_half_of_a_result_is_an_error_of_its_benchmark(line: str) -> None:
     suite = parse(lines(line, "BenchmarkY-2  \t     100\t6.0 ns/op"), several=False)

@@ -372,51 +372,53 @@ def test_what_a_throughput_of_criterion_is(printed: str, expected: tuple[str, fl
 # --- other tools: what is printed into a benchmark, or is not there ---------------------------------------------------
 
 
-def test_bench_lines_into_which_benchmarks_print() -> None:
-    text = (
-        "running 6 tests\n"
-        "test a ... hello\n"
-        "bench:       1,234 ns/iter (+/- 5)\n"
-        "test b ... hello\n"
-        "test c ... bench:          12 ns/iter (+/- 1)\n"
-        "test d ... bench: oops\n"
-        "test e ... ok\n"
-        "test f ... ignored, slow\n"
-        "test g ... bench:         1,2"
-    )
-    assert [each[0] for each in aggregates(text)] == ["a", "c"]
-    assert failed(text) == [
-        ("b", "line 4: it began, and its result cannot be read"),
-        ("d", "line 6: its result cannot be read: 'test d ... bench: oops'"),
-        ("g", "line 9: its result cannot be read: 'test g ... bench:         1,2'"),
-    ]
-
-
-def test_estimates_of_criterion_that_are_not_there() -> None:
-    text = (
-        "Benchmarking a\nBenchmarking a: Warming up for 3.0000 s\n"
-        "a                       time:   [1.0 ns 2.0 ns 3.0 ns]\n"
-        f"{CRITERION}change: [-1.0% +2.0% +3.0%] (p = 0.50 > 0.05)\n"
-        "Benchmarking lost: Collecting 100 samples in estimated 5.0 s (10 iterations)\n"
-        "cut                     time:   [1.0 ns 2.0"
-    )
-    assert [each[0] for each in aggregates(text)] == ["a"]
-    assert failed(text) == [
-        ("cut", "line 6: its time cannot be read: 'cut                     time:   [1.0 ns 2.0'"),
-        ("lost", "line 5: it began, and no estimate of it is there"),
-    ]
-
-
-def test_names_of_criterion_that_stand_elsewhere() -> None:
-    line = f"{CRITERION}time:   [1.0 ns 2.0 ns 3.0 ns]\n"
-    assert [each[0] for each in aggregates(f"Benchmarking fs/read:\n{line}Benchmarking fs/write: Analyzing\n{line}")] == [
-        "fs/read", "fs/write",
-    ]  # fmt: skip
-    assert failed(f"{line}a{line}") == [(None, "line 1: an estimate without a name: 'time:   [1.0 ns 2.0 ns 3.0 ns]'")]
-
-
-def test_a_tree_of_divan_into_which_benchmarks_print() -> None:
-    text = """\
+DIVAN = "d         fastest  │ slowest  │ median   │ mean     │ samples │ iters\n"
+CATCH2 = "benchmark name    samples    iterations    mean\n-----------------------\n"
+OVERFLOW = "it has no time: iterations overflow. Maybe your code got optimized away?"
+PRINTED: dict[str, tuple[str, dict[str, float], list[tuple[str, str]]]] = {
+    "libtest": (
+        """\
+running 6 tests
+test a ... hello
+bench:       1,234 ns/iter (+/- 5)
+test b ... hello
+test c ... bench:          12 ns/iter (+/- 1)
+test d ... bench: oops
+test e ... ok
+test f ... ignored, slow
+test g ... bench:         1,2""",
+        {"a": 1234e-9, "c": 12e-9},
+        [
+            ("b", "line 4: it began, and its result cannot be read"),
+            ("d", "line 6: its result cannot be read: 'test d ... bench: oops'"),
+            ("g", "line 9: its result cannot be read: 'test g ... bench:         1,2'"),
+        ],
+    ),
+    "libtest without newlines": (
+        """\
+test parse ... bench:       1,000 ns/iter (+/- 3)test load ... bench:       2,000 ns/iter (+/- 3) = 95 MB/s \
+test save ... bench:  3,000 ns/iter (+/- 3)test cut ... bench:  4,0
+loadingtest glued ... bench:       5,000 ns/iter (+/- 3)
+""",
+        {"parse": 1e-6, "load": 2e-6, "save": 3e-6, "glued": 5e-6},
+        [("cut", "line 1: its result cannot be read: 'test cut ... bench:  4,0'")],
+    ),
+    "criterion": (
+        f"""\
+Benchmarking a
+Benchmarking a: Warming up for 3.0000 s
+a                       time:   [1.0 ns 2.0 ns 3.0 ns]
+{CRITERION}change: [-1.0% +2.0% +3.0%] (p = 0.50 > 0.05)
+Benchmarking lost: Collecting 100 samples in estimated 5.0 s (10 iterations)
+cut                     time:   [1.0 ns 2.0""",
+        {"a": 2e-9},
+        [
+            ("cut", "line 6: its time cannot be read: 'cut                     time:   [1.0 ns 2.0'"),
+            ("lost", "line 5: it began, and no estimate of it is there"),
+        ],
+    ),
+    "divan": (
+        """\
 d              fastest       │ slowest       │ median        │ mean          │ samples │ iters
 ├─ arg                       │               │               │               │         │
 │  ╰─ 10       hello
@@ -425,17 +427,15 @@ d              fastest       │ slowest       │ median        │ mean       
 ├─ simple      hello 1.086 ns      │ 1.811 ns      │ 1.216 ns      │ 1.249 ns      │ 100     │ 204800
 ├─ long        1.5 m         │ 1.5 m         │ 1.5 m         │ 1.5 m         │ 1       │ 1
 ├─ ign         (ignored)     │               │               │               │         │
-╰─ cut         15.63 ns      │ 56.16 ns      │ 18."""
-    means = [(name, value) for name, _, value, _, _ in aggregates(text)[::3]]
-    assert means == [("arg::10", 46.6e-9), ("simple", 1.249e-9), ("long", 90.0)]
-    assert failed(text) == [
-        ("lost", "line 5: it began, and has no times"),
-        ("cut", "line 9: its times cannot be read"),
-    ]
-
-
-def test_rows_of_nanobench_that_are_marked_or_have_something_before_them() -> None:
-    text = """\
+╰─ cut         15.63 ns      │ 56.16 ns      │ 18.""",
+        {"arg::10": 46.6e-9, "simple": 1.249e-9, "long": 90.0},
+        [("lost", "line 5: it began, and has no times"), ("cut", "line 9: its times cannot be read")],
+    ),
+    "divan, whole": (f"{DIVAN}├─ a      1.0 ms   │ 1.0 ms   │ 1.0 ms   │ 1.0 ms   │ 100     │ 100\n", {"a": 1e-3}, []),
+    # the milliseconds of the mean may be minutes
+    "divan, cut": (f"{DIVAN}├─ a      1.0 ms   │ 1.0 ms   │ 1.0 ms   │ 1.0 m", {}, [("a", "line 2: its times cannot be read")]),
+    "nanobench": (
+        """\
 |               ns/op |                op/s |    err% |     total | benchmark
 |--------------------:|--------------------:|--------:|----------:|:----------
 |                   - |                   - |       - |         - | :boom: `a` (iterations overflow. Maybe your code got optimized away?)
@@ -443,14 +443,12 @@ def test_rows_of_nanobench_that_are_marked_or_have_something_before_them() -> No
 |                2.00 |      500,000,000.00 |    9.0% |      0.00 | :hand: `c`
 progress...|                2.00 |      500,000,000.00 |    0.0% |      0.00 | `d`
 |                2.00 |      500,000,000.00 |    9.0% |      0.00 | :wavy_dash: `e` (Unstable with ~1 iters. Increase `minEpochIterations` to e.g. 10)
-"""
-    assert [each[:3] for each in aggregates(text)] == [(name, "time", 2e-9) for name in "cde"]
-    why = "it has no time: iterations overflow. Maybe your code got optimized away?"
-    assert failed(text) == [("a", f"line 3: {why}"), ("b", f"line 4: {why}")]
-
-
-def test_a_table_of_catch2_into_which_benchmarks_print() -> None:
-    text = """\
+""",
+        dict.fromkeys("cde", 2e-9),
+        [("a", f"line 3: {OVERFLOW}"), ("b", f"line 4: {OVERFLOW}")],
+    ),
+    "catch2": (
+        """\
 benchmark name                       samples       iterations    est run time
                                      mean          low mean      high mean
                                      std dev       low std dev   high std dev
@@ -466,28 +464,56 @@ loading
                                         4.41885 ns    4.32866 ns    4.77926 ns
                                        0.392461 ns  0.0009252 ns   0.779866 ns
 cut                                             20          5342     427.36 us
-                                        4.41885 ns    4.32866 ns    4.7"""
-    assert [each[:3] for each in aggregates(text)] == [(n, "time", 4.41885e-9) for n in ("first", "second")]
-    assert failed(text) == [("lost", "line 9: its mean cannot be read"), ("cut", "line 15: its mean cannot be read")]
+                                        4.41885 ns    4.32866 ns    4.7""",
+        dict.fromkeys(("first", "second"), 4.41885e-9),
+        [("lost", "line 9: its mean cannot be read"), ("cut", "line 15: its mean cannot be read")],
+    ),
+    "catch2, minutes": (f"{CATCH2}a        20        5      4.3 m\n", {"a": 258.0}, []),
+    "catch2, minutes or milliseconds": (f"{CATCH2}a        20        5      4.3 m", {}, [("a", "line 3: its mean cannot be read")]),
+    "benchmark.js": (
+        "a x 4,000 ops/sec ±0.50% (95 runs sampled)\nb x 12 ops/sec oops\nc: TypeError: x is no function\nd x 4,0 ops/s",
+        {"a": 4000.0},
+        [
+            ("b", "line 2: its rate cannot be read: 'b x 12 ops/sec oops'"),
+            ("c", "line 3: it threw: TypeError: x is no function"),
+            ("d", "line 4: its rate cannot be read: 'd x 4,0 ops/s'"),
+        ],
+    ),
+    "benchmark.js on one line": (
+        "parse x 1,000 ops/sec ±0.5% (90 runs sampled)load x 500 ops/sec ±0.5% (90 runs sampled)old: Error: no\n",
+        {"parse": 1000.0, "load": 500.0},
+        [("old", "line 1: it threw: Error: no")],
+    ),
+    "gungraun": (
+        "b::g::f short:1\n  Instructions:        92|82      (+12.1951%) [+1.12195x]\n  L1 Hits:        9progress8|87   (+12%)\n",
+        {},
+        [("b::g::f short", "line 3: a count cannot be read: 'L1 Hits:        9progress8|87   (+12%)'")],
+    ),
+}  # fmt: skip
+"""What benchmarks print into the output of their tool, and where it is cut off: what is read, and what has failed."""
 
 
-def test_lines_of_benchmark_js_without_a_rate() -> None:
-    text = (
-        "a x 4,000 ops/sec ±0.50% (95 runs sampled)\nb x 12 ops/sec oops\nc: TypeError: x is no function\nd x 4,0 ops/s"
-    )
-    assert [each[0] for each in aggregates(text)] == ["a"]
-    assert failed(text) == [
-        ("b", "line 2: its rate cannot be read: 'b x 12 ops/sec oops'"),
-        ("c", "line 3: it threw: TypeError: x is no function"),
-        ("d", "line 4: its rate cannot be read: 'd x 4,0 ops/s'"),
-    ]
+@pytest.mark.parametrize("name", PRINTED)
+def test_what_is_printed_into_results_hides_no_more_than_its_own(name: str) -> None:
+    text, values, failures = PRINTED[name]
+    found: dict[str, float] = {}
+    for benchmark, _, value, _, _ in aggregates(text):
+        found.setdefault(benchmark, value)
+    assert found == pytest.approx(values)
+    assert failed(text) == failures
 
 
-def test_a_count_of_gungraun_that_cannot_be_read() -> None:
-    text = "b::g::f short:1\n  Instructions:        92|82      (+12.1951%) [+1.12195x]\n  L1 Hits:        9progress8|87   (+12%)\n"
-    assert failed(text) == [
-        ("b::g::f short", "line 3: a count cannot be read: 'L1 Hits:        9progress8|87   (+12%)'")
-    ]
+def test_a_bench_line_without_a_name_is_said() -> None:
+    text = "test a ... bench:       1,000 ns/iter (+/- 3)\nbench:       6,000 ns/iter (+/- 3)\n"
+    assert read_text(text).left_out == ["line 2: a result without a name"]
+
+
+def test_names_of_criterion_that_stand_elsewhere() -> None:
+    line = f"{CRITERION}time:   [1.0 ns 2.0 ns 3.0 ns]\n"
+    assert [each[0] for each in aggregates(f"Benchmarking fs/read:\n{line}Benchmarking fs/write: Analyzing\n{line}")] == [
+        "fs/read", "fs/write",
+    ]  # fmt: skip
+    assert failed(f"{line}a{line}") == [(None, "line 1: an estimate without a name: 'time:   [1.0 ns 2.0 ns 3.0 ns]'")]
 
 
 @pytest.mark.parametrize(
@@ -532,23 +558,6 @@ def test_a_count_that_is_cut_off_is_none(text: str) -> None:
     assert [list(m.metrics["instructions"].values) for m in read_text(f"{text}4\n").measured] == [[1234.0]]
 
 
-def test_a_unit_that_may_be_cut_off_is_none() -> None:
-    header = "d         fastest  │ slowest  │ median   │ mean     │ samples │ iters\n"
-    row = "├─ a      1.0 ms   │ 1.0 ms   │ 1.0 ms   │ 1.0 ms   │ 100     │ 100\n"
-    assert [each[2] for each in aggregates(header + row)] == [1e-3] * 3
-    assert failed(header + row[: row.rindex("s   ", 0, row.index("100"))]) == [
-        ("a", "line 2: its times cannot be read")
-    ]
-
-
-def test_minutes_of_catch2_that_may_be_milliseconds() -> None:
-    text = "benchmark name    samples    iterations    mean\n-----------------------\na        20        5      4.3 m"
-    assert [each[2] for each in aggregates(f"{text}\n")] == [258.0]
-    assert (aggregates(f"{text}s"), failed(text)) == (
-        [("a", "time", 4.3e-3, "s", "lower")], [("a", "line 3: its mean cannot be read")],
-    )  # fmt: skip
-
-
 def test_a_row_of_a_histogram_that_is_none() -> None:
     text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n  1.0 0.5 10 2.0\n  2.0 0.9x 20 4.0\n  3.0 1.0 30\n#[Mean = 1.0, StdDeviation = 0.1]\n"
     assert read_text(text).left_out == ["line 4 is no row of the table: '2.0 0.9x 20 4.0'"]
@@ -579,26 +588,6 @@ def test_results_behind_a_name_are_not_those_of_the_name_before_it() -> None:
     assert [(each.benchmark, each.status) for each in found.failed] == [
         ("BenchmarkLoad", "line 5: what it prints hides its results")
     ]
-
-
-def test_bench_lines_that_were_put_together_without_a_newline() -> None:
-    text = (
-        "test parse ... bench:       1,000 ns/iter (+/- 3)test load ... bench:       2,000 ns/iter (+/- 3) = 95 MB/s "
-        "test save ... bench:  3,000 ns/iter (+/- 3)test cut ... bench:  4,0\n"
-        "loadingtest glued ... bench:       5,000 ns/iter (+/- 3)\n"
-        "bench:       6,000 ns/iter (+/- 3)\n"
-    )
-    found = read_text(text)
-    times = {each.benchmark: each.value for each in found.aggregates if each.metric == "time"}
-    assert times == pytest.approx({"parse": 1e-6, "load": 2e-6, "save": 3e-6, "glued": 5e-6})
-    assert failed(text) == [("cut", "line 1: its result cannot be read: 'test cut ... bench:  4,0'")]
-    assert found.left_out == ["line 3: a result without a name"]
-
-
-def test_rates_of_benchmark_js_on_one_line() -> None:
-    text = "parse x 1,000 ops/sec ±0.5% (90 runs sampled)load x 500 ops/sec ±0.5% (90 runs sampled)old: Error: no\n"
-    assert [(each.benchmark, each.value) for each in read_text(text).aggregates] == [("parse", 1000.0), ("load", 500.0)]
-    assert failed(text) == [("old", "line 1: it threw: Error: no")]
 
 
 def test_events_of_go_beside_what_a_build_left() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from gate.formats import pyperf
 from gate.formats.parts.live import suite as live
-from gate.formats.parts.output import OutputError, Series
+from gate.formats.parts.output import Series
 
 DATA = Path(__file__).parents[2] / "data/pyperf"
 UPPER = "upper a b/'c'\"d\"\\t🐢"
@@ -40,16 +40,3 @@ def test_what_cannot_be_used_is_an_error_of_its_benchmark() -> None:
         "c": "-1 in 'time' is below 0",
     }
     assert suite.benchmarks == {"d": {"memory": Series("B", [2.0])}}
-
-
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        (b"", "is not as expected: Input data was truncated"),
-        (b'{"benchmarks": 1}', "is not as expected: Expected array"),
-        (b'{"version": "2.0", "benchmarks": []}', "has version '2.0'; this perfgate reads 1.0"),
-    ],
-)
-def test_other_data_is_an_error_in_one_line(data: bytes, why: str) -> None:
-    with pytest.raises(OutputError, match=rf"\Apyperf's JSON {why}.*\Z"):
-        live(pyperf, data)

@@ -5,7 +5,7 @@ import pytest
 
 from gate.formats import pytest_benchmark
 from gate.formats.parts.live import suite as live
-from gate.formats.parts.output import OutputError, Series
+from gate.formats.parts.output import Series
 
 DATA = Path(__file__).parents[2] / "data/pytest-benchmark"
 
@@ -71,16 +71,3 @@ def test_what_cannot_be_used_is_an_error_of_its_benchmark() -> None:
         "e": "two benchmarks have this name",
     }
     assert suite.benchmarks == {r"f\n\u2028\ud800": {"time": Series("s", [0.0, 2.0])}}
-
-
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        *((data, "pytest-benchmark's JSON is not as expected: .+") for data in (b"", b"[]", b"\xff\n", b"[" * 99_999)),
-        (b'{"benchmarks": [{"stats": {}}]}', "no rounds and no statistics in the file"),
-        (b'{"benchmarks": [', "pytest-benchmark's JSON is cut off: .+"),
-    ],
-)
-def test_other_data_is_an_error_in_one_line(data: bytes, why: str) -> None:
-    with pytest.raises(OutputError, match=rf"\A{why}\Z"):
-        live(pytest_benchmark, data)

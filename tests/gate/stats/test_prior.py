@@ -16,6 +16,7 @@ from gate.model import FindingMemory, Layouts, MeanSquare, Remembered
 from gate.stats.levels import Tops
 from gate.stats.prior import (
     FEWEST_COMMON,
+    Kind,
     Moderated,
     Prior,
     contrast_variance,
@@ -67,6 +68,13 @@ def tops(*values: float, gap: float = 0.0, log: bool = False) -> Tops:
     return Tops(np.array(values), tuple((0, b) for b in range(len(values))), gap, log)
 
 
+def remembered(
+    known: FindingMemory, nu: float | None = 12, *, kind: Kind = "contrast", e: int = 5, i: int = 10, layouts: Layouts = "independent"
+) -> Prior | None:  # fmt: skip
+    """What a memory is worth today; e, i: the executions and iterations of the present plan."""
+    return prior_of(known, kind=kind, executions=e, iterations=i, nu=nu, now=NOW, layouts=layouts)
+
+
 def prior(variance: float = 1.0, df: float = 20.0) -> Prior:
     return Prior(variance, df, 1, "2026-11-20", "2026-11-20")
 
@@ -75,15 +83,7 @@ def prior(variance: float = 1.0, df: float = 20.0) -> Prior:
 
 
 def test_one_session_of_the_present_plan_is_taken_as_it_is() -> None:
-    found = prior_of(
-        memory(session(contrast=square(0.04, 19))),
-        kind="contrast",
-        executions=5,
-        iterations=10,
-        nu=12,
-        now=NOW,
-        layouts="independent",
-    )
+    found = remembered(memory(session(contrast=square(0.04, 19))))
     assert found is not None
     # 1/d0 = 1/19 + 2/12
     assert found.variance == pytest.approx(0.04)
@@ -95,13 +95,13 @@ def test_one_session_of_the_present_plan_is_taken_as_it_is() -> None:
 def test_three_sessions_are_worth_more_and_weigh_by_their_degrees() -> None:
     three = memory(*(session(days=d, contrast=square(v, 19)) for d, v in ((0, 0.04), (1, 0.01), (2, 0.04))))
     for nu, low, high in ((12.0, 7.5, 8.5), (30.0, 15, 17), (None, 19.7, 20)):
-        found = prior_of(three, kind="contrast", executions=5, iterations=10, nu=nu, now=NOW, layouts="independent")
+        found = remembered(three, nu)
         assert found is not None
         assert found.variance == pytest.approx(0.03)
         assert low < found.df < high
         assert (found.first, found.last) == ("2026-11-18", "2026-11-20")
     unlike = memory(session(contrast=square(0.04, 30)), session(contrast=square(0.01, 10)))
-    found = prior_of(unlike, kind="contrast", executions=5, iterations=10, nu=10, now=NOW, layouts="independent")
+    found = remembered(unlike, 10)
     assert found is not None
     assert found.variance == pytest.approx((30 * 0.04 + 10 * 0.01) / 40)
     # 40^2/(30^2 + 10^2) = 1.6 equal sessions
@@ -110,19 +110,15 @@ def test_three_sessions_are_worth_more_and_weigh_by_their_degrees() -> None:
 
 def test_a_memory_halves_every_90_days_and_is_capped_first() -> None:
     for days, expected in ((0, 20.0), (90, 10.0), (180, 5.0), (-3, 20.0)):
-        found = prior_of(
-            memory(session(days=days, contrast=square(1, 400))), kind="contrast", executions=5, iterations=10, nu=None, now=NOW, layouts="independent")  # fmt: skip
+        found = remembered(memory(session(days=days, contrast=square(1, 400))), None)
         assert found is not None
         assert found.df == pytest.approx(expected)
 
 
 def test_an_old_session_never_makes_a_memory_worth_less() -> None:
     fresh, old = session(contrast=square(1, 19)), session(days=400, contrast=square(9, 19))
-    alone = prior_of(memory(fresh), kind="contrast", executions=5, iterations=10, nu=12, now=NOW, layouts="independent")
-    both = prior_of(
-        memory(old, fresh), kind="contrast", executions=5, iterations=10, nu=12, now=NOW, layouts="independent"
-    )
-    assert both == alone
+    both = remembered(memory(old, fresh))
+    assert both == remembered(memory(fresh))
     assert both is not None and both.variance == 1
 
 
@@ -133,20 +129,10 @@ def test_what_cannot_be_read_or_used_is_no_memory() -> None:
         session(contrast=square(1, 0)),
         msg(session(contrast=square(1, 19)), "yesterday"),
     ):
-        assert (
-            prior_of(
-                memory(unusable), kind="contrast", executions=5, iterations=10, nu=12, now=NOW, layouts="independent"
-            )
-            is None
-        )
-    assert (
-        prior_of(memory(), kind="contrast", executions=5, iterations=10, nu=12, now=NOW, layouts="independent") is None
-    )
+        assert remembered(memory(unusable)) is None
+    assert remembered(memory()) is None
     naive = msg(session(contrast=square(1, 19)), "2026-11-20T00:00:00")
-    assert (
-        prior_of(memory(naive), kind="contrast", executions=5, iterations=10, nu=12, now=NOW, layouts="independent")
-        is not None
-    )
+    assert remembered(memory(naive)) is not None
 
 
 def msg(remembered: Remembered, created: str) -> Remembered:
@@ -208,40 +194,32 @@ def test_another_plan_is_floored_at_what_iterations_leave() -> None:
     known = session(
         iteration=square(10, 900), execution=square(0.2, 80), build=square(0.01, 19), contrast=square(0.02, 19)
     )
-    for kind, floor in (("build", 10 / (10 * 20)), ("contrast", 2 * 10 / (10 * 20))):
-        found = prior_of(
-            memory(known),
-            kind=kind,  # type: ignore[arg-type]  # a loop loses the literal
-            executions=20,
-            iterations=10,
-            nu=None,
-            now=NOW,
-            layouts="independent",
-        )
+    floors: dict[Kind, float] = {"build": 10 / (10 * 20), "contrast": 2 * 10 / (10 * 20)}
+    for kind, floor in floors.items():
+        found = remembered(memory(known), None, kind=kind, e=20)
         assert found is not None
         assert found.variance == pytest.approx(floor)
-    same = prior_of(memory(known), kind="build", executions=5, iterations=10, nu=None, now=NOW, layouts="independent")
+    same = remembered(memory(known), None, kind="build")
     assert same is not None and same.variance == 0.01
 
 
 def test_without_levels_only_about_the_same_counts_match() -> None:
     quantile = memory(session(contrast=square(1, 19)))
     usable = [
-        prior_of(quantile, kind="contrast", executions=e, iterations=i, nu=12, now=NOW, layouts="independent")
-        is not None
+        remembered(quantile, e=e, i=i) is not None
         for e, i in ((5, 10), (10, 5), (5, 15), (5, 7), (5, 16), (5, 6), (2, 10))
     ]
     assert usable == [True, True, True, True, False, False, False]
     # one value an execution: executions may differ, iterations may not
     single = memory(session(iterations=1, execution=square(2, 80), build=square(3, 19)))
-    found = prior_of(single, kind="build", executions=10, iterations=1, nu=None, now=NOW, layouts="independent")
+    found = remembered(single, None, kind="build", e=10, i=1)
     assert found is not None and found.variance == pytest.approx(3 - 2 / 5 + 2 / 10)
-    assert prior_of(single, kind="build", executions=10, iterations=2, nu=None, now=NOW, layouts="independent") is None
+    assert remembered(single, None, kind="build", e=10, i=2) is None
     # one execution a build: the other way round
     one = memory(session(executions=1, iteration=square(2, 180), build=square(3, 19)))
-    found = prior_of(one, kind="build", executions=1, iterations=5, nu=None, now=NOW, layouts="independent")
+    found = remembered(one, None, kind="build", e=1, i=5)
     assert found is not None and found.variance == pytest.approx(3 - 2 / 10 + 2 / 5)
-    assert prior_of(one, kind="build", executions=2, iterations=5, nu=None, now=NOW, layouts="independent") is None
+    assert remembered(one, None, kind="build", e=2, i=5) is None
 
 
 # --- how far variances move -------------------------------------------------------------------------------------------
@@ -515,18 +493,14 @@ def test_common_layouts_ask_for_five_checks_like_them() -> None:
     common = [msgspec.structs.replace(_common(), layouts="common") for _ in range(FEWEST_COMMON)]
 
     def asked(sessions: list[Remembered], layouts: Layouts) -> float | None:
-        found = prior_of(
-            memory(*sessions), kind="contrast", executions=5, iterations=10, nu=12, now=NOW, layouts=layouts
-        )
+        found = remembered(memory(*sessions), layouts=layouts)
         return None if found is None else found.sessions
 
     assert asked([_common(), *common[1:]], "common") is None
     assert asked([_common(), *common], "common") == FEWEST_COMMON
     assert asked([_common(), *common], "independent") == 1
     # a build's mean is the same thing, however the other side is laid out
-    within = prior_of(
-        memory(_common(), *common), kind="build", executions=5, iterations=10, nu=12, now=NOW, layouts="common"
-    )
+    within = remembered(memory(_common(), *common), kind="build", layouts="common")
     assert within is not None and within.sessions == 1 + FEWEST_COMMON
 
 

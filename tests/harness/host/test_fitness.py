@@ -250,6 +250,59 @@ def test_the_busiest_process_is_named_and_this_one_is_none(tmp_path: Path, monke
     )
 
 
+DMI, GROUP, KINDS = "sys/class/dmi/id", "sys/fs/cgroup", "sys/devices/system/cpu"
+BARE = "processor\t: 0\nflags\t\t: fpu"
+UNSHOWN = "this system does not show it"
+
+
+def of_each(what: str, *texts: str) -> dict[str, str]:
+    return {f"{KINDS}/cpu{number}/{what}": text for number, text in enumerate(texts)}
+
+
+def layouts(setting: str, personality: str = "00000000") -> dict[str, str]:
+    return {"proc/sys/kernel/randomize_va_space": setting, "proc/self/personality": personality}
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "state", "value"),
+    [
+        ("virtual machine", {f"{DMI}/sys_vendor": "QEMU"}, "warn", "yes, QEMU"),
+        ("virtual machine", {f"{DMI}/sys_vendor": "Amazon EC2", f"{DMI}/product_name": "c7i.metal-24xl"}, "ok", "no"),
+        ("virtual machine", {f"{DMI}/product_name": "Virtual Machine"}, "warn", "yes, Hyper-V"),
+        ("virtual machine", {"proc/cpuinfo": f"{BARE} hypervisor"}, "warn", "yes, of unknown type"),
+        ("virtual machine", {"proc/cpuinfo": "flags\t: fpu hypervisor", "sys/devices/system/clocksource/clocksource0/available_clocksource": "tsc kvm-clock"}, "warn", "yes, KVM"),
+        ("virtual machine", {"proc/cpuinfo": BARE}, "ok", "no"),
+        ("virtual machine", {"proc/device-tree/model": "linux,dummy-virt\0"}, "warn", "yes, QEMU"),
+        ("virtual machine", {"proc/cpuinfo": BARE, ".dockerenv": ""}, "ok", "no, in a container (Docker)"),
+        ("virtual machine", {"run/systemd/container": "lxc"}, "unknown", f"{UNSHOWN}, in a container (lxc)"),
+        ("processor kinds", of_each("cpu_capacity", "446", "446", "1024"), "warn", "full speed: 2; 44% speed: 0-1"),
+        ("processor kinds", of_each("cpufreq/cpuinfo_max_freq", "5000000", "5100000", "5100000"), "ok", "all of one kind"),
+        ("processor kinds", of_each("cpufreq/cpuinfo_max_freq", "5100000", "3800000"), "warn", "full speed: 0; 75% speed: 1"),
+        ("cpu quota", {"proc/self/cgroup": "0::/a/b", f"{GROUP}/cgroup.procs": "", f"{GROUP}/a/cgroup.procs": "", f"{GROUP}/a/cpu.max": "150000 100000",
+                       f"{GROUP}/a/b/cgroup.procs": "", f"{GROUP}/a/b/cpu.max": "max 100000"}, "warn", "1.50 processors"),
+        # in a container the path is the host's
+        ("cpu quota", {"proc/self/cgroup": "0::/../host/path", f"{GROUP}/cgroup.procs": "", f"{GROUP}/cpu.max": "50000 100000"}, "warn", "0.50 processors"),
+        ("cpu quota", {"proc/self/cgroup": "4:cpu,cpuacct:/docker/1234", f"{GROUP}/cpu,cpuacct/cgroup.procs": "",
+                       f"{GROUP}/cpu,cpuacct/cpu.cfs_quota_us": "200000", f"{GROUP}/cpu,cpuacct/cpu.cfs_period_us": "100000"}, "warn", "2.00 processors"),
+        ("cpu quota", {"proc/self/cgroup": "0::/", f"{GROUP}/cgroup.procs": ""}, "ok", "none"),
+        ("cpu quota", {"proc/self/cgroup": "0::/"}, "unknown", UNSHOWN),
+        ("memory", {"proc/meminfo": "MemTotal: 8388608 kB\nMemAvailable: 8000000 kB", "proc/self/cgroup": "0::/", f"{GROUP}/cgroup.procs": "",
+                    f"{GROUP}/memory.max": str(2**30), f"{GROUP}/memory.current": str(2**30), f"{GROUP}/memory.stat": f"anon 5\ninactive_file {2**26}"},
+         "warn", "64 MiB of 1.0 GiB available in its control group"),
+        ("aslr", layouts("2"), "ok", "on"),
+        ("aslr", layouts("0"), "warn", "off"),
+        ("aslr", layouts("1"), "warn", "partly off"),
+        ("aslr", layouts("2", "00040000"), "warn", "off for this process (setarch -R)"),
+    ],
+)  # fmt: skip
+def test_single_checks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, files: Mapping[str, str], state: str, value: str
+) -> None:
+    machines.write(tmp_path, files)
+    check = found(monkeypatch, Tree(tmp_path))[name]
+    assert (check.state, check.value) == (state, value)
+
+
 @pytest.mark.parametrize(
     ("governor", "driver", "preference", "state"),
     [
@@ -272,105 +325,6 @@ def test_powersave_means_another_thing_with_each_driver(
     check = found(monkeypatch, Tree(tmp_path))["governor"]
     assert check.state == state
     assert (check.command is None) == (state == "ok")
-
-
-@pytest.mark.parametrize(
-    ("files", "state", "value"),
-    [
-        ({"sys/class/dmi/id/sys_vendor": "QEMU"}, "warn", "yes, QEMU"),
-        ({"sys/class/dmi/id/sys_vendor": "Amazon EC2", "sys/class/dmi/id/product_name": "c7i.metal-24xl"}, "ok", "no"),
-        ({"sys/class/dmi/id/product_name": "Virtual Machine"}, "warn", "yes, Hyper-V"),
-        ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu hypervisor"}, "warn", "yes, of unknown type"),
-        (
-            {
-                "proc/cpuinfo": "flags\t: fpu hypervisor",
-                "sys/devices/system/clocksource/clocksource0/available_clocksource": "tsc kvm-clock",
-            },
-            "warn",
-            "yes, KVM",
-        ),
-        ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu"}, "ok", "no"),
-        ({"proc/device-tree/model": "linux,dummy-virt\0"}, "warn", "yes, QEMU"),
-        ({"proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu", ".dockerenv": ""}, "ok", "no, in a container (Docker)"),
-        ({"run/systemd/container": "lxc"}, "unknown", "this system does not show it, in a container (lxc)"),
-    ],
-)
-def test_virtual_machines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, str], state: str, value: str
-) -> None:
-    machines.write(tmp_path, files)
-    check = found(monkeypatch, Tree(tmp_path))["virtual machine"]
-    assert (check.state, check.value) == (state, value)
-
-
-@pytest.mark.parametrize(
-    ("files", "state", "value"),
-    [
-        ({"cpu_capacity": ["446", "446", "1024"]}, "warn", "full speed: 2; 44% speed: 0-1"),
-        ({"cpufreq/cpuinfo_max_freq": ["5000000", "5100000", "5100000"]}, "ok", "all of one kind"),
-        ({"cpufreq/cpuinfo_max_freq": ["5100000", "3800000"]}, "warn", "full speed: 0; 75% speed: 1"),
-    ],
-)
-def test_kinds_of_processors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, list[str]], state: str, value: str
-) -> None:
-    for what, texts in files.items():
-        machines.write(tmp_path, {f"sys/devices/system/cpu/cpu{i}/{what}": text for i, text in enumerate(texts)})
-    check = found(monkeypatch, Tree(tmp_path))["processor kinds"]
-    assert (check.state, check.value) == (state, value)
-
-
-@pytest.mark.parametrize(
-    ("files", "value"),
-    [
-        ({"proc/self/cgroup": "0::/a/b", "sys/fs/cgroup/cgroup.procs": "", "sys/fs/cgroup/a/cgroup.procs": "", "sys/fs/cgroup/a/cpu.max": "150000 100000",
-          "sys/fs/cgroup/a/b/cgroup.procs": "", "sys/fs/cgroup/a/b/cpu.max": "max 100000"}, "1.50 processors"),
-        # in a container the path is the host's
-        ({"proc/self/cgroup": "0::/../host/path", "sys/fs/cgroup/cgroup.procs": "", "sys/fs/cgroup/cpu.max": "50000 100000"}, "0.50 processors"),
-        ({"proc/self/cgroup": "4:cpu,cpuacct:/docker/1234", "sys/fs/cgroup/cpu,cpuacct/cgroup.procs": "",
-          "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "200000", "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000"}, "2.00 processors"),
-        ({"proc/self/cgroup": "0::/", "sys/fs/cgroup/cgroup.procs": ""}, "none"),
-        ({"proc/self/cgroup": "0::/"}, "this system does not show it"),
-    ],
-)  # fmt: skip
-def test_quotas_of_control_groups(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, str], value: str
-) -> None:
-    machines.write(tmp_path, files)
-    check = found(monkeypatch, Tree(tmp_path))["cpu quota"]
-    assert check.value == value
-    assert check.state == {"none": "ok", "this system does not show it": "unknown"}.get(value, "warn")
-
-
-def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    group = "sys/fs/cgroup"
-    machines.write(
-        tmp_path,
-        {
-            "proc/meminfo": "MemTotal: 8388608 kB\nMemAvailable: 8000000 kB",
-            "proc/self/cgroup": "0::/",
-            f"{group}/cgroup.procs": "",
-            f"{group}/memory.max": str(2**30),
-            f"{group}/memory.current": str(2**30),
-            f"{group}/memory.stat": f"anon 5\ninactive_file {2**26}",
-        },
-    )
-    check = found(monkeypatch, Tree(tmp_path))["memory"]
-    assert (check.state, check.value) == ("warn", "64 MiB of 1.0 GiB available in its control group")
-
-
-@pytest.mark.parametrize(
-    ("setting", "personality", "value"),
-    [("2", "00000000", "on"), ("0", "00000000", "off"), ("1", "00000000", "partly off"), ("2", "00040000", "off for this process (setarch -R)")],
-)  # fmt: skip
-def test_address_layouts_are_left_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, personality: str, value: str
-) -> None:
-    machines.write(
-        tmp_path, {"proc/sys/kernel/randomize_va_space": setting, "proc/self/personality": personality}
-    )  # fmt: skip
-    check = found(monkeypatch, Tree(tmp_path))["aslr"]
-    assert (check.state, check.value) == ("ok" if value == "on" else "warn", value)
 
 
 @pytest.mark.parametrize(("clock", "state"), [("tsc", "ok"), ("hpet", "warn"), ("sundial", "unknown")])

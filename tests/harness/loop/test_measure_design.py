@@ -23,6 +23,7 @@ from harness.loop.measure import Loop, Measured
 from harness.loop.schedule import Round, design_schedule
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Outcome
+from tests.harness.loop.test_measure import executions, failures
 from tests.support.fakes import Clock, NoTrees, taking
 
 STUDY = Study(
@@ -153,14 +154,6 @@ class Bench:
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
-
-
-def executions(records: Iterable[Record]) -> list[Execution]:
-    return [record for record in records if isinstance(record, Execution)]
-
-
-def failures(records: Iterable[Record]) -> list[Failure]:
-    return [record for record in records if isinstance(record, Failure)]
 
 
 def places(records: Iterable[Record]) -> list[Place_]:

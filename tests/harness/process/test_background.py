@@ -1,7 +1,6 @@
 import os
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from harness.process.execute import Command, Outcome, ProcessExecutor
 from harness.process.groups import start_time
 from harness.source.workdir import RUNNING
 from tests.support.fakes import Clock
+from tests.support.project import until
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
@@ -32,20 +32,14 @@ def start(executor: ProcessExecutor, directory: Path, script: str) -> Background
     return executor.start(shell(directory, script), directory / "log")
 
 
-def until(path: Path) -> str:
+def told(path: Path) -> str:
     """Wait for a line in a file."""
-    deadline = time.monotonic() + 60
-    while not (path.exists() and path.read_text().endswith("\n")):
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    until(lambda: path.exists() and path.read_text().endswith("\n"))
     return path.read_text()
 
 
 def ended(background: Background) -> str:
-    deadline = time.monotonic() + 60
-    while background.alive():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    until(lambda: not background.alive())
     return background.status()
 
 
@@ -55,7 +49,7 @@ def exists(pid: str) -> bool:
 
 def test_it_lives_until_it_is_stopped_with_its_group(executor: ProcessExecutor, tmp_path: Path) -> None:
     background = start(executor, tmp_path, "echo out; echo err >&2; sleep 60 & echo $! > child; wait")
-    child = int(until(tmp_path / "child"))
+    child = int(told(tmp_path / "child"))
     assert background.alive()
     assert background.status() == ""
     background.stop(5)
@@ -81,7 +75,7 @@ def test_how_it_ended(executor: ProcessExecutor, tmp_path: Path, script: str, st
 def test_its_group_ends_although_its_leader_has_ended(executor: ProcessExecutor, tmp_path: Path) -> None:
     background = start(executor, tmp_path, "sleep 60 & echo $! > child")
     assert ended(background) == "exit 0"
-    child = int(until(tmp_path / "child"))
+    child = int(told(tmp_path / "child"))
     os.kill(child, 0)
     background.stop(5)
     with pytest.raises(ProcessLookupError):
@@ -93,7 +87,7 @@ def test_stubborn_ones_are_killed_after_the_grace(
     executor: ProcessExecutor, tmp_path: Path, script: str, patience: Clock
 ) -> None:
     background = start(executor, tmp_path, script)
-    until(tmp_path / "up")
+    told(tmp_path / "up")
     background.stop(50)
     assert background.status() in ("signal SIGKILL", "signal SIGTERM")
     assert patience.now <= 50
@@ -113,10 +107,7 @@ def test_its_log_does_not_fill_the_disk(executor: ProcessExecutor, tmp_path: Pat
     background = executor.start(
         Command((sys.executable, "-u", "-c", script), tmp_path, ENVIRONMENT, 30), tmp_path / "log"
     )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "log").read_bytes().endswith(b"the end\n"):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: (tmp_path / "log").read_bytes().endswith(b"the end\n"))
     assert background.alive()
     assert (tmp_path / "log").stat().st_blocks * 512 <= 128 * 1024
     assert (tmp_path / "log").read_bytes().endswith(b"xthe end\n")
@@ -167,7 +158,7 @@ def test_two_companions_end_each_its_own_and_the_last_one_all(executor: ProcessE
         script = daemon(name, flags)
         command = Command((sys.executable, "-c", script), tmp_path, ENVIRONMENT, 30)
         started.append(executor.start(command, tmp_path / f"log-{name}"))
-        until(tmp_path / name)
+        told(tmp_path / name)
     started[0].stop(5)
     assert [exists((tmp_path / name).read_text()) for name in ("a", "b", "hidden")] == [False, True, True]
     started[2].stop(5)
@@ -186,7 +177,7 @@ def test_close_ends_what_nobody_stopped(tmp_path: Path) -> None:
 @linux
 def test_all_that_run_are_named(executor: ProcessExecutor, tmp_path: Path) -> None:
     background = start(executor, tmp_path, "echo $$ > service; sleep 60")
-    service = until(tmp_path / "service").strip()
+    service = told(tmp_path / "service").strip()
     outcome = executor.run(
         shell(
             tmp_path,
@@ -211,7 +202,7 @@ def test_an_exception_while_a_service_lives_leaves_it_to_whoever_stops_it(
     with pytest.raises(KeyboardInterrupt):
         executor.run(shell(tmp_path, "echo $$ > execution; sleep 60"), complaint)
     with pytest.raises(ProcessLookupError):
-        os.kill(int(until(tmp_path / "execution")), 0)
+        os.kill(int(told(tmp_path / "execution")), 0)
     assert background.alive()
 
 

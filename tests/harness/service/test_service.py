@@ -18,11 +18,13 @@ from harness.process.budget import Budget
 from harness.process.execute import Command, Outcome, ProcessExecutor
 from harness.service.service import Companions, Living, free_port
 from tests.support.fakes import Clock, FakeExecutor
+from tests.support.project import until
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 OK = Outcome("", "2026-01-01T00:00:00Z", 1.0, "")
 SERVER = """\
 import os, socket, sys
+from tests.support.project import until
 server = socket.socket()
 server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 server.bind(("127.0.0.1", int(sys.argv[1])))
@@ -94,18 +96,12 @@ def connects(port: int) -> bool:
 
 
 def said(path: Path) -> str:
-    deadline = time.monotonic() + 60
-    while not (path.exists() and path.read_text().endswith("\n")):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: path.exists() and path.read_text().endswith("\n"))
     return path.read_text()
 
 
 def complains(entered: Living) -> str:
-    deadline = time.monotonic() + 60
-    while not entered.complaint():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(entered.complaint)
     return entered.complaint()
 
 

@@ -562,16 +562,6 @@ def test_touched_files_are_no_change(checkout: Checkout) -> None:
     assert index_of(checkout) == before
 
 
-def test_hooks_do_not_run(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.commit(a="1")
-    for name in ("post-index-change", "pre-commit", "reference-transaction", "post-checkout"):
-        hook = checkout.file(f".git/hooks/{name}", f"#!/bin/sh\necho {name} >> '{tmp_path}/ran'\n")
-        hook.chmod(0o755)
-    checkout.write(a="2")
-    assert resolved(checkout).head.commit.dirty
-    assert not (tmp_path / "ran").exists()
-
-
 HOSTILE = """
 [core]
 	hooksPath = /nowhere

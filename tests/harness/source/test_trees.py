@@ -92,15 +92,6 @@ def test_both_sides_are_checked_out(checkout: Checkout, isolated_git: Path) -> N
     assert checkout.git("status", "--porcelain") == " M a\n?? new"
 
 
-def test_hooks_do_not_run(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.commit(a="1")
-    hook = checkout.file(".git/hooks/post-checkout", f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
-    hook.chmod(0o755)
-    with trees_of(checkout, "HEAD", "HEAD") as trees:
-        trees.make("base")
-    assert not (tmp_path / "ran").exists()
-
-
 CONTENT = """
 [core]
 	autocrlf = true

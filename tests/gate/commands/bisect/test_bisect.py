@@ -54,13 +54,16 @@ def result(project: Project) -> dict[str, Any]:
     return found
 
 
+Searched = tuple[Project, list[str], subprocess.CompletedProcess[str]]
+
+
 @pytest.fixture(scope="module")
-def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, list[str], subprocess.CompletedProcess[str]]:
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Searched:
     project, shas = history(tmp_path_factory.mktemp("bisect") / "p", [*[1.0] * 7, *[1.2] * 5])
     return project, shas, bisect(project, shas[0], "--bad", "main")
 
 
-def test_it_names_the_commit(searched: tuple[Project, list[str], subprocess.CompletedProcess[str]]) -> None:
+def test_it_names_the_commit(searched: Searched) -> None:
     project, shas, done = searched
     assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
     found = result(project)
@@ -71,9 +74,7 @@ def test_it_names_the_commit(searched: tuple[Project, list[str], subprocess.Comp
     assert f"git show {shas[8][:10]}" in done.stdout
 
 
-def test_every_measurement_is_kept_as_a_run(
-    searched: tuple[Project, list[str], subprocess.CompletedProcess[str]],
-) -> None:
+def test_every_measurement_is_kept_as_a_run(searched: Searched) -> None:
     project, shas, _ = searched
     folder = project.top / ".perfgate/bisect"
     measured = [each for each in result(project)["commits"] if each["rounds"]]
@@ -85,9 +86,7 @@ def test_every_measurement_is_kept_as_a_run(
         assert (report["run"]["base"]["sha"], report["run"]["head"]["sha"]) == (shas[0], each["sha"])
 
 
-def test_resuming_a_search_that_ended_measures_nothing_again(
-    searched: tuple[Project, list[str], subprocess.CompletedProcess[str]],
-) -> None:
+def test_resuming_a_search_that_ended_measures_nothing_again(searched: Searched) -> None:
     project, shas, _ = searched
     folder = project.top / ".perfgate/bisect"
     before = {file: file.read_bytes() for file in folder.glob("*/measurements.jsonl")}
@@ -97,9 +96,7 @@ def test_resuming_a_search_that_ended_measures_nothing_again(
     assert {file: file.read_bytes() for file in folder.glob("*/measurements.jsonl")} == before
 
 
-def test_another_range_or_other_rules_are_not_resumed(
-    searched: tuple[Project, list[str], subprocess.CompletedProcess[str]],
-) -> None:
+def test_another_range_or_other_rules_are_not_resumed(searched: Searched) -> None:
     project, shas, _ = searched
     other = project.perfgate("bisect", "--good", shas[1], "--resume")
     rules = project.perfgate("bisect", "--good", shas[0], "--resume", "--set", "gate.threshold=7%")
@@ -177,6 +174,15 @@ def test_a_budget_that_ends_leaves_commits_and_goes_on(tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr
 
 
+@pytest.fixture(scope="module")
+def diverged(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project, _ = history(tmp_path_factory.mktemp("diverged") / "p", [1.0])
+    project.git("checkout", "-q", "-b", "side", "main~1")
+    project.commit("aside")
+    project.git("checkout", "-q", "main")
+    return project
+
+
 @pytest.mark.parametrize(
     ("good", "bad", "said"),
     [
@@ -187,19 +193,14 @@ def test_a_budget_that_ends_leaves_commits_and_goes_on(tmp_path: Path) -> None:
         ("main~1", "nothing", "--bad nothing: no such commit"),
     ],
 )
-def test_a_range_that_is_none_is_refused_in_one_line(tmp_path: Path, good: str, bad: str, said: str) -> None:
-    project, _ = history(tmp_path / "p", [1.0])
-    project.git("checkout", "-q", "-b", "side", "main~1")
-    project.commit("aside")
-    project.git("checkout", "-q", "main")
-    done = project.perfgate("bisect", "--good", good, "--bad", bad)
+def test_a_range_that_is_none_is_refused_in_one_line(diverged: Project, good: str, bad: str, said: str) -> None:
+    done = diverged.perfgate("bisect", "--good", good, "--bad", bad)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert said in done.stderr
 
 
-def test_good_must_be_named(tmp_path: Path) -> None:
-    project, _ = history(tmp_path / "p", [1.0])
-    assert project.perfgate("bisect").returncode == 2
+def test_good_must_be_named(diverged: Project) -> None:
+    assert diverged.perfgate("bisect").returncode == 2
 
 
 def test_a_dry_run_measures_nothing_and_counts_merges_once(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Which columns there are: files of a label together, globs, folders, commits, measurings of one file, keys."""
 
-import csv
 import io
 import json
 import random
@@ -12,29 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from gate.cli.main import main
+from tests.support.compared import compare as run
+from tests.support.compared import rows, shown
 
 DATA = Path(__file__).parents[3] / "data"
-
-
-def run(*argv: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(["compare", *argv], out, err), out.getvalue(), err.getvalue()
-
-
-def shown(*argv: str) -> str:
-    code, out, err = run(*argv)
-    assert (code, err) == (0, "")
-    return out
 
 
 def unbroken(text: str) -> str:
     """Take away where lines are broken, which may be within a long path."""
     return "".join(text.split())
-
-
-def rows(*argv: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(shown(*argv, "--format", "csv"), newline=""), strict=True))
 
 
 def titles(*argv: str) -> list[str]:

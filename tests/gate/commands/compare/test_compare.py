@@ -16,7 +16,8 @@ from scipy import stats
 
 from gate.cli.main import main
 from tests.support import lines, runs
-from tests.support.compared import rows_of
+from tests.support.compared import Terminal, rows_of
+from tests.support.compared import compare as run
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "compare"
 HOST = {"hostname": "vm", "fingerprint": "f" * 64, "kernel": "6.1", "boot_id": "b1"}
@@ -27,16 +28,6 @@ Line = dict[str, Any]
 @pytest.fixture(autouse=True)
 def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-
-
-def run(*argv: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(["compare", *argv], out, err), out.getvalue(), err.getvalue()
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def in_terminal(*argv: str) -> str:

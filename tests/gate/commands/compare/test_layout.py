@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 
 from gate.cli.main import main
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
+from tests.support.compared import Terminal
 
 
 def shown(*argv: str, width: int | None = None) -> str:

@@ -1,7 +1,6 @@
 """Result files of other tools compared: the numbers of benchstat, pyperf and critcmp, intervals, and what is claimed."""
 
 import csv
-import io
 import json
 import math
 import random
@@ -13,21 +12,12 @@ import pyperf  # type: ignore[import-untyped]  # it has no types
 import pytest
 from scipy import stats
 
-from gate.cli.main import main
+from tests.support.compared import rows
+from tests.support.compared import shown as run
 
 DATA = Path(__file__).parents[3] / "data"
 FILES = DATA / "compare"
 _UNITS = {"sec/op": "time", "B/s": "MB/s", "B/op": "B/op", "allocs/op": "allocs/op"}
-
-
-def run(*argv: str) -> str:
-    out, err = io.StringIO(), io.StringIO()
-    assert (main(["compare", *argv], out, err), err.getvalue()) == (0, "")
-    return out.getvalue()
-
-
-def rows(*argv: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(run(*argv, "--format", "csv"), newline=""), strict=True))
 
 
 # --- side by side -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from gate.cli.main import main
 from gate.commands.study import options as study_options
 from gate.commands.study.design import open_design
 from gate.commands.study.options import AnalyseOptions
-from tests.support.project import Project
+from tests.support.project import Project, Step, committed
 
 BENCH = """\
 import os, sys
@@ -50,10 +50,8 @@ opt = { O0 = { build_env = { CFLAGS = "-O0" } }, O2 = { build_env = { CFLAGS = "
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A repository with a single commit, so that there is no base, and the working directory in it."""
-    made = Project(tmp_path / "project")
-    made.write("perfgate.toml", CONFIG + STUDY)
-    made.write("bench.py", BENCH)
-    made.commit()
+    step = Step("main", "change", (("perfgate.toml", CONFIG + STUDY), ("bench.py", BENCH)))
+    made = committed(tmp_path / "project", step)
     monkeypatch.chdir(made.top)
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)

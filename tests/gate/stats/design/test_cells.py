@@ -51,21 +51,8 @@ def test_main_effects_are_means_of_treatment_means() -> None:
         ("M",): (about(26.3888888888889), 2),
         ("H",): (about(21.0902777777778), 2),
     }
-    literal = {
-        w: np.mean(
-            [
-                np.mean(
-                    [
-                        y
-                        for y, c in zip(units["y"], zip(units["f0"], units["f1"], strict=True), strict=True)
-                        if c == (k, t)
-                    ]
-                )
-                for t in range(3)
-            ]
-        )
-        for k, w in enumerate("AB")
-    }
+    of = {(k, t): units["y"][(units["f0"] == k) & (units["f1"] == t)].mean() for k in range(2) for t in range(3)}
+    literal = {w: np.mean([of[k, t] for t in range(3)]) for k, w in enumerate("AB")}
     assert {key[0]: mean for key, (mean, _) in points(wool).items()} == pytest.approx(literal)
 
 

@@ -189,18 +189,6 @@ def test_of_three_settings_each_has_an_effect_and_they_add_up(tau: float) -> Non
         assert predicted(effects, of, codes) == pytest.approx(own[math.ceil(len(own) * tau) - 1])
 
 
-@pytest.mark.parametrize("tau", [0.3, 0.5, 0.9])
-def test_estimates_against_statsmodels(tau: float) -> None:
-    from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[import-untyped] # it has no types
-
-    # 21 or 23 values a treatment: the minimum is at one place only
-    rng = np.random.default_rng(4)
-    values = frame({codes: [rng.lognormal(size=21 + 2 * codes[0]).tolist()] for codes in FULL})
-    ours = [row.estimate for row in quantile_effects(values, factors(2, 2, 2), [tau]).models[0].effects]
-    theirs = QuantReg(values["y"].to_numpy(), coded_by_hand(values)).fit(q=tau, p_tol=1e-10, max_iter=5000)
-    assert ours == pytest.approx(list(theirs.params), abs=1e-4)
-
-
 def test_engel_as_printed_in_the_vignette_of_quantreg() -> None:
     # R: coef(rq(foodexp ~ income, tau, engel)); the same numbers stand in Koenker's "Quantile Regression in R"
     from statsmodels import datasets  # type: ignore[import-untyped] # it has no types
