@@ -43,7 +43,7 @@ def facts() -> Facts:
         "machine": platform.machine() or UNKNOWN,
         "cpu": cpu_model(),
         "cores": os.cpu_count() or UNKNOWN,
-        "affinity": _affinity(),
+        "affinity": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or UNKNOWN,
         "memory": _memory(),
         "hostname": _hashed("host", socket.gethostname()),
         "python": platform.python_version(),
@@ -98,12 +98,6 @@ def cpu_model(cpuinfo: str | None = None) -> str:
     if "CPU implementer" in fields and "CPU part" in fields:
         return f"ARM implementer {fields['CPU implementer']} part {fields['CPU part']}"
     return platform.processor() or UNKNOWN
-
-
-def _affinity() -> int | str:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or UNKNOWN
 
 
 def _memory() -> int | str:

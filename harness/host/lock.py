@@ -148,7 +148,7 @@ def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Waiting) -> Ite
 def _take(path: Path, wait: float, waiting: Waiting) -> int:
     deadline = time.monotonic() + wait
     descriptor = _open(path)
-    with closing(Turn(queue_file(path), _open_queue)) as turn:
+    with closing(Turn(queue_file(path))) as turn:
         found: tuple[Claim | None, int] | None = None
         told = found
         while True:
@@ -216,13 +216,6 @@ def _open(path: Path) -> int:
     raise LockOccupiedError(path, "keeps being made and removed by another program")
 
 
-def _open_queue(path: Path) -> int:
-    try:
-        return _open(path)
-    except LockOccupiedError as error:
-        raise LockError(str(error)) from None
-
-
 _OCCUPIED = (errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO)
 """Errors of opening a file that exists but cannot serve as a lock; ENXIO: it is a socket."""
 
@@ -266,17 +259,12 @@ def queue_file(lock: Path) -> Path:
 class Turn:
     """The place of this process in the queue, until it is closed."""
 
-    def __init__(self, path: Path, opened: Callable[[Path], int]) -> None:
-        """Join the queue at its end.
-
-        Args:
-            path: of the queue's file.
-            opened: opens it, or raises LockError.
-        """
+    def __init__(self, path: Path) -> None:
+        """Join the queue of a file at its end."""
         self._descriptor: int | None = None
         self._place = time.time_ns() // 1000
-        with suppress(OSError, LockError):  # without a queue the lock is as good, but not fair
-            self._descriptor = opened(path)
+        with suppress(OSError, LockError, LockOccupiedError):  # without a queue the lock is as good, but not fair
+            self._descriptor = _open(path)
             # shared, since a file of another user may be read-only
             fcntl.lockf(self._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, self._place)
 

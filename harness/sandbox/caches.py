@@ -121,18 +121,14 @@ def caches(
         found = [each for tool in _TOOLS if tool.names & names for each in _of_tool(tool, environment, home)]
     for tool in _COMPILER_CACHES:
         found += [each for each in _of_tool(tool, environment, home) if each.is_dir()]
-    return _outermost(found)
+    # whoever writes one may have put a link in the place of what lies in it
+    kept = dict.fromkeys(found)
+    return [each for each in kept if not any(above in kept for above in each.parents)]
 
 
 def defaults(names: frozenset[str]) -> list[str]:
     """Return what to write as [build] write for a project of these names: folders below ~."""
     return [f"~/{folder}" for tool in _TOOLS if tool.names & names for folder in tool.folders]
-
-
-def _outermost(found: Iterable[Path]) -> list[Path]:
-    """Leave out what lies in another one: whoever writes that may have put a link in its place."""
-    kept = dict.fromkeys(found)
-    return [each for each in kept if not any(above in kept for above in each.parents)]
 
 
 def named(paths: Iterable[str], commands: Iterable[str]) -> frozenset[str]:

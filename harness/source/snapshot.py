@@ -57,7 +57,10 @@ def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> Wor
         advice = "resolve and `git add` them, or name a commit with --head"
         raise SourceError(f"the checkout has unmerged files ({_some(unmerged)}): {advice}")
     others = git.entries("ls-files", "--others", "--exclude-standard", "-z")
-    warnings: tuple[AnyWarning, ...] = (*_dirty_submodules(status), *_embedded(others))
+    warnings: tuple[AnyWarning, ...] = (
+        *_dirty_submodules(status),
+        *(EmbeddedRepository(each) for each in others if each.endswith("/")),
+    )
     untracked = [name for name in others if not (name.endswith("/") or _below(name, leave_out))]
     if not status and not untracked:
         return WorkingTree(None, warnings)
@@ -168,12 +171,6 @@ def _dirty_submodules(status: Sequence[str]) -> Iterator[DirtySubmodule]:
         fields = entry.split(" ", 8)
         if len(fields) == 9 and fields[2].startswith("S") and fields[2][2:] != "..":
             yield DirtySubmodule(fields[8])
-
-
-def _embedded(others: Sequence[str]) -> Iterator[EmbeddedRepository]:
-    for name in others:
-        if name.endswith("/"):
-            yield EmbeddedRepository(name)
 
 
 def _some(names: Sequence[str]) -> str:

@@ -97,7 +97,9 @@ class Trees:
         self.own: Callable[[Path], None] = lambda _: None
         """Gives a tree to the user that commands run as."""
         self._parts: dict[Side, Sequence[Part]] = {}
-        self._skip_lfs = _lacks_lfs(repository)
+        # where the checkout was made without files of git lfs (checkout's `lfs: false`), trees are so, too
+        uses_lfs = any(key.startswith("filter.lfs.") for key, _, _ in repository.store.configured())
+        self._skip_lfs = uses_lfs and bool(pointers(repository, lfs_files(repository)))
         self._commits = Commits(repository.store, skip_lfs=self._skip_lfs)
         self.warnings: tuple[AnyWarning, ...] = (LfsPointers(),) if self._skip_lfs else ()
         repository.store.keep_to(budget)
@@ -451,10 +453,3 @@ def open_trees(
         if keep:
             stack.callback(trees.leave)
         yield trees
-
-
-def _lacks_lfs(repository: Repository) -> bool:
-    """Return whether the checkout was made without files of git lfs (checkout's `lfs: false`): trees are so, too."""
-    if not any(key.startswith("filter.lfs.") for key, _, _ in repository.store.configured()):
-        return False
-    return bool(pointers(repository, lfs_files(repository)))

@@ -86,11 +86,7 @@ def program(watched: Mapping[int, str], architecture: int) -> bytes:
             ]
         else:
             lines += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _NOTIFY)]
-    return _assembled([*lines, (_RETURN, 0, 0, _ALLOW)])
-
-
-def _assembled(lines: Collection[Line]) -> bytes:
-    return b"".join(struct.pack("HBBI", *line) for line in lines)
+    return b"".join(struct.pack("HBBI", *line) for line in (*lines, (_RETURN, 0, 0, _ALLOW)))
 
 
 def installed(machine: str, filters: bytes, flags: Collection[int]) -> int:

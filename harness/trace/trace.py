@@ -249,16 +249,12 @@ class Server:
         self._all.close()
 
     def _serve(self) -> None:
-        # as when there are no more descriptors: that it ended is a doubt
-        with suppress(OSError):
-            self._answer_all()
-
-    def _answer_all(self) -> None:
         poller = select.poll()
         poller.register(self._socket, select.POLLIN)
         poller.register(self._wake, select.POLLIN)
         listeners: dict[int, _Kernel | _Channel] = {}
-        with ExitStack() as stack:
+        # an error, as when there are no more descriptors, ends it: that is a doubt
+        with suppress(OSError), ExitStack() as stack:
             stack.callback(lambda: [each.close() for each in listeners.values()])
             while True:
                 for fd, events in poller.poll():

@@ -32,7 +32,12 @@ def interpreter(file: str) -> str | None:
         OSError: it is there and cannot be read.
         ValueError: it is of another architecture, or what starts it is not known.
     """
-    with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError), open(file, "rb") as opened:  # noqa: PTH123
+    with (
+        suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError),
+        open(file, "rb", opener=_at_once) as opened,
+    ):
+        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+            return None  # the kernel executes no pipe
         head = opened.read(_LINE)
         if head.startswith(b"#!"):
             words = head[2:].split(b"\n")[0].split(maxsplit=1)
@@ -40,15 +45,16 @@ def interpreter(file: str) -> str | None:
         if head.startswith(b"\x7fELF"):
             return next(_elf(opened.fileno(), head), None)
         # a shell takes it for a script, unless the host knows better
-        if os.access(file, os.X_OK) and _registered() - {"register", "status"}:
+        registered: set[str] = set()
+        with suppress(OSError):
+            registered = {path.name for path in _OTHERS.iterdir()} - {"register", "status"}
+        if registered and os.access(file, os.X_OK):
             raise ValueError("a program of a kind that the host has registered")
     return None
 
 
-def _registered() -> set[str]:
-    with suppress(OSError):
-        return {path.name for path in _OTHERS.iterdir()}
-    return set()
+def _at_once(file: str, flags: int) -> int:
+    return os.open(file, flags | os.O_NONBLOCK)
 
 
 def _elf(fd: int, head: bytes) -> Iterator[str]:
@@ -485,7 +491,7 @@ class Caller:
             fd = os.open(self.root + path, os.O_PATH | os.O_CLOEXEC)
         except FileNotFoundError:
             above, _, name = path.rpartition("/")
-            if name in ("", ".", "..") or _is_link(self.root + path):
+            if name in ("", ".", "..") or os.path.islink(self.root + path):  # noqa: PTH114
                 return None
             real = _real(f"{self.root}{above}" or "/")
             return path if real == above or (real == "/" and not above) else None
@@ -515,14 +521,6 @@ def signed(fd: int) -> int:
     """Read the lower half of an argument as a descriptor."""
     low = fd & 0xFFFFFFFF
     return low - (1 << 32) if low & 0x80000000 else low
-
-
-def _is_link(path: str) -> bool:
-    try:
-        os.readlink(path)  # noqa: PTH115
-    except OSError:
-        return False
-    return True
 
 
 def _real(path: str) -> str | None:

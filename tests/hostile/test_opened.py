@@ -62,7 +62,7 @@ def test_nothing_else_opens_files() -> None:
     assert ALLOWED.keys() - found == set(), "they open nothing any more"
 
 
-@pytest.mark.parametrize("made", ["mkfifo x", "ln -s /dev/zero x", "ln -s x x", "mkdir x", "ln -s /proc/kmsg x", ":"])
+@pytest.mark.parametrize("made", ["mkfifo x", "ln -s /dev/zero x", "ln -s x x", "mkdir x", ":"])
 def test_what_would_not_end_has_no_beginning(made: str, tmp_path: Path) -> None:
     subprocess.run(["sh", "-c", made], cwd=tmp_path, check=True)
     assert beginning(tmp_path / "x", 4) == b""

@@ -54,7 +54,10 @@ class Tree:
             names = [path.relative_to(self.root).as_posix() for path in self.root.glob(pattern)]
         except OSError:
             return []
-        return sorted(names, key=_natural)
+        parts = {name: re.split(r"(\d+)", name) for name in names}
+        return sorted(
+            names, key=lambda name: [(int(each), "") if each.isdigit() else (-1, each) for each in parts[name]]
+        )
 
     def texts(self, pattern: str) -> dict[str, str]:
         """Return what the files that match a pattern hold, without those that cannot be read."""
@@ -68,10 +71,6 @@ def whole(text: str | None) -> int | None:
         return int(text) if text is not None else None
     except ValueError:
         return None
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def cpu_list(text: str) -> list[int]:

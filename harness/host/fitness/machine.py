@@ -99,7 +99,10 @@ def hypervisor(tree: Tree) -> str | None:
             return "" if ".metal" in named else kind
     flags = re.search(r"^flags\s*:(.*)$", tree.text("proc/cpuinfo") or "", flags=re.MULTILINE)
     if flags is not None:
-        return _by_clock(tree) if "hypervisor" in flags[1].split() else ""
+        # one that has no DMI, such as Firecracker's, is known by the clock that it offers
+        clocks = tree.text(f"{_CLOCK}/available_clocksource") or ""
+        kind = next((kind for clock, kind in _CLOCKS.items() if clock in clocks), "of unknown type")
+        return kind if "hypervisor" in flags[1].split() else ""
     if tree.exists("proc/device-tree/hypervisor") or tree.exists("sys/hypervisor/type"):
         return "of unknown make"
     # a board that is described by its device tree, or a maker's name that is not one of a hypervisor
@@ -107,12 +110,6 @@ def hypervisor(tree: Tree) -> str | None:
     if model == "linux,dummy-virt":
         return "QEMU"
     return "" if model or named.strip() else None
-
-
-def _by_clock(tree: Tree) -> str:
-    """Name a virtual machine that has no DMI, such as Firecracker's, by the clock that it offers."""
-    clocks = tree.text(f"{_CLOCK}/available_clocksource") or ""
-    return next((kind for clock, kind in _CLOCKS.items() if clock in clocks), "of unknown type")
 
 
 def is_virtual(tree: Tree) -> bool | None:
@@ -160,26 +157,18 @@ def perf_events(tree: Tree) -> Check:
     level = tree.number("proc/sys/kernel/perf_event_paranoid")
     if level is None:
         return unreadable(name, why)
-    may = "allowed" if level <= 2 else "allowed to this user" if _may_count(tree) else ""
-    if may and _counts_cycles(tree) is False:
+    rights = re.search(r"^CapEff:\s*([0-9a-f]+)$", tree.text("proc/self/status") or "", flags=re.MULTILINE)
+    # capabilities(7): CAP_PERFMON is 38, CAP_SYS_ADMIN 21
+    may_count = rights and int(rights[1], 16) & (1 << 38 | 1 << 21)
+    may = "allowed" if level <= 2 else "allowed to this user" if may_count else ""
+    # those of processors are cpu, cpu_core and cpu_atom, cpum_cf; armv8_pmuv3_0, armv8_cortex_a72
+    counters = [path.rpartition("/")[2] for path in tree.found("sys/bus/event_source/devices/*")]
+    if may and counters and not any(each.startswith(("cpu", "arm")) for each in counters):
         value = f"{may} (perf_event_paranoid {level}), but this machine counts no cycles and no instructions"
         return Check(name, "warn", value, 'Virtual machines often hide these counters: "perf_stat" gives only times.')
     if may:
         return Check(name, "ok", f"{may} (perf_event_paranoid {level})", why)
     return Check(name, "warn", f"perf_event_paranoid {level}", why, "sudo sysctl kernel.perf_event_paranoid=2")
-
-
-def _counts_cycles(tree: Tree) -> bool | None:
-    """Return whether the kernel drives the counters of the processors; None where it shows no counters at all."""
-    sources = {path.rpartition("/")[2] for path in tree.found("sys/bus/event_source/devices/*")}
-    # cpu, cpu_core and cpu_atom, cpum_cf; armv8_pmuv3_0, armv8_cortex_a72
-    return any(source.startswith(("cpu", "arm")) for source in sources) if sources else None
-
-
-def _may_count(tree: Tree) -> bool:
-    rights = re.search(r"^CapEff:\s*([0-9a-f]+)$", tree.text("proc/self/status") or "", flags=re.MULTILINE)
-    # capabilities(7): CAP_PERFMON is 38, CAP_SYS_ADMIN 21
-    return bool(rights and int(rights[1], 16) & (1 << 38 | 1 << 21))
 
 
 def mounts() -> Check:

@@ -161,16 +161,12 @@ def governor(tree: Tree) -> Check:
     value = ", ".join(names)
     if set(found) == {"performance"}:
         return Check("governor", "ok", value, why)
-    if "powersave" in found and _held_down(tree):
+    drivers = set(tree.texts(f"{CPUS}/cpu[0-9]*/cpufreq/scaling_driver").values())
+    preferences = tree.texts(f"{CPUS}/cpu[0-9]*/cpufreq/energy_performance_preference").values()
+    if "powersave" in found and (drivers - SCALING_DRIVERS or _POWERSAVE in preferences):
         held = "The processors stay near their lowest frequency, where a program has other bottlenecks than usual."
         return Check("governor", "bad", value, held, command, HeldDown(names))
     return Check("governor", "warn", value, why, command)
-
-
-def _held_down(tree: Tree) -> bool:
-    drivers = set(tree.texts(f"{CPUS}/cpu[0-9]*/cpufreq/scaling_driver").values())
-    preferences = set(tree.texts(f"{CPUS}/cpu[0-9]*/cpufreq/energy_performance_preference").values())
-    return bool(drivers - SCALING_DRIVERS) or _POWERSAVE in preferences
 
 
 def boost(tree: Tree) -> Check:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 import socket
 import subprocess
@@ -166,3 +167,10 @@ def test_a_program_with_privileges_of_its_own_is_a_doubt(tmp_path: Path, tracer:
     (tmp_path / "true").chmod(0o4755)
     _, accesses = traced(["./true"], tmp_path, tracer)
     assert accesses.doubts == (Doubt("privileges", str(tmp_path / "true")),)
+
+
+def test_a_pipe_that_is_executed_holds_nothing_up(tmp_path: Path, tracer: Tracer) -> None:
+    """To open it would wait for who writes it; the kernel refuses to execute it."""
+    os.mkfifo(tmp_path / "pipe", 0o755)
+    source = "import os\ntry:\n    os.execv('pipe', ['pipe'])\nexcept OSError:\n    pass\n"
+    seen(python(source), tmp_path, tracer)
