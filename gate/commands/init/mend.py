@@ -315,7 +315,7 @@ def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | No
         pattern = "/".join(f"^({'|'.join(level)})$" for level in levels if level)
         option = shlex.quote(f"-test.bench={pattern}")
         return _like(measured.command, re.sub(r"-test\.bench=\.(?=\s|$)", lambda _: option, text))
-    if option := _ONE_OF.get(measured.instrument):
+    if (option := _ONE_OF.get(measured.instrument)) is not None:
         either = f"^({'|'.join(map(_escaped, labels))})$"
         return _like(measured.command, f"{text} {shlex.quote(option + either)}")
     if measured.instrument == "jmh" and not text.endswith("$'"):
