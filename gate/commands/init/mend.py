@@ -315,9 +315,9 @@ def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | No
         pattern = "/".join(f"^({'|'.join(level)})$" for level in levels if level)
         option = shlex.quote(f"-test.bench={pattern}")
         return _like(measured.command, re.sub(r"-test\.bench=\.(?=\s|$)", lambda _: option, text))
-    if option := _ONE_OF.get(measured.instrument):
+    if measured.instrument in _ONE_OF:
         either = f"^({'|'.join(map(_escaped, labels))})$"
-        return _like(measured.command, f"{text} {shlex.quote(option + either)}")
+        return _like(measured.command, f"{text} {shlex.quote(_ONE_OF[measured.instrument] + either)}")
     if measured.instrument == "jmh" and not text.endswith("$'"):
         # behind a colon are parameters and the mode
         methods = "|".join(dict.fromkeys(_escaped(label.split(":")[0]) for label in labels))
