@@ -214,7 +214,7 @@ def test_a_series_follows_the_order_of_the_run() -> None:
     # the places among 1 2 4 5 6 7 8 9
     step = (at[1] - at[0]) / (0 - 4)
     assert [round((x - at[1]) / step) for x in at] == [4, 0, 7, 2]
-    assert "execution, in the order of the run" in texts(picture)
+    assert "start, in the order of the run" in texts(picture)
 
 
 def test_an_unknown_order_is_by_round_and_the_caption_says_so() -> None:

@@ -364,7 +364,7 @@ def test_lines_without_any_time(folder: Path) -> None:
     for line in rows:
         del line["seconds"]
     config = {**CONFIG, "benchmark": [{"name": "parse", "command": "x", "instrument": "values"}]}
-    with pytest.raises(UserError, match="has no durations for the executions of parse"):
+    with pytest.raises(UserError, match="has no durations for the starts of parse"):
         plan(write(folder, head(config), rows))
 
 
