@@ -17,7 +17,8 @@ from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.names import Names
 from gate.writing.amounts import known
-from gate.writing.plain import clip, last_lines, visible
+from gate.writing.output import last_lines
+from gate.writing.plain import clip, visible
 
 _SUITE = "perfgate"
 _NAME = 500

@@ -15,7 +15,7 @@ from gate.run.first_comparison import Runs, lacking, left
 from gate.run.job import Job
 from gate.run.project import overlaid_sources, with_base
 from gate.words.failures import sentence
-from gate.writing.plain import last_lines
+from gate.writing.output import last_lines
 from harness.errors import SourceError
 from harness.source.base_and_head import Source, Sources, fetch_all
 

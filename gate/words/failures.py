@@ -13,7 +13,8 @@ import msgspec
 from gate.model import Failure, RunFacts
 from gate.units import plural
 from gate.words.names import Names
-from gate.writing.plain import clip, error_line, visible
+from gate.writing.output import error_line
+from gate.writing.plain import clip, visible
 
 _OF_CI = re.compile(r"(GITHUB|ACTIONS|RUNNER|INPUT)_")
 """Names that only the job has: nobody repeats a command with them set."""

@@ -19,8 +19,9 @@ from gate.words.builds import say_why
 from gate.words.failures import title
 from gate.words.reports import commit
 from gate.writing.amounts import as_configured
+from gate.writing.output import last_lines
 from gate.writing.phrases import joined
-from gate.writing.plain import clip, last_lines, visible
+from gate.writing.plain import clip, visible
 from gate.writing.sentences import Lines
 from harness.host.fitness import WAITS
 

@@ -22,8 +22,9 @@ from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
 from gate.words.names import WHOLE, Names
 from gate.words.notes import Shared, shared
+from gate.writing.output import last_lines
 from gate.writing.phrases import machine, more_are
-from gate.writing.plain import last_lines, visible
+from gate.writing.plain import visible
 
 NO_BREAK = "\u00a0"
 """The blank of a bar: a narrow column breaks at others."""

@@ -26,8 +26,9 @@ from gate.words.failures import grouped
 from gate.words.names import Names
 from gate.writing import amounts
 from gate.writing.amounts import known
+from gate.writing.output import last_lines
 from gate.writing.phrases import listed, machine, named
-from gate.writing.plain import clip, last_lines, visible
+from gate.writing.plain import clip, visible
 
 _OUTPUT = 400
 _LISTED = 20

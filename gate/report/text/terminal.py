@@ -16,8 +16,9 @@ from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.marks import SHAPES, STYLES
 from gate.words.names import Names
+from gate.writing.output import last_lines
 from gate.writing.phrases import joined, listed, machine, more_are, named
-from gate.writing.plain import clip, last_lines, visible, wrap
+from gate.writing.plain import clip, visible, wrap
 
 _TOLD = 3
 _TOLD_OF_ALL = 20

@@ -206,3 +206,5 @@ def test_a_limit_that_another_view_breaks_is_said_where_people_read() -> None:
     ):
         for write in (terminal.render, summary.render, html.render):
             assert ("head is above the limit of 50 ms" in " ".join(write(report).split())) is said
+        # at first sight, in each format
+        assert ("parse, wall time: head is above the limit of 50 ms" in verdict_line.text(report)) is said

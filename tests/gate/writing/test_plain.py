@@ -6,7 +6,8 @@ from random import Random
 import pytest
 
 from gate.config.rules import matches
-from gate.writing.plain import benchmark_option, clip, columns, distinct, error_line
+from gate.writing.output import error_line
+from gate.writing.plain import benchmark_option, clip, columns, distinct
 from tests.support.seeds import some
 
 GJSON = [

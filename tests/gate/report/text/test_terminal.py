@@ -6,7 +6,8 @@ from gate.model import Finding, Verdict
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import DependsOnMachine, OnSession
 from gate.report.text import terminal
-from gate.writing.plain import clip, columns, last_lines, visible, wrap
+from gate.writing.output import last_lines
+from gate.writing.plain import clip, columns, visible, wrap
 from tests.gate.report import examples
 
 
