@@ -124,7 +124,12 @@ class Gate(Table, frozen=True, kw_only=True):
         ),
     ] = None
     confidence: Annotated[
-        float, Meta(gt=0.5, lt=1, description="Confidence of the intervals. Half of what it lacks is the false-alarm limit: 2.5% of reports.")
+        float,
+        Meta(
+            gt=0.5,
+            lt=1,
+            description="Confidence of the intervals. Half of what it lacks is the false-alarm limit: 2.5% of reports.",
+        ),
     ] = 0.95
     interval: Annotated[
         Interval,
