@@ -370,7 +370,7 @@ def _check_zero_thresholds(config: Config) -> Iterator[Fault]:
     for i, benchmark in enumerate(config.benchmark):
         for name, rules in benchmark.metric.items():
             shown = show_of(config, benchmark.name, name, MEAN)
-            if rules.threshold == 0 and not rules.exact and shown == "not-worse":
+            if rules.threshold is not None and not rules.threshold and not rules.exact and shown == "not-worse":
                 yield Fault(("benchmark", i, "metric", name, "threshold"), why)
 
 
