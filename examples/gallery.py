@@ -90,8 +90,8 @@ class Shown:
     seconds: float
     wrong: str | None
     """What was expected instead; None if the verdict is the expected one."""
-    shows: str
-    """The most telling verdict of a result; "": there is none."""
+    shows: str = ""
+    """The most telling verdict of a result; "": there is none, or an older gallery did not say it."""
     again: bool = False
     """The first check was too noisy where another verdict was expected, so this is the second one."""
 

@@ -13,7 +13,6 @@ from tests.gate.report import examples
 from tests.support.browser import started
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
-SIZE = {"width": 1180, "height": 900}
 
 
 def main(card: Path) -> None:
@@ -21,7 +20,7 @@ def main(card: Path) -> None:
     with tempfile.TemporaryDirectory() as made, started() as browser:
         top = Path(made) / "report.html"
         top.write_text(html.render(examples.regression()), encoding="utf-8")
-        page = browser.new_page(viewport=SIZE)
+        page = browser.new_page(viewport={"width": 1180, "height": 900})
         page.goto(top.as_uri())
         page.screenshot(path=IMAGES / "report-top.png")
         page.goto(card.resolve().as_uri())

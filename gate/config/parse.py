@@ -363,22 +363,21 @@ def _check_zero_thresholds(config: Config) -> Iterator[Fault]:
     # at threshold 0 nothing measured is ever "unchanged", so every report without a change would fail, unless no sign
     # of a change is enough
     gate = config.gate
-    places: list[tuple[Path, float, bool]] = [(("gate", "inconclusive"), float(gate.threshold), bool(gate.detectable))]
+    why = 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or detectable = "10%"'
+    if not gate.threshold and not gate.detectable:
+        yield Fault(("gate", "inconclusive"), why)
     for i, own in enumerate(config.override):
-        key = "threshold" if own.threshold is not None else "detectable"
-        threshold = gate.threshold if own.threshold is None else own.threshold
-        if own.threshold is not None or own.detectable is not None:
-            sized = bool(gate.detectable if own.detectable is None else own.detectable)
-            places.append((("override", i, key), float(threshold), sized))
+        threshold, detectable = (
+            getattr(gate if getattr(own, key) is None else own, key) for key in ("threshold", "detectable")
+        )
+        named = "detectable" if own.threshold is None else "threshold"
+        if getattr(own, named) is not None and not threshold and not detectable:
+            yield Fault(("override", i, named), why)
     for i, benchmark in enumerate(config.benchmark):
         for name, rules in benchmark.metric.items():
-            if rules.threshold is not None and not rules.exact:
-                sized = show_of(config, benchmark.name, name, MEAN) == "no-sign"
-                places.append((("benchmark", i, "metric", name, "threshold"), float(rules.threshold), sized))
-    why = 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever the same; or detectable = "10%"'
-    for place, wanted, sized in places:
-        if not wanted > 0 and not sized:
-            yield Fault(place, why)
+            shown = show_of(config, benchmark.name, name, MEAN)
+            if rules.threshold is not None and not rules.threshold and not rules.exact and shown == "not-worse":
+                yield Fault(("benchmark", i, "metric", name, "threshold"), why)
 
 
 def check_factor(name: str, table: FactorTable, path: Path) -> Iterator[Fault]:

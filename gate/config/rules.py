@@ -314,8 +314,12 @@ def _amount(
     first, declared = next(((amount, of) for amount, of in own if amount is not None), (None, None))
     if first is not None and first.unit == "":
         return first.value * to_base(declared or unit)[1]
+    # a metric of no known dimension is a count
+    plain = unit not in DIMENSIONS
     every = (each for each in (first, *others) if each is not None)
-    return next((each.value for each in every if _of_dimension(each, unit) or (each.unit, each.value) == ("", 0)), None)
+    return next(
+        (each.value for each in every if each.unit == unit or (not each.unit and (plain or not each.value))), None
+    )
 
 
 def default_floor(config: Config) -> str:
@@ -328,11 +332,6 @@ def default_floor(config: Config) -> str:
     if len(named) > 1:
         return ", ".join(f"{floor} of {' and '.join(names)}" for floor, names in named.items())
     return next(iter(named), "none")
-
-
-def _of_dimension(floor: Quantity, unit: str) -> bool:
-    # a metric of no known dimension is a count
-    return floor.unit == unit or (floor.unit == "" and unit not in DIMENSIONS)
 
 
 def accepts_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> list[Accept]:

@@ -61,8 +61,9 @@ def json_schema() -> dict[str, Any]:
     components.pop("Traits")
     del components["Benchmark"]["properties"]["traits"]
     components["Benchmark"]["properties"]["instrument"]["enum"] = instrument_names()
-    defaults: dict[str, Table] = {"Config": Config()}
-    defaults |= {type(value).__name__: value for value in _tables(Config())}
+    config = Config()
+    tables = (config, config.gate, config.plan, config.build, config.env, Study(), Creep())
+    defaults: dict[str, Table] = {type(table).__name__: table for table in tables}
     for name, schema in components.items():
         for key, default in (to_tables(defaults[name]) if name in defaults else {}).items():
             if default is not None and not isinstance(default, (dict, list)):
@@ -73,7 +74,3 @@ def json_schema() -> dict[str, Any]:
         "title": "perfgate.toml",
         "$defs": components,
     }
-
-
-def _tables(config: Config) -> list[Table]:
-    return [config.gate, config.plan, config.build, config.env, Study(), Creep()]

@@ -92,7 +92,7 @@ def combinations(study: Study) -> list[dict[str, Setting]]:
             tuple(settings[i] for i, settings in zip(place, factors.values(), strict=True)) for place in sorted(places)
         )
     named = (dict(zip(factors, settings, strict=True)) for settings in found)
-    return [each for each in named if not any(_holds(each, partial) for partial in study.exclude)]
+    return [each for each in named if not any(partial.items() <= each.items() for partial in study.exclude)]
 
 
 def _of_fraction(study: Study, fraction: Fraction) -> list[tuple[Setting, ...]]:
@@ -117,10 +117,6 @@ def second_block(study: Study, fraction: Fraction) -> frozenset[tuple[Setting, .
     lists = [settings_of(study.factor[name]) for name in fraction.factors]
     runs = fraction.blocks()[1] if fraction.fold else ()
     return frozenset(tuple(own[code] for own, code in zip(lists, run, strict=True)) for run in runs)
-
-
-def _holds(settings: Mapping[str, Setting], partial: Mapping[str, Setting]) -> bool:
-    return all(settings[name] == setting for name, setting in partial.items())
 
 
 def settings_of(table: FactorTable) -> list[Setting]:

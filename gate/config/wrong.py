@@ -235,8 +235,7 @@ _GONE: Mapping[Path, str] = {
     ("plan", "auto"): "a plan uses its budget: remove it, or write the [plan] that `perfgate plan` prints",
     ("gate", "resampling"): 'write it behind the interval: interval = "bootstrap:RRN"',
     **dict.fromkeys(
-        (("gate", "show"), ("override", "show")),
-        'write detectable = "threshold" for "not-worse", or the size of the slowdown that must show',
+        (("gate", "show"), ("override", "show")), 'write detectable = "threshold", or a size that must show'
     ),
     ("study", "gate"): "the gate decides without factors: remove it, and run `perfgate study` to measure them",
 }

@@ -172,6 +172,14 @@ ASKED = {
     "accept a regression": "quickstart",
     "false alarms": "evidence",
     "windows": "install",
+    "warmup": "configuration",
+    "memory usage": "configuration",
+    "nightly": "creep",
+    "verdict rule": "method",
+    "base broken": "reading-a-report",
+    "label": "github",
+    "ccache": "layout",
+    "server latency": "services",
 }
 
 

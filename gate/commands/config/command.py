@@ -57,5 +57,5 @@ COMMAND = Command(
     example="perfgate config --rules base --base main",
     options=Options,
     run=run,
-    place=10,
+    place=8,
 )

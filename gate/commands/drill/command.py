@@ -39,5 +39,4 @@ COMMAND = Command(
     done="all that was tried held, or no workflow would swallow a verdict",
     failed="something did not hold, or would swallow a verdict",
     error="error: head cannot be measured",
-    place=9,
 )

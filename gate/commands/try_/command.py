@@ -50,5 +50,4 @@ COMMAND = Command(
     codes=MEASURED,
     done="every benchmark gave values, or takes longer than this waits",
     error="error: a benchmark gave no values",
-    place=8,
 )

@@ -47,7 +47,7 @@ def test_version_and_help() -> None:
     # a line each, the longest name too
     needed, more = out.partition("\ncommands:\n")[2].partition("\nexit codes")[0].split("\nmore:\n")
     first, others = (re.findall(r"^  ([a-z]+)  +[a-z]", each, re.MULTILINE) for each in (needed, more))
-    assert first == ["init", "check", "report", "compare", "explain", "bisect", "doctor", "try", "drill", "config"]
+    assert first == ["init", "check", "report", "compare", "explain", "bisect", "doctor", "config"]
     assert sorted([*first, *others]) == command_names() and all(len(line) <= 80 for line in [*needed, *more])
     for name in ("init", "check", "measure", "decide", "report", "compare", "config"):
         assert "example:\n  perfgate " in run(name, "--help")[1]

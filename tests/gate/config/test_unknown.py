@@ -66,11 +66,11 @@ def test_a_key_of_another_table(key: str, tables: str | None) -> None:
         ("[pytest-benchmark]\nx = 1", 'write [[benchmark]] with instrument = "pytest-benchmark"'),
         (
             '[gate]\nshow = "not-worse"',
-            'write detectable = "threshold" for "not-worse", or the size of the slowdown that must show',
+            'write detectable = "threshold", or a size that must show',
         ),
         (
             '[[override]]\nshow = "no-sign"',
-            'write detectable = "threshold" for "not-worse", or the size of the slowdown that must show',
+            'write detectable = "threshold", or a size that must show',
         ),
         ("[gate]\nnoise_threshold = 0.05", "write gate.threshold"),
         ("[gate]\nalpha = 0.05", "write gate.confidence: 0.95 is an alpha of 5%"),
