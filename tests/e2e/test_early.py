@@ -1,6 +1,7 @@
 """Early stopping as a user meets it: real builds and executions, looks between rounds, --resume in the middle."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,10 @@ def project(tmp_path: Path) -> Project:
 
 def lines(project: Project) -> list[dict[str, Any]]:
     return [json.loads(line) for line in project.lines()]
+
+
+def looked(project: Project, often: int) -> bool:
+    return sum('"type":"look"' in line for line in project.lines()) >= often
 
 
 def rounds_of(project: Project, name: str) -> int:
@@ -117,7 +122,7 @@ def test_a_killed_check_resumes_to_the_same_looks_and_verdicts(project: Project)
     expected = [line for line in lines(project) if line["type"] == "look"]
     for wait in (3, 5):
         process = project.begin("check", "--seed", "5", heard=False)
-        until(lambda wait=wait: sum('"type":"look"' in line for line in project.lines()) >= wait)
+        until(partial(looked, project, wait))
         process.kill()
         process.communicate()
         resumed = project.perfgate("check", "--resume")

@@ -143,7 +143,7 @@ def test_a_load_lives_beside_every_execution(project: Served) -> None:
     assert project.report()["failures"][0]["status"] == "load ended before the benchmark: exit 0"
 
 
-def started(project: Served, count: int, *arguments: str) -> subprocess.Popen[bytes]:
+def started(project: Served, count: int, *arguments: str) -> subprocess.Popen[str]:
     """Begin a gate, and wait until so many servers were started."""
     running = project.begin("check", "--base", "HEAD~1", "--config", "perfgate.toml", *arguments, heard=False)
     try:
