@@ -13,8 +13,8 @@ import pytest
 
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.commands.calibrate import calibrate
-from gate.commands.calibrate.command import MeasuringOptions
-from gate.commands.calibrate.command import OutputOptions as Shown
+from gate.commands.calibrate.options import MeasuringOptions
+from gate.commands.calibrate.options import OutputOptions as Shown
 from gate.commands.check import check
 from gate.commands.measure import measure
 from gate.run.refusal import RefusedError, refuse_unsafe
