@@ -115,10 +115,6 @@ def test_the_budget_fixes_the_looks_after_round_one(project: Project) -> None:
     assert rounds_of(project, "noisy") <= looks["rounds"][-1]
 
 
-def looked(project: Project, count: int) -> bool:
-    return sum('"type":"look"' in line for line in project.lines()) >= count
-
-
 @pytest.mark.nightly
 def test_a_killed_check_resumes_to_the_same_looks_and_verdicts(project: Project) -> None:
     whole = project.perfgate("check", "--seed", "5")
