@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmarks.evidence import chapters as ours
 from benchmarks.evidence import cost, layouts, other_tools, promises, views
-from gate.commands.simulate.options import SizeOptions
 from gate.commands.simulate.components import TABLE_VII
+from gate.commands.simulate.options import SizeOptions
 from gate.commands.simulate.pool import run_all
 from gate.commands.simulate.sections import Section, Setting, as_markdown, asked
 from gate.commands.simulate.simulate import introduction
