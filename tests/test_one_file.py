@@ -242,7 +242,7 @@ def test_what_it_measured_is_decided_the_same_where_it_is_not_installed(
 def test_a_new_format_of_results_is_imported(source: Path, project: Project) -> None:
     (project.top / "stalls.txt").write_text("tally of stalls\n3\n4\n")
     done = perfgate(source, project, "import", "base=stalls.txt", "--out", "stalls.jsonl")
-    assert done.stderr == "base  stalls.txt: 1 benchmark, 1 build, 1 execution, 2 values\n"
+    assert done.stderr == "base  stalls.txt: 1 benchmark, 1 build, 1 start, 2 values\n"
     assert "tally" in perfgate(source, project, "import", "--help").stdout
 
 

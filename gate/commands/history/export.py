@@ -51,10 +51,10 @@ def _side(side: Side) -> list[Column]:
         return lambda measured: next((each.relative for each in measured.spread if each.level == level), None)
 
     return [
-        column("", "number", f"value of {side}, in `unit`; empty if identical", lambda m: m.value),
+        column("", "number", f"value of {side}, in `unit`; empty if unaffected", lambda m: m.value),
         column("_builds", "count", f"builds of {side}", lambda m: m.builds),
-        column("_executions", "count", f"executions of {side}", lambda m: m.executions),
-        column("_iterations", "count", f"iterations of {side}", lambda m: m.iterations),
+        column("_executions", "count", f"starts of {side}", lambda m: m.executions),
+        column("_iterations", "count", f"values of {side}", lambda m: m.iterations),
         *(
             column(f"_var_{level}", "number", f"relative variance of its {level}s; may be below 0", variance(level))
             for level in LEVELS

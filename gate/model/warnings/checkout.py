@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gate.model.warnings.base import Base
+from typing import ClassVar
+
+from gate.model.warnings.base import Base, Weight
 from gate.writing.plain import visible
 
 _OF_SUBMODULES = "add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"
@@ -53,6 +55,7 @@ class TokenLeft(Base, frozen=True):
         "a token for the repository is in {place}, where the benchmarks can read it: "
         "add `persist-credentials: false` under `with:` of actions/checkout"
     )
+    weight: ClassVar[Weight] = "first"
     place: str
 
 

@@ -17,6 +17,7 @@ from gate.writing.sentences import filled, say_direction
 
 class TornLine(Base, frozen=True):
     says = "{file}: the last line is incomplete and is left out"
+    weight: ClassVar[Weight] = "first"
     file: str
 
 
@@ -25,12 +26,14 @@ class SelectedOnly(Base, frozen=True):
         "{selected} of {measured:measured benchmark} {selected:is|are} decided (--benchmark): the verdict and the "
         "false-alarm limit cover only these"
     )
+    weight: ClassVar[Weight] = "first"
     selected: int
     measured: int
 
 
 class SidesByOrder(Base, frozen=True):
     says = "{base} was taken as base and {head} as head: write base=FILE and head=FILE to say otherwise"
+    weight: ClassVar[Weight] = "first"
     base: str
     """Name of the file taken as base."""
     head: str
@@ -39,6 +42,7 @@ class SidesByOrder(Base, frozen=True):
 
 class ColumnsOfFile(Base, frozen=True):
     says = "of {file} the {key} {base!r} was taken as base and {head!r} as head, its last two"
+    weight: ClassVar[Weight] = "first"
     file: str
     key: str
     """The label that tells them apart, such as "commit"."""
@@ -50,6 +54,7 @@ class ColumnsOfFile(Base, frozen=True):
 
 class LinesLeftOut(Base, frozen=True):
     says = "{file}: {first}{more:?; and {more:more such line}}"
+    weight: ClassVar[Weight] = "first"
     file: str
     first: str
     more: int
@@ -99,6 +104,7 @@ class ForeignValues(Base, frozen=True):
         "the values come from the pull request's own workflow run, which its author can change: treat the verdict as "
         "advice"
     )
+    weight: ClassVar[Weight] = "first"
 
 
 # --- how far measuring came -------------------------------------------------------------------------------------------
@@ -191,6 +197,7 @@ class UnknownDirection(Base, frozen=True):
 
 class MetricMissing(Base, frozen=True):
     says = "{benchmark}: metric {metric}{factors:={}?| at {factors}} gave no values in session {session}"
+    weight: ClassVar[Weight] = "first"
     benchmark: str
     metric: str
     factors: str
@@ -368,6 +375,8 @@ class SetUpDifferently(Base, frozen=True):
 
 class NotComparable(Base, frozen=True):
     """A metric has another unit or direction on each side."""
+
+    weight: ClassVar[Weight] = "first"
 
     metric: str
     of: Literal["unit", "direction"]

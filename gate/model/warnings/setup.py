@@ -29,16 +29,19 @@ class BaseAhead(Base, frozen=True):
 
 class DirtySubmodule(Base, frozen=True):
     says = "submodule {path} has uncommitted changes: its commit is measured without them"
+    weight: ClassVar[Weight] = "first"
     path: str
 
 
 class EmbeddedRepository(Base, frozen=True):
     says = "{path} is a nested repository, not a submodule: neither side includes it"
+    weight: ClassVar[Weight] = "first"
     path: str
 
 
 class LfsPointers(Base, frozen=True):
     says = "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`"
+    weight: ClassVar[Weight] = "first"
 
 
 class LeftBehind(Base, frozen=True):

@@ -275,7 +275,7 @@ def test_what_is_given_up_because_of_the_floor_names_the_floor() -> None:
     assert one(found).stopped == "futility"
     text = findings.conclusion(one(found))
     assert "floor of 0.4 ns" in text
-    assert "rest would not help above the floor of 0.4 ns" in text
+    assert "rest of the plan would not help above the floor of 0.4 ns" in text
     assert isinstance(next_step(found), outcomes.LowerFloor)
 
 

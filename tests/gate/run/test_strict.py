@@ -38,7 +38,7 @@ def test_active_time_needs_no_quiet_host(project: Project) -> None:
 @pytest.mark.parametrize(
     ("command", "more", "plan"),
     [
-        (ALONE, "", "iterations = 2\nmetrics = ['time']"),
+        (ALONE, "metrics = ['time']", "iterations = 2"),
         ("echo 1 > {output}", "instrument = 'values'", "iterations = 2"),
         (ALONE, "warmup = 'auto'", "iterations = 10"),
     ],

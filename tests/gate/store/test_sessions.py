@@ -168,5 +168,5 @@ def test_a_plan_from_memory_goes_by_the_view_that_decides() -> None:
     assert known.values < 20
     assert gathered.size == 1
     # who decides one metric alone goes by that
-    wall = config({"name": "parse", "command": "x", "instrument": "spawn"}, plan={"metrics": ["time"]})
+    wall = config({"name": "parse", "command": "x", "instrument": "spawn", "metrics": ["time"]})
     assert [each.metric for each in from_memory(memory, costs, wall, ["parse"], "memory").known] == ["time"]
