@@ -154,7 +154,7 @@ def test_a_job_that_was_killed_is_never_green(
     begun = cut_to(jobs["1/2", 1], tmp_path / "begun", 1)
     code, found = decided(project, *others, begun, more=lenient)
     file = begun / "measurements.jsonl"
-    said = f"shard 1 of 2 of session 1 gave no values: {file} ends before the first execution"
+    said = f"shard 1 of 2 of session 1 gave no values: {file} ends before the first start"
     assert (code, [f["status"] for f in found["failures"]]) == (4, [said])
     empty = cut_to(jobs["1/2", 1], tmp_path / "empty", 0)
     code, found = decided(project, *others, empty, more=lenient)

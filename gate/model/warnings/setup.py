@@ -308,6 +308,7 @@ class ToolUnusable(msgspec.Struct, frozen=True):
 
 class SpawnInstead(Base, frozen=True):
     says = "{why}: measured with the built-in spawn"
+    weight: ClassVar[Weight] = "first"
     why: ToolUnusable | str
     """What is wrong with hyperfine; a text is of an older perfgate."""
 
