@@ -93,9 +93,10 @@ def no_duet(benchmark: Benchmark) -> str:
 
 
 def named_metrics(config: Config, benchmark: str) -> list[str] | None:
-    """Return what a benchmark or else plan.metrics names; None: nothing, as where it names metrics of builds alone."""
-    rules = benchmark_rules(config, benchmark)
-    named = rules.metrics if rules is not None and rules.metrics is not None else config.plan.metrics
+    """Return what a benchmark or else plan.metrics names; None: nothing, or the plan names metrics of builds alone."""
+    rules, named = benchmark_rules(config, benchmark), config.plan.metrics
+    if rules is not None and rules.metrics is not None:
+        return rules.metrics
     return None if named and {*named} <= {SIZE, BUILD_TIME} else named
 
 

@@ -84,9 +84,12 @@ class Detectable(Share):
         """Read "threshold" or a share.
 
         Raises:
-            ValueError: neither.
+            ValueError: neither, or 0.
         """
-        return cls(0) if raw == "threshold" else super().parse(raw)
+        found = cls(0) if raw == "threshold" else super().parse(raw)
+        if not found and raw != "threshold":
+            raise ValueError('write a size above 0, or "threshold"')
+        return found
 
     def __str__(self) -> str:
         """Write it as it is read."""

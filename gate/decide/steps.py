@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from gate.codes import Exit
+from gate.config.rules import OWN_WORK
 from gate.config.types import Gate
 from gate.decide.detectable import POWER
 from gate.decide.estimates import BOOTSTRAP_BUILDS
@@ -482,13 +483,13 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         recorded = {_case(r): r.ratio for r in found}
         own = [(f, recorded.get(_case(f))) for f in still_open]
         beyond = [by is not None and (by.low or 0.0) > 1 + f.threshold for f, by in own]
-        decided = [by is not None and _decides(by, f, report) for f, by in own]
+        decided = [by is not None and _decides(by, f, report, own_work=name in OWN_WORK) for f, by in own]
         if any(decided) and 2 * sum(decided) >= len(still_open):
             return _Quieter(name, sum(decided), sure=any(beyond))
     return None
 
 
-def _decides(by: RatioInterval, finding: Finding, report: Report) -> bool:
+def _decides(by: RatioInterval, finding: Finding, report: Report, *, own_work: bool) -> bool:
     """Return whether a recorded interval would leave its case open no more, with as many comparisons as the report has.
 
     In logarithms, by the t distribution: whether it is a regression or an improvement, the same, or so narrow that what
@@ -507,8 +508,11 @@ def _decides(by: RatioInterval, finding: Finding, report: Report) -> bool:
         return True
     wanted = finding.reason.wanted if isinstance(finding.reason, reasons.TooNoisy) else None
     wanted = max(_DETECTABLE, 2 * finding.threshold) if wanted is None else wanted
+    if own_work and not gate.get("detectable"):
+        # where no size is asked for
+        wanted = 2 * finding.threshold
     shown = edge + (needed + t_quantile(df, 1 - POWER)) * error <= math.log1p(wanted)
-    green = gate.get("show") != "not-worse" and gate.get("inconclusive") != "fail"
+    green = gate.get("detectable") != "threshold" and gate.get("inconclusive") != "fail"
     return green and shown and math.log(by.low) < edge
 
 

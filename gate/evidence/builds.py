@@ -59,7 +59,9 @@ def decided_by_name(config: Config) -> Config:
     """Return rules by which a metric of builds is decided only where plan.metrics names it."""
     # with a name that no metric has, a list is never of builds alone, which would leave the rest to the default
     plan = msgspec.structs.replace(config.plan, metrics=[*(config.plan.metrics or ()), ""])
-    return msgspec.structs.replace(config, plan=plan)
+    # artifacts have names of their own, which may be those of benchmarks
+    own = [msgspec.structs.replace(each, metrics=None) for each in config.benchmark]
+    return msgspec.structs.replace(config, plan=plan, benchmark=own)
 
 
 def known(case: Case, builds: Sequence[Build]) -> Case:

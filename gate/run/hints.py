@@ -44,7 +44,10 @@ _KEPT_APART = {
     r"": 'write below `$PWD`, for example with `PREFIX="$PWD/inst"`',
 }
 """By what a build runs: how it writes into its own tree. The first that fits counts."""
-_COVERED = re.compile(r"(/(?:tmp|var/tmp|dev/shm)/[^\s:;,\"')]+)[^\n]*(?:no such file|not found)", re.IGNORECASE)
+_TEMPORARY = r"(/(?:tmp|var/tmp|dev/shm)/[^\s:;,\"')]+)"
+_COVERED = re.compile(
+    rf"{_TEMPORARY}[\"')]*: (?:no such file|not found)|no such file or directory:? [\"'(]*{_TEMPORARY}", re.IGNORECASE
+)
 _PRIVILEGES = re.compile(r"no new privileges|operation not permitted", re.IGNORECASE)
 
 
@@ -62,7 +65,7 @@ def was_refused(told: str) -> bool:
 
 def out_of_sight(told: str) -> str | None:
     """Return a temporary path that a program did not find, though it is there."""
-    return next(filter(os.path.lexists, _COVERED.findall(told)), None)
+    return next((path for found in _COVERED.findall(told) for path in found if os.path.lexists(path)), None)
 
 
 def hints(job: Job) -> Hint:

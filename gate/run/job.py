@@ -168,7 +168,7 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
             *run.warnings,
             *instruments.warnings,
             *recalled.warnings,
-            *(control_warnings() if remembers else ()),
+            *(control_warnings(options.history) if remembers else ()),
             *told,
             *plan_warnings(rules, recalled.memory, part.sessions if part else 1),
             *(part_warnings(rules.plan) if part else ()),

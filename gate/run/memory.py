@@ -56,12 +56,15 @@ class Recalled:
     """For the reader of the report."""
 
 
-def control_warnings() -> list[AnyWarning]:
-    """Warn where more controls of the history alarm than chance explains; nothing where there is no history."""
+def control_warnings(history: Path | None) -> list[AnyWarning]:
+    """Warn where more controls of the history alarm than chance explains; nothing where there is none.
+
+    history: of the option.
+    """
     from gate.run.place import opened
 
     with contextlib.suppress(UserError, SourceError):
-        proof = proof_of(opened(None).read().records)
+        proof = proof_of(opened(None if history is None else str(history)).read().records)
         return [ControlsAlarm(proof)] if proof is not None and proof.since is not None else []
     return []
 

@@ -75,6 +75,9 @@ def _changed(finding: Finding) -> str:
         # its interval says less than what it hides
         return f"shows only {finding.reason.caught}"
     found = finding_words.why(finding)
+    if isinstance(finding.reason, reasons.BeyondLimit) and finding.reason.threshold is None:
+        # whatever base is: its change says nothing of it
+        return clip(visible(f"is beyond its limit: {found}"), _SAID)
     why = [f": {found}" if finding.verdict == "inconclusive" else f", {found}"] if found else []
     return clip(visible("".join([finding_words.sized(finding), *why])), _SAID)
 

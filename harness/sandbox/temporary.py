@@ -16,8 +16,8 @@ from gate.walking import beginning
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108  # semaphores of all programs are there
 TEMPORARY = ("/tmp", "/var/tmp", SHARED_MEMORY)  # noqa: S108  # they are covered
-_NAMED = re.compile(r"/(?:tmp|var/tmp|dev/shm)/[^\s:;,\"'=)]+")
-_ABSOLUTE = re.compile(r"/[^\s:;,\"'=)]+")
+_NAMED = re.compile(r"/(?:tmp|var/tmp|dev/shm)/[^\s:;,\"'=)`|&<>]+")
+_ABSOLUTE = re.compile(r"/[^\s:;,\"'=)`|&<>]+")
 _SYSTEM = frozenset(["/bin", "/sbin", "/usr/bin", "/usr/sbin"])
 """What a system's packages bring leads to nothing temporary."""
 _OF_PYTHON = (
@@ -37,10 +37,12 @@ def in_sight(texts: Iterable[str], search_path: str, paths: Iterable[str]) -> se
         search_path: as PATH has it.
         paths: absolute ones that they find besides.
     """
-    told = [*paths, *(found for text in texts for each in (_NAMED, _ABSOLUTE) for found in each.findall(text))]
+    told = [found for text in texts for each in (_NAMED, _ABSOLUTE) for found in each.findall(text)]
     for folder in {*search_path.split(os.pathsep)} - _SYSTEM:
         told += _of_folder(os.path.abspath(folder))  # noqa: PTH100
-    return {place for each in dict.fromkeys(told) for place in _places(each)}
+    # what is only spoken of needs no place, and beside a place nothing could be made
+    there = filter(os.path.lexists, dict.fromkeys(told))
+    return {place for each in (*paths, *there) for place in _places(each)}
 
 
 def _of_folder(folder: str) -> Iterator[str]:

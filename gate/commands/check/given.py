@@ -50,7 +50,7 @@ def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOp
     else:
         if None in programs or given.build is not None:
             raise MisuseError("two programs need --base-command and --head-command, and no --build")
-        base, head = (_command(each or "") for each in programs)
+        base, head = map(_command, programs, ("--base-command", "--head-command"))
         text = _written(kept, {"command": head, "against": base})
     if given.save:
         file = Path(FILE)
@@ -66,14 +66,16 @@ def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOp
     return replace(rules, given=read_source(text, FILE if given.save else COMMAND_LINE))
 
 
-def _command(words: str | Sequence[str]) -> str | list[str]:
-    """Return a command as a file has it: its words, or a string where it needs a shell."""
+def _command(words: str | Sequence[str] | None, option: str = "--") -> str | list[str]:
+    """Return a command as a file has it: its words, or a string where it needs a shell; option: that has it."""
+    if words is None or (isinstance(words, str) and not words.strip()):
+        raise MisuseError(f"{option}: the command is empty")
     if not isinstance(words, str):
         return list(words)
     try:
         return words if _SHELL.search(words) else shlex.split(words)
     except ValueError as error:
-        raise UserError(f"{words}: {error}") from None
+        raise UserError(f"{option} {words}: {str(error).lower()}: quote the command whole") from None
 
 
 def _building(given: str | None, err: TextIO) -> Mapping[str, Mapping[str, Any]]:

@@ -338,6 +338,8 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
         UserError: there is nothing of the kind here; several projects lie side by side, and none at the top.
     """
     if kind is not None:
+        if kind not in _LOOKS:
+            raise UserError(f'--kind: "{kind}" is not one of {", ".join(_LOOKS)}')
         wanted = _LOOKS[kind][0](tree, ask)
         if wanted is None:
             raise UserError(f"--kind {kind}: there is no {_LOOKS[kind][1]} here; --kind generic needs none")

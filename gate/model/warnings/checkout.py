@@ -39,6 +39,8 @@ class _SomeFiles(Base, frozen=True):
 class PointersCheckedOut(_SomeFiles, frozen=True):
     """Files of git lfs are pointers."""
 
+    weight: ClassVar[Weight] = "first"
+
     def _said(self) -> str:
         verb = "are Git LFS pointers" if len(self.files) + self.more > 1 else "is a Git LFS pointer"
         where = "not the content, on both sides: add `lfs: true` under `with:` of actions/checkout"
@@ -61,6 +63,8 @@ class TokenLeft(Base, frozen=True):
 
 class CheckoutChanged(_SomeFiles, frozen=True):
     """The checkout has changes that are not in its commit, so they are not measured."""
+
+    weight: ClassVar[Weight] = "first"
 
     def _said(self) -> str:
         shown = self.named([visible(name)[:_NAME] for name in self.files])

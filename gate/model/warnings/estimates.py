@@ -42,6 +42,7 @@ class FewExecutions(Base, frozen=True):
 
 class OneSidedSessions(Base, frozen=True):
     says = "{sessions:session|sessions} {sessions} measured only one side and {sessions:is|are} left out"
+    weight: ClassVar[Weight] = "first"
     sessions: tuple[int, ...]
 
 

@@ -85,6 +85,7 @@ class MeasuredSeparately(Base, frozen=True):
         "measured separately: changes of the machine between the runs are part of every ratio, and no interval "
         "includes them; `perfgate check` measures both in turns"
     )
+    weight: ClassVar[Weight] = "first"
 
 
 class RequestsFailed(Base, frozen=True):
@@ -149,6 +150,8 @@ class PartShort(msgspec.Struct, frozen=True):
 
 class PartsShort(Base, frozen=True):
     """Some parts of a gate have fewer rounds than were planned."""
+
+    weight: ClassVar[Weight] = "first"
 
     parts: tuple[PartShort, ...]
 
@@ -254,6 +257,7 @@ class NoneOfBuilds(Base, frozen=True):
         "plan.metrics names {metric:=size?size, and no built file of both sides is known: name it in [build] "
         "artifacts|build-time, and no build of both sides ran the build command from the start}"
     )
+    weight: ClassVar[Weight] = "first"
     metric: Literal["size", "build-time"]
 
 
@@ -267,6 +271,7 @@ class ValuesShort(_SomeExecutions, frozen=True):
         "{some} gave fewer than the {asked:value} asked for ({sides}), and others exactly as many: "
         "was their output cut off?"
     )
+    weight: ClassVar[Weight] = "first"
     asked: int
 
 
@@ -321,6 +326,7 @@ class SameCommit(Base, frozen=True):
 
 class ProvedInPart(Base, frozen=True):
     says = "{benchmarks:listed}: unaffected in some sessions and measured in others: only the values count"
+    weight: ClassVar[Weight] = "first"
     benchmarks: tuple[str, ...]
 
 
@@ -363,6 +369,8 @@ class DifferingKey(msgspec.Struct, frozen=True):
 
 class SetUpDifferently(Base, frozen=True):
     """Two runs have different settings."""
+
+    weight: ClassVar[Weight] = "first"
 
     settings: tuple[str, ...]
     """Their names, as "[build] command"."""

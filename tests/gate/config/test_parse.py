@@ -115,6 +115,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ('[gate]\ninterval = "zz"', 'perfgate.toml:2: gate.interval: "zz" is not one of "auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "paired", "paired-shared", "bootstrap", "bootstrap:RRN", "bootstrap:RNN", "bootstrap:FLAT", "bootstrap-bca", "bootstrap-bca:RRN", "bootstrap-bca:RNN", "bootstrap-bca:FLAT"'),
         ("[gate]\nconfidence = 95", "perfgate.toml:2: gate.confidence: expected a number below 1, got 95; write e.g. confidence = 0.95"),
         ('[plan]\nbuilds = "x"', 'perfgate.toml:2: plan.builds: expected a whole number or a table, got "x"; write e.g. builds = {min = 4}'),
+        ('[gate]\ndetectable = "0%"', 'perfgate.toml:2: gate.detectable: write a size above 0, or "threshold"'),
         ('[gate]\ndetectable = "2%"', "perfgate.toml:2: gate.detectable: 2% is not above the threshold, so a change of this size could never show: write a larger one"),
         ('[[override]]\ndetectable = "2%"', "perfgate.toml:2: override[0].detectable: 2% is not above the threshold, so a change of this size could never show: write a larger one"),
         (

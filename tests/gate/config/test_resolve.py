@@ -10,6 +10,7 @@ from gate.config.rules import accepts_of, detectable_of, floor_of, is_decided, m
 from gate.config.schema import json_schema, to_tables
 from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.types import Config
+from gate.evidence.builds import decided_by_name
 from gate.model.warnings.setup import BaseWithoutConfig, BuildChanged, Differing, MeasuringChanged, RulesChanged
 from tests.gate.config.test_parse import EXAMPLE
 
@@ -273,6 +274,16 @@ def test_what_is_decided_by_default() -> None:
     assert not is_decided(RULES, "plain", "memory")
     assert is_decided(RULES, "suite/x", "anything")
     assert is_decided(Config(), "from a file without a config", "anything")
+
+
+def test_what_a_benchmark_names_is_its_own_and_no_artifacts() -> None:
+    text = '[plan]\nmetrics = ["time", "size"]\n' + BENCH.format("bin", "x") + 'metrics = ["size"]\n'
+    read = parse(source(text))
+    # its list of one metric is no list of builds' metrics
+    assert [each for each in ("size", "time", "active") if is_decided(read, "bin", each)] == ["size"]
+    # the file bin/tool is no case of the benchmark "bin"
+    read = parse(source(text.replace('metrics = ["size"]', 'metrics = ["time"]')))
+    assert is_decided(decided_by_name(read), "bin/tool", "size") and not is_decided(read, "bin/tool", "size")
 
 
 def test_globs() -> None:

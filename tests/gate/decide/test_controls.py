@@ -181,10 +181,10 @@ def test_a_warning_names_the_run_since_which() -> None:
 def test_a_check_warns_of_them_where_there_is_such_a_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PERFGATE_HISTORY", str(tmp_path / "history"))
-    assert control_warnings() == []
+    assert control_warnings(None) == []
     for n, own in enumerate([0, 0, 3, 3, 3, 3, 3], 1):
         FolderStore(tmp_path / "history").add(msgspec.structs.replace(record(n), controls=kept(own)), 100)
-    (warning,) = control_warnings()
+    (warning,) = control_warnings(None)
     assert warning.sentence().startswith(
         "15 of 56 controls of the last 7 runs alarmed, 1.4 are expected, more than chance "
     )

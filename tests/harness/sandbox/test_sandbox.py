@@ -233,6 +233,18 @@ def test_what_commands_are_told_of_stays_in_sight(ground: Ground, tmp_path: Path
 
 
 @pytest.mark.skipif("files" not in namespaces(), reason="this system refuses namespaces")
+def test_what_is_only_spoken_of_takes_nothing_away(ground: Ground) -> None:
+    """A program on PATH writes a log where temporary files are: that names no place that there is."""
+    (ground.work / "bin").mkdir()
+    (ground.work / "bin/tool").write_text("#!/bin/sh\ncp $1 /dev/shm/of-tool.log\ncp $1 /var/tmp/of-tool.log\n")
+    told = {**ground.environments["base"], "PATH": f"{ground.work}/bin:{os.defpath}"}
+    said = replace(ground, environments=dict.fromkeys(SIDES, told), texts=["sort > /var/tmp/sorted"])
+    with opened(said) as sandbox:
+        assert ran(said, sandbox, "base", "echo 1 > /dev/shm/message; echo 2 > /var/tmp/new; cat /var/tmp/new") == "2"
+        assert ran(said, sandbox, "head", "cat /dev/shm/message").startswith("exit")
+
+
+@pytest.mark.skipif("files" not in namespaces(), reason="this system refuses namespaces")
 def test_a_proposals_cache_is_laid_over_one_that_its_user_owns(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = ground.kept / f"{ground.environments['base']['HOME']}/.cargo/registry".lstrip("/") if ground.kept else None
     assert kept is not None

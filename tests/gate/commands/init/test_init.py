@@ -227,6 +227,7 @@ def test_names_that_are_not_unicode_are_passed_over(project: Project) -> None:
         ({"pyproject.toml": "[tool.perfgate.plan]\nbuilds = 5\n"}, None, "pyproject.toml already has [tool.perfgate]"),
         ({"pyproject.toml": "[tool.perfgate\n"}, None, "pyproject.toml: not valid TOML"),
         ({}, "go", "--kind go: there is no go.mod here"),
+        ({}, "gneric", '--kind: "gneric" is not one of pytest-benchmark, '),
         ({"package.json": "{}"}, "npm", "--kind npm: there is no package.json with a script bench, benchmark or perf"),
         ({}, "cargo", "--kind cargo: there is no Cargo.toml here"),
         ({}, "make", "--kind make: there is no Makefile that builds or runs something here"),
