@@ -37,12 +37,11 @@ def in_sight(texts: Iterable[str], search_path: str, paths: Iterable[str]) -> se
         search_path: as PATH has it.
         paths: absolute ones that they find besides.
     """
-    told = [found for text in texts for each in (_NAMED, _ABSOLUTE) for found in each.findall(text)]
+    told = [*paths, *(found for text in texts for each in (_NAMED, _ABSOLUTE) for found in each.findall(text))]
     for folder in {*search_path.split(os.pathsep)} - _SYSTEM:
-        told += _of_folder(os.path.abspath(folder))  # noqa: PTH100
-    # what is only spoken of needs no place, and beside a place nothing could be made
-    there = filter(os.path.lexists, dict.fromkeys(told))
-    return {place for each in (*paths, *there) for place in _places(each)}
+        # what a script only speaks of needs no place, and beside a place nothing could be made
+        told += filter(os.path.lexists, _of_folder(os.path.abspath(folder)))  # noqa: PTH100
+    return {place for each in dict.fromkeys(told) for place in _places(each)}
 
 
 def _of_folder(folder: str) -> Iterator[str]:

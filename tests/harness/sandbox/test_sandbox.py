@@ -238,7 +238,7 @@ def test_what_is_only_spoken_of_takes_nothing_away(ground: Ground) -> None:
     (ground.work / "bin").mkdir()
     (ground.work / "bin/tool").write_text("#!/bin/sh\ncp $1 /dev/shm/of-tool.log\ncp $1 /var/tmp/of-tool.log\n")
     told = {**ground.environments["base"], "PATH": f"{ground.work}/bin:{os.defpath}"}
-    said = replace(ground, environments=dict.fromkeys(SIDES, told), texts=["sort > /var/tmp/sorted"])
+    said = replace(ground, environments=dict.fromkeys(SIDES, told))
     with opened(said) as sandbox:
         assert ran(said, sandbox, "base", "echo 1 > /dev/shm/message; echo 2 > /var/tmp/new; cat /var/tmp/new") == "2"
         assert ran(said, sandbox, "head", "cat /dev/shm/message").startswith("exit")
