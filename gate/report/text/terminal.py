@@ -22,7 +22,7 @@ from gate.writing.plain import clip, visible, wrap
 
 _TOLD = 3
 _TOLD_OF_ALL = 20
-_UNCHANGED = 20
+_UNCHANGED, _QUIET = 20, 6
 _CHANGED = 50
 _BY_MACHINE = 5
 _EXPLAINED = 3
@@ -155,9 +155,11 @@ class _Text:
         unchanged = [f for f in found if plain(f)]
         shown = found
         if not self.every:
-            # noise has the rows that changes leave
-            few = unchanged if len(unchanged) <= _UNCHANGED else []
-            shown = [*changed[:_CHANGED], *noisy[: max(0, _UNCHANGED - len(changed))], *few]
+            # what fails nobody is told in a few lines; noise has the rows that changes leave, the rest what it leaves
+            most = _UNCHANGED if self.report.verdict in ("regression", "error") else _QUIET
+            noisy = noisy[: max(0, most - len(changed))]
+            few = unchanged if len(unchanged) <= (most if most > _QUIET else most - len(changed) - len(noisy)) else []
+            shown = [*changed[:_CHANGED], *noisy, *few]
         lines: list[str] = []
         below: list[str] = []
         if shown:
