@@ -32,7 +32,8 @@ def few() -> None:
 
 @pytest.mark.parametrize("during", ["a build", "a benchmark"])
 def test_an_interruption_ends_the_run(stage: Stage, during: str) -> None:
-    wait = "echo > ~/here; sleep 60"
+    # it needs no process more when it says that it is there
+    wait = "sleep 60 & echo > ~/here; wait"
     build, command = (wait, "true") if during == "a build" else (":", wait)
     config = f'[gate]\nsameness = "off"\n{PLAN}[build]\ncommand = "{build}"\n[[benchmark]]\nname = "b"\ncommand = "{command}"\n'
     stage.commit(config, {"x": "1"}, {"x": "2"})
