@@ -155,7 +155,7 @@ class _Text:
         unchanged = [f for f in found if plain(f)]
         shown = found
         if not self.every:
-            # what fails nobody is told in a few lines; noise has the rows that changes leave, the rest what it leaves
+            # a report that does not fail is short: noise gets the rows that changes leave, the rest what noise leaves
             most = _UNCHANGED if self.report.verdict in ("regression", "error") else _QUIET
             noisy = noisy[: max(0, most - len(changed))]
             few = unchanged if len(unchanged) <= (most if most > _QUIET else most - len(changed) - len(noisy)) else []
