@@ -37,6 +37,7 @@ _LIBRARIES = {
 }
 """How a source uses a library, and each of its benchmarks."""
 _SECONDS = {"divan": 0.5, "libtest": 0.6}  # of a benchmark, by its own default
+_LONGEST = 0.05  # seconds of a sample of Criterion
 _WHOLE = re.compile(r"[\^~=\s]*0\.[0-3](\.|$)")
 """Versions of Criterion that take whole seconds."""
 _PARSERS = {"clap", "structopt", "argh", "bpaf", "lexopt", "pico-args"}
@@ -222,9 +223,10 @@ def _of_benches(tree: Tree, every: list[_Target]) -> Found:
     for name, bench in zip(names, benches, strict=True):
         options = ["--bench"]
         if bench in criterion:
-            seconds = [5 * length, 10 * length]
+            # macros and loops make cases that nobody counted
+            seconds = [2 * min(length, _LONGEST), 10 * min(length, _LONGEST)]
             if _WHOLE.match(bench.dependencies.get("criterion", "")):
-                seconds = [1, max(1, round(seconds[1]))]
+                seconds = [1, 1]
             options += [f"--warm-up-time={seconds[0]:g}", f"--measurement-time={seconds[1]:g}"]
         command = within(bench.folder, [f"./target/bench-{name}", *options])
         form = None if bench in criterion else bench.library

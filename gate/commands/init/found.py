@@ -43,6 +43,8 @@ class Measured:
     form: str | None = None
     """That the values instrument reads."""
     rank: Rank = Rank.RESULTS
+    include: list[str] = field(default_factory=list)
+    """The cases to measure; empty: all."""
     slow: bool = False
     """A whole test run or the like, of which fewer are measured."""
 

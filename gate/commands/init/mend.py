@@ -19,6 +19,8 @@ _MANY = 40
 _CHOSEN = 16
 _FEW = 8
 """Cases that are chosen of a suite that took too long."""
+_FILTERS = ("go", "google-benchmark", "criterion", "asv", "jmh")
+"""Instruments that give `include` to the suite, so that one case takes the time of one."""
 _ROOM = 0.85
 """Of a budget that rounds may be expected to take."""
 _MOST_BUILDS = 60
@@ -269,14 +271,14 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         own = cases.get(each.name, [])
         share = max(1, round((_FEW if listed else _CHOSEN) * len(own) / total))
         labels = _fastest({_label(each, one): one["mean"] for one in own}, share) if len(own) > share else []
-        command = _filtered(each, labels) if labels else None
-        benchmarks.append(replace(each, command=command) if command else each)
-        chosen += len(labels) if command else len(own)
+        few = _chosen(each, labels) if labels else None
+        benchmarks.append(few or each)
+        chosen += len(labels) if few else len(own)
     if chosen == total:
         return None
     row = Row(
         f"{total - chosen} of {total} cases",
-        "left out by the suite's own filter in the command: change it to choose others",
+        "left out: `include` names those that are measured",
     )
     return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), chosen, total
 
@@ -296,37 +298,16 @@ def _fastest(means: Mapping[str, float], count: int) -> list[str]:
     return [every[int(at * step)] for at in range(min(count, len(every)))]
 
 
-def _escaped(name: str) -> str:
-    # not re.escape: not every tool takes a backslash before a space
-    return re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", name)
-
-
-_ONE_OF = {"google-benchmark": "--benchmark_filter=", "asv": "--bench=", "criterion": ""}
-"""What stands before a pattern of benchmarks."""
-
-
-def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | None:
-    """Return the command with the suite's own filter; None for a suite whose filter is not known."""
-    text = _text(measured.command)
-    if measured.instrument == "go":
-        levels = [
-            dict.fromkeys(_escaped(part) for label in labels for part in label.split("/")[at : at + 1]) for at in (0, 1)
-        ]
-        pattern = "/".join(f"^({'|'.join(level)})$" for level in levels if level)
-        option = shlex.quote(f"-test.bench={pattern}")
-        return _like(measured.command, re.sub(r"-test\.bench=\.(?=\s|$)", lambda _: option, text))
-    if measured.instrument in _ONE_OF:
-        either = f"^({'|'.join(map(_escaped, labels))})$"
-        return _like(measured.command, f"{text} {shlex.quote(_ONE_OF[measured.instrument] + either)}")
-    if measured.instrument == "jmh" and not text.endswith("$'"):
-        # behind a colon are parameters and the mode
-        methods = "|".join(dict.fromkeys(_escaped(label.split(":")[0]) for label in labels))
-        return _like(measured.command, f"{text} {shlex.quote(f'^({methods})$')}")
+def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
+    """Return the benchmark with those cases alone, which its instrument makes the suite's filter; None: it has none."""
+    if measured.instrument in _FILTERS:
+        # a method of JMH runs with all its parameters, which stand behind a colon
+        globs = [re.sub(":.*", ":*", each) for each in labels] if measured.instrument == "jmh" else labels
+        return replace(measured, include=list(dict.fromkeys(globs)))
     if measured.instrument == "pytest-benchmark":
-        files = {label.split("::", 1)[0] for label in labels}
-        *words, last = text.rsplit("\n", 1)
+        *words, last = _text(measured.command).rsplit("\n", 1)
         kept = [word for word in shlex.split(last) if not word.endswith(".py") or word.startswith("-")]
-        return "\n".join([*words, shlex.join([*kept, *labels])]) if files else None
+        return replace(measured, command=_like(measured.command, "\n".join([*words, shlex.join([*kept, *labels])])))
     return None
 
 
