@@ -67,6 +67,7 @@ class BaseBroken(Base, frozen=True):
     """Which does not start; None: its build failed."""
     status: str
     output: tuple[str, ...]
+    """The first error that it wrote; of an older perfgate its last two lines."""
     tried: int
     """How many of its first-parent ancestors were tried."""
     compared: str | None
@@ -85,7 +86,7 @@ class BaseBroken(Base, frozen=True):
 
     def _broken(self) -> str:
         what = "does not build" if self.benchmark is None else f"does not start {self.benchmark}"
-        said = " / ".join(clip(visible(line.strip()), 100) for line in self.output)
+        said = " / ".join(clip(visible(line.strip()), 200) for line in self.output)
         why = ": ".join(text for text in (self.status, said) if text)
         return f"base {(self.base or 'unknown')[:_SHA]} {what} ({why})"
 
