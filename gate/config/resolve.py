@@ -20,6 +20,7 @@ from gate.config.wrong import advice_on_option
 from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, Renamed, RulesChanged
+from gate.writing.phrases import none_of
 
 _RULES = ("gate", "override", "accept", "plan", "creep")
 """The tables that decide; [study] goes by the same file, but decides nothing."""
@@ -205,7 +206,7 @@ def _refuse_unmatched_globs(config: Config, rules: Source) -> None:
         parts = glob.split("/")
         heads = ["/".join(parts[:i]) for i in range(1, len(parts) + 1)]
         if not any(matches(head, name) for head in heads for name in names) and not (suites and glob.startswith("*")):
-            raise rules.error(Fault(("study", "benchmarks"), f'"{glob}" matches none of {", ".join(names)}'))
+            raise rules.error(Fault(("study", "benchmarks"), f'"{glob}" {none_of(glob, names)}'))
 
 
 def _changed_rules(sides: dict[Side, Config]) -> list[str]:

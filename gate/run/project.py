@@ -34,6 +34,7 @@ from gate.model.choice import AnyHow, AsHead, Choice
 from gate.model.history import Pin
 from gate.model.warnings.setup import BuildChanged, MeasuringChanged
 from gate.run.refusal import refuse_default, with_target
+from gate.writing.phrases import none_of
 from harness.errors import SourceError
 from harness.source import base_and_head as source
 from harness.source.repository import Repository, find_repository, texts_at
@@ -270,8 +271,7 @@ def selected(
         if not _cut(settings.rules, [glob]).benchmark:
             suite = next((b.name for b in settings.rules.benchmark if b.measured.suite), None)
             cases = f" (the cases of {suite} are {suite}/NAME: try '*{glob.strip('*')}*')" if suite else ""
-            why = f"matches none of {', '.join(names) or 'no benchmarks'}{cases}"
-            raise ConfigError(where or glob, why, option=option)
+            raise ConfigError(where or glob, none_of(glob, names) + cases, option=option)
     narrowed = frozenset(b.name for b in rules.benchmark if not any(matches(glob, b.name) for glob in globs))
     return replace(project, settings=replace(settings, sides=sides, rules=rules), narrowed=project.narrowed | narrowed)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gate.units import agree, plural
 from gate.writing.plain import clip, distinct, visible
@@ -13,6 +13,22 @@ def listed(names: Sequence[str], most: int = 3, *, between: str = ", ") -> str:
     """Name so many at most: "a, b, c and 2 more"."""
     more = len(names) - most
     return between.join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def none_of(given: str, known: Iterable[str], most: int = 5) -> str:
+    """Say that a name or glob matches none, and name the most alike: "matches none of parse-a, parse-b and 58 more"."""
+    from difflib import SequenceMatcher  # late: only a mistake needs it
+
+    word, alike = given.strip("*").lower(), SequenceMatcher(autojunk=False)
+    alike.set_seq2(word)
+    names = list(dict.fromkeys(known))
+
+    def apart(name: str) -> tuple[bool, float]:
+        alike.set_seq1(name.lower())
+        return word not in name.lower(), -alike.ratio()
+
+    shown = sorted(names, key=apart) if len(names) > most else names
+    return f"matches none of {listed(shown, most) or 'nothing'}"
 
 
 def joined(names: Sequence[str], most: int = 4) -> str:

@@ -7,6 +7,7 @@ import pytest
 
 from gate.config.rules import matches
 from gate.writing.output import error_line
+from gate.writing.phrases import none_of
 from gate.writing.plain import benchmark_option, clip, columns, distinct
 from tests.support.seeds import some
 
@@ -130,6 +131,17 @@ def test_an_option_selects_the_benchmark_of_that_name(name: str) -> None:
     # argparse reads a word that begins with a dash as another option
     assert len(words) == 1 or not glob.startswith("-")
     assert matches(glob, name)
+
+
+@pytest.mark.parametrize(
+    ("given", "first"), [("prase-xml-7", "parse-xml-7"), ("*-59x", "parse-csv-59"), ("JSON", "parse-json-0")]
+)
+def test_an_unknown_name_is_answered_with_the_most_alike(given: str, first: str) -> None:
+    names = [f"parse-{('json', 'xml', 'csv')[number % 3]}-{number}" for number in range(60)]
+    said = none_of(given, names)
+    assert said.startswith(f"matches none of {first}, ") and said.endswith(" and 55 more") and said.count("parse") == 5
+    assert none_of(given, ["b", "a"]) == "matches none of b, a"
+    assert none_of(given, []) == "matches none of nothing"
 
 
 BEGIN = "Traceback (most recent call last):"
