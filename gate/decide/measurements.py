@@ -82,7 +82,8 @@ def looking(run: Run, config: Config) -> AfterRound | None:
     def after_round(records: Sequence[Record]) -> frozenset[str]:
         done = 1 + sum(isinstance(record, Look) for record in records)
         looks = planned_looks(config.plan, () if run.shard else records, done)
-        if done not in looks:
+        # after the first, what is measured is known: a name that no metric has ends it
+        if done not in (1, *looks):
             return frozenset()
         # the loop knows what it measured; the run line, which holds what is remembered, is not among it
         measured = [record for record in records if not isinstance(record, Run)]

@@ -145,10 +145,13 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
     """Name the benchmarks that need no more executions after the rounds of the evidence.
 
     evidence.looks: the rounds of the looks planned; evidence.rounds.done: those that are complete. A benchmark is done
-    when every finding of it is settled, or when no look is left.
+    when every finding of it is settled, when no look is left, or when no metric of any is decided.
     """
     subjects = subjects_of(evidence, policy)
     names = {subject.case.benchmark for subject in subjects}
+    if evidence.cases and not subjects:
+        # another round decides no more metrics
+        return frozenset(case.benchmark for case in evidence.cases)
     if evidence.looks and evidence.rounds.done >= evidence.looks[-1]:
         return frozenset(names | {failure.benchmark for failure in evidence.failures if failure.benchmark})
     if evidence.rounds.done < min(evidence.looks, default=0):
