@@ -21,13 +21,15 @@ from gate.cli.lacks import lack_of, too_little_memory
 from gate.cli.options import BEHIND, add_options, options_of
 from gate.codes import Exit, of_signal
 from gate.words.streams import ASCII_ONLY, colored, is_terminal, paint, prefix
-from gate.writing.phrases import listed
+from gate.writing.phrases import listed, most_alike
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _WIDEST = 100
 """Columns of a help."""
+_CHOICES = 12
+"""Of an option that are named."""
 _OWNERS = 4
 """Commands that are named as those with an option."""
 
@@ -78,7 +80,7 @@ class _Parser(argparse.ArgumentParser):
         known = [str(each) for each in action.choices]
         name = "/".join(action.option_strings) or str(action.metavar)
         raise argparse.ArgumentError(
-            None, f"{name}: {value!r:.80} is not one of {', '.join(known)}{_meant(value, known)}"
+            None, f"{name}: {value!r:.80} is not one of {most_alike(str(value), known, _CHOICES)}{_meant(value, known)}"
         )
 
     def error(self, message: str) -> NoReturn:
@@ -320,6 +322,8 @@ def _parsed(parser: _Parser, named: _Invocation) -> Any:
     if behind is not None:
         # a word that stands before it is no part of a command
         rest += getattr(parsed, behind.dest)
+        if end == len(named.words) - 1:
+            parser.error("no command stands behind --")
         setattr(parsed, behind.dest, named.words[end + 1 :])
     for word in rest:
         if word in named.command.parts:

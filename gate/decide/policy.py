@@ -15,6 +15,7 @@ from gate.config.source import Source, from_tables, project_source, read_source,
 from gate.config.types import Config
 from gate.evidence.runs import config_of
 from gate.model import Run, UserError, Whose
+from gate.writing.phrases import unread
 
 
 def policy_of(run: Run | None, options: RulesOptions) -> Policy:
@@ -86,5 +87,4 @@ def _text(file: Path) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UserError(f"{file}: cannot be read: {why}") from None
+        raise UserError(f"{file}: {unread(error)}") from None

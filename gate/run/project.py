@@ -271,7 +271,7 @@ def selected(
         if not _cut(settings.rules, [glob]).benchmark:
             suite = next((b.name for b in settings.rules.benchmark if b.measured.suite), None)
             cases = f" (the cases of {suite} are {suite}/NAME: try '*{glob.strip('*')}*')" if suite else ""
-            raise ConfigError(where or glob, none_of(glob, names) + cases, option=option)
+            raise ConfigError(where or glob or "''", none_of(glob, names) + cases, option=option)
     narrowed = frozenset(b.name for b in rules.benchmark if not any(matches(glob, b.name) for glob in globs))
     return replace(project, settings=replace(settings, sides=sides, rules=rules), narrowed=project.narrowed | narrowed)
 

@@ -83,8 +83,8 @@ def test_version_and_help() -> None:
         (("check", "--thresold", "5"), "perfgate check: --thresold is not an option (did you mean --set gate.threshold=5%?); see"),
         (("check", "main"), "perfgate check: unexpected argument 'main' (did you mean --head main?); see perfgate check --help"),
         (("decide",), "the following arguments are required: FILE"),
-        (("decide", "nowhere.jsonl"), "nowhere.jsonl: cannot be read: No such file or directory"),
-        (("report", "nowhere"), "nowhere: cannot be read: No such file or directory"),
+        (("decide", "nowhere.jsonl"), "nowhere.jsonl: no such file"),
+        (("report", "nowhere"), "nowhere: no such file"),
     ],
 )  # fmt: skip
 def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said: str) -> None:

@@ -141,7 +141,7 @@ def test_an_unknown_name_is_answered_with_the_most_alike(given: str, first: str)
     said = none_of(given, names)
     assert said.startswith(f"matches none of {first}, ") and said.endswith(" and 55 more") and said.count("parse") == 5
     assert none_of(given, ["b", "a"]) == "matches none of b, a"
-    assert none_of(given, []) == "matches none of nothing"
+    assert none_of(given, []) == "matches nothing: there are none"
 
 
 BEGIN = "Traceback (most recent call last):"
