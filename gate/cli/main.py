@@ -247,8 +247,8 @@ def _invocation(words: list[str]) -> _Invocation:
             known = _MEANT.get(words[0])
             meant = f" (did you mean {known}?)" if known else _meant(words[0], names)
             parser.error(f"{words[0]!r} is not a command{meant}")
-        parser.parse_args(words or ["--help"])
-        raise AssertionError(words)
+        parser.parse_known_args(words or ["--help"])
+        parser.error(f"{words[0]} is not an option")
     found = _Invocation(words[0], command_of(words[0]), words[1:])
     if found.words and found.words[0] in found.command.parts:
         part = found.words[0]
@@ -345,6 +345,8 @@ def _refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str]) -> No
         name, given, value = word.partition("=")
         if name == "--":
             break
+        if given and any(name in each.option_strings and each.nargs == 0 for each in parser._actions):
+            parser.error(f"{name} takes no value")
         if name.startswith("--") and name not in known:
             following = words[index + 1] if index + 1 < len(words) else "-"
             value = value if given else "..." if following.startswith("-") else following

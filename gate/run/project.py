@@ -191,7 +191,7 @@ def project_of(
 
 def named_config(options: RulesOptions) -> Source | None:
     """Return the config that options give for both sides and the rules: a file's, or one made of a command line."""
-    return options.given or (read_rules(options.config) if options.config else None)
+    return options.given or (read_rules(options.config, "config") if options.config else None)
 
 
 def with_head(project: Project, head: source.Source, options: RulesOptions, globs: Collection[str]) -> Project:
@@ -341,7 +341,7 @@ def _rules(options: RulesOptions) -> Literal["base", "head"] | Source:
     if options.rules in ("base", "head"):
         return "base" if options.rules == "base" else "head"
     if options.rules is not None:
-        return read_rules(Path(options.rules))
+        return read_rules(Path(options.rules or "''"))
     # where CI is set this is a pull request, which must not loosen its own gate
     return "base" if os.environ.get("CI") else "head"
 

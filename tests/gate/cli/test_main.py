@@ -57,6 +57,10 @@ def test_version_and_help() -> None:
     ("argv", "said"),
     [
         (("--nope",), "perfgate: --nope is not an option; see"),
+        (("-x",), "perfgate: -x is not an option; see"),
+        (("check", "--strict=3"), "perfgate check: --strict takes no value; see"),
+        (("check", "--"), "perfgate check: no command stands behind --; see"),
+        (("compare", "x", "--from", "go"), "--from: 'go' is not one of go_bench, google_benchmark, "),
         (("decide", "--nope"), "perfgate decide: --nope is not an option; see"),
         (("study", "plna"), "'plna' is not one of plan, measure, analyse (did you mean plan?)"),
         (("trend",), "'trend' is not a command (did you mean history trend?)"),
