@@ -18,6 +18,7 @@ from gate.evidence.records import Located
 from gate.evidence.runs import run_of
 from gate.model import AfterRound, Evidence, Execution, Look, Record, Report, Round, Run, Same, UserError
 from gate.model.warnings.measured import SelectedOnly
+from gate.writing.phrases import none_of
 
 
 class Decided(msgspec.Struct, frozen=True, eq=False):
@@ -54,7 +55,7 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
     if options.benchmarks and not found:
         names = sorted({name for r in inputs.records if (name := getattr(r.record, "benchmark", None))})
         given = " ".join(options.benchmarks)
-        raise UserError(f"{given}: matches none of {', '.join(names) or 'nothing'}", option="benchmark")
+        raise UserError(f"{given}: {none_of(given, names)}", option="benchmark")
     warnings = [*evidence.warnings, *_selection(inputs, options), *inputs.warnings]
     warned = msgspec.structs.replace(evidence, warnings=warnings)
     return Decided(decide(warned, policy), inputs, evidence, policy, options)
@@ -81,7 +82,8 @@ def looking(run: Run, config: Config) -> AfterRound | None:
     def after_round(records: Sequence[Record]) -> frozenset[str]:
         done = 1 + sum(isinstance(record, Look) for record in records)
         looks = planned_looks(config.plan, () if run.shard else records, done)
-        if done not in looks:
+        # after the first, what is measured is known: a name that no metric has ends it
+        if done not in (1, *looks):
             return frozenset()
         # the loop knows what it measured; the run line, which holds what is remembered, is not among it
         measured = [record for record in records if not isinstance(record, Run)]

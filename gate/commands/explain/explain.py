@@ -20,7 +20,7 @@ from gate.report.measurements import Kept
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.report.text.terminal import explanation_lines
 from gate.units import format_duration, plural
-from gate.writing.phrases import listed
+from gate.writing.phrases import listed, none_of
 from gate.writing.plain import visible, wrap
 
 _EXPLAINED = ("regression", "accepted")
@@ -92,7 +92,8 @@ def _names(report: Report, globs: Sequence[str]) -> list[str]:
     every = dict.fromkeys([*(f.benchmark for f in report.findings), *(r.benchmark for r in report.recorded)])
     found = [name for name in every if any(matches(glob, name) for glob in globs)]
     if not found:
-        raise UserError(f"{' '.join(globs)}: matches none of {', '.join(every) or 'nothing'}", option="benchmark")
+        given = " ".join(globs)
+        raise UserError(f"{given}: {none_of(given, every)}", option="benchmark")
     return found
 
 

@@ -12,6 +12,7 @@ from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inpu
 from gate.model import Report, UserError
 from gate.report.measurements import Kept
 from gate.report.outputs import filled, refuse_inputs
+from gate.writing.phrases import unread
 
 
 def refuse_overwriting(runs: Sequence[str], asked: Sequence[Path], folder: Path | None) -> None:
@@ -67,6 +68,6 @@ def _read(file: Path) -> Report:
     try:
         return json.read(file.read_bytes())
     except OSError as error:
-        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+        raise UserError(f"{file}: {unread(error)}") from None
     except json.ReportError as error:
         raise UserError(f"{file}: {error}") from None
