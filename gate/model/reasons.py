@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
 
-from gate.model.names import Better, Side
+from gate.model.names import Better, Side, Top
 from gate.units import agree, format_confidence, plural
 from gate.writing import amounts
 from gate.writing.amounts import Measured, as_configured, format_percent
@@ -18,7 +18,7 @@ from gate.writing.phrases import machine
 from gate.writing.plain import clip, visible
 from gate.writing.sentences import Sentence, filled, kinds_of
 
-Unit = Literal["build", "session"]
+Unit = Literal["build", "round", "session"]
 """What intervals rest on."""
 
 
@@ -116,9 +116,10 @@ class FewValues(Why, frozen=True, kw_only=True):
     statistic: str
     needs: int
     has: int
+    unit: Top = "build"
 
     def _said(self) -> str:
-        needs = f"{self.statistic} needs {plural(self.needs, 'value')} per build and has {self.has:,}"
+        needs = f"{self.statistic} needs {plural(self.needs, 'value')} per {self.unit} and has {self.has:,}"
         return f"{needs}: measure {self.needs - self.has:,} more"
 
 
@@ -345,9 +346,10 @@ class Unbounded(Why, frozen=True):
 
 
 class FewBuilds(Why, frozen=True, kw_only=True):
-    says = "the change looks real, but a verdict needs {needs:build} of each and there {has:is|are} {has}"
+    says = "the change looks real, but a verdict needs {needs:{unit}} of each and there {has:is|are} {has}"
     needs: int
     has: int
+    unit: Top = "build"
 
 
 class FewForBootstrap(Why, frozen=True, kw_only=True):

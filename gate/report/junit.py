@@ -76,7 +76,7 @@ def render(report: Report) -> str:
         verdict_line.text(report),
         reports.counts(report),
         sameness.too_long(report),
-        reports.measured(report),
+        reports.compared(report),
         report.controls.sentence() if report.controls else "",
         *(clip(visible(f"warning: {each}"), _TEXT) for each in notes.once(reports.warnings(report))),
         *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),

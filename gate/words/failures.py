@@ -112,14 +112,16 @@ def _shared(group: FailureGroup) -> dict[str, Any]:
 
 
 def place(failure: Failure, *, without: Collection[str] = ()) -> str:
-    """Say in which unit it happened, as measurements.jsonl has it: "session 1, build 0, start 3, load=busy".
+    """Say in which unit it happened, as measurements.jsonl counts: "session 1, round 0, start 3, load=busy".
 
     without: factors that are named elsewhere.
     """
     if failure.kind == "lock" or (failure.kind == "missing" and failure.benchmark is None):
         return ""
     words = [f"session {failure.session}"] if failure.session else []
-    for level, number in (("build", failure.build), ("start", failure.execution)):
+    # of two given programs there are rounds alone, and a round is a build of each
+    top = "build" if failure.kind == "build" else "round"
+    for level, number in ((top, failure.build), ("start", failure.execution)):
         if number is not None:
             words.append(f"{level} {number}")
     factors = {name: value for name, value in failure.factors.items() if name not in without}
@@ -127,7 +129,7 @@ def place(failure: Failure, *, without: Collection[str] = ()) -> str:
 
 
 def places(group: FailureGroup, limit: int) -> str:
-    """Name the units of all failures of a group, at most so many of them: "build 0, start 1; and 4 more".
+    """Name the units of all failures of a group, at most so many of them: "round 0, start 1; and 4 more".
 
     Settings that all of them have are left to the heading.
     """

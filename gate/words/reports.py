@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gate.model import Commit, Counts, Finding, Recorded, Report, Turn, outcomes, reasons
+import msgspec
+
+from gate.model import Commit, Counts, Finding, Identical, Recorded, Report, Turn, Verdict, outcomes, reasons
 from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.measured import TwoPrograms
+from gate.model.warnings.measured import RoundsShort, TwoPrograms
 from gate.units import format_confidence, format_duration, format_number, format_value, plural
 from gate.words import cost, numbers, views
 from gate.writing.amounts import format_percent, known
 from gate.writing.plain import clip, visible
 
-if TYPE_CHECKING:
-    from gate.decide.importance import Tally
-
-_VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Undecided", "error": "Error"}
 _SIZED = ("inconclusive", "unchanged", "no-sign")
 _WARNING = 300
 _BESIDE = 3
@@ -37,8 +35,9 @@ _LEAST = 0.01
 
 def verdict(report: Report) -> str:
     """Name the verdict in a word; nothing where the summary is the verdict by itself."""
-    alone = isinstance(report.summary, (outcomes.NotEnoughMeasured, outcomes.NothingToCompare))
-    return "" if alone else _VERDICTS[report.verdict]
+    if isinstance(report.summary, (outcomes.NotEnoughMeasured, outcomes.NothingToCompare)):
+        return ""
+    return capitalized(report.summary.word if isinstance(report.summary, outcomes.SomeInconclusive) else report.verdict)
 
 
 def beside(report: Report) -> list[str]:
@@ -49,21 +48,24 @@ def beside(report: Report) -> list[str]:
 
 
 def warnings(report: Report) -> list[AnyWarning]:
-    """Return the warnings that the line of verdict does not hold whole."""
+    """Return the warnings that neither the line of verdict nor what was compared says whole."""
     found = [each for each in report.warnings if each.in_headline]
     shown = found if len(found) <= _BESIDE + 1 else found[:_BESIDE]
     said = {id(each) for each in shown if len(each.sentence()) <= _WARNING}
-    return [each for each in report.warnings if id(each) not in said]
+    short = isinstance(report.summary, outcomes.NotEnoughMeasured)
+    return [
+        each
+        for each in report.warnings
+        if id(each) not in said and not isinstance(each, TwoPrograms) and not (short and isinstance(each, RoundsShort))
+    ]
 
 
 def counts(report: Report) -> str:
     """How many findings of each verdict there are, and what else: "12 results: 1 regression, 11 same"."""
-    from gate.decide.importance import tallies
-
     words = []
     for t in tallies(report):
         which = "" if t.count == 1 else f"{'all' if t.not_worse == t.count else f'{t.not_worse:,}'} of them "
-        words.append(f"{t.count:,} {tally_name(t)}{f' ({which}not worse)' if t.not_worse else ''}")
+        words.append(f"{t.count:,} {t.name}{f' ({which}not worse)' if t.not_worse else ''}")
     found = len(report.findings) + len(report.identical)
     total = plural(found, "result") if found else "no results"
     rest = [
@@ -112,12 +114,33 @@ def no_sign(found: Iterable[Finding]) -> str:
     return "catches N%: a change for the worse of N% shows in 8 of 10 such runs" if said else ""
 
 
-def tally_name(tally: Tally) -> str:
-    """Name what a tally counts: "regressions", "same", "too noisy"."""
-    if tally.verdict == "inconclusive" and tally.noisy == tally.count:
-        return "too noisy"
-    noun = tally.verdict in ("regression", "improvement")
-    return f"{tally.verdict}s" if noun and tally.count != 1 else numbers.verdict(tally.verdict)
+class Tally(msgspec.Struct, frozen=True):
+    """How many findings people read one word for."""
+
+    verdict: Verdict
+    word: str
+    count: int
+    not_worse: int
+    """Of the inconclusive ones, how many are shown not to be worse."""
+
+    @property
+    def name(self) -> str:
+        """The word for so many: "regressions", "too noisy"."""
+        return numbers.plural_of(self.word, self.count)
+
+
+def tallies(report: Report) -> list[Tally]:
+    """Count the findings of each word, in the order of importance."""
+    from gate.decide.importance import ordered
+
+    every: list[Finding | Identical] = [*ordered(report.findings), *report.identical]
+    found: dict[str, list[Finding | Identical]] = {}
+    for each in every:
+        found.setdefault(numbers.word(each), []).append(each)
+    return [
+        Tally(own[0].verdict, word, len(own), sum(f.not_worse for f in own if f.verdict == "inconclusive"))
+        for word, own in found.items()
+    ]
 
 
 def commit(side: Commit | None) -> str:
@@ -130,11 +153,30 @@ def commit(side: Commit | None) -> str:
     return " ".join([*words, *(["with uncommitted changes"] if side.dirty else [])])
 
 
+def sides(base: Commit | None, head: Commit | None) -> tuple[str, str]:
+    """Name both sides; one commit once: "main 1a2b3c4d5e", "its working tree with uncommitted changes"."""
+    if base and head and base.sha and base.sha == head.sha and head.dirty and not base.dirty:
+        # of a branch and HEAD the branch says more
+        named = msgspec.structs.replace(base, ref=head.ref if base.ref in (None, "HEAD") else base.ref)
+        return commit(named), "its working tree with uncommitted changes"
+    return commit(base), commit(head)
+
+
 def compared(report: Report) -> str:
     """Say what was compared and how much was measured: "main 1a2b3c4d5e → HEAD 9f8e7d6c5b; 5 builds x 5 starts ..."."""
-    base, head = map(commit, (report.run.base, report.run.head))
-    sides = "" if base == head == "unknown" else f"{base} → {head}"
-    return "; ".join(filter(None, (sides, measured(report))))
+    base, head = sides(report.run.base, report.run.head)
+    arrow = "" if base == head == "unknown" else f"{base} → {head}"
+    return "; ".join(filter(None, (arrow, caution(report), measured(report))))
+
+
+def caution(report: Report) -> str:
+    """Say what a verdict on two given programs does not hold for; "" of other reports, and where nothing is decided."""
+    return "another build of either may differ" if report.findings and is_of_programs(report) else ""
+
+
+def is_of_programs(report: Report) -> bool:
+    """Return whether two given programs were compared, of which there are rounds and no builds."""
+    return any(isinstance(each, TwoPrograms) for each in report.warnings)
 
 
 def moved(report: Report) -> list[Recorded]:
@@ -168,8 +210,9 @@ def measured(report: Report) -> str:
     cases = [each for each in cases if each.ratio.method != AGGREGATE]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:
-        # of two given programs the rounds are all that there are several of
-        parts = [] if _top(report) == "round" and planned in (None, done) else parts
+        # of two given programs the rounds are all that there are several of, and elsewhere each is a build of both
+        same = _top(report) == "round" or (planned is None and all(side.build == done for side in sides))
+        parts = [] if same and planned in (None, done) else parts
         parts.append(f"{_design(sides, _top(report))} of each")
     if _plan(report).get("pairing") == "duet":
         parts.append("both sides at once (duet)")
@@ -228,7 +271,7 @@ def memory(report: Report) -> str:
 
 def _top(report: Report) -> str:
     """Name the level above executions: two given programs have one build each, and rounds."""
-    return "round" if any(isinstance(each, TwoPrograms) for each in report.warnings) else "build"
+    return "round" if is_of_programs(report) else "build"
 
 
 def _design(sides: list[Counts], top: str) -> str:
