@@ -217,11 +217,20 @@ class BeyondLimit(Why, frozen=True, kw_only=True):
     threshold: float | None
     """That its change is beyond, too; None: it is not."""
 
+    @property
+    def bound(self) -> str:
+        """Say what head is: "above the limit of 50 ms"."""
+        return f"{'above' if self.better == 'lower' else 'below'} the limit of {as_configured(self.limit, self.unit)}"
+
+    @property
+    def held(self) -> str:
+        """Say what head is and how sure that is: "above the limit of 50 ms with 97.5% confidence"."""
+        sure = "" if self.confidence is None else f" with {format_confidence(self.confidence)} confidence"
+        return f"{self.bound}{sure}"
+
     def _said(self) -> str:
-        held = "" if self.confidence is None else f" with {format_confidence(self.confidence)} confidence"
-        bound = f"{'above' if self.better == 'lower' else 'below'} the limit of {as_configured(self.limit, self.unit)}"
         also = "" if self.threshold is None else f", and beyond the threshold of {format_percent(self.threshold)}"
-        return f"head is {bound}{held}{also}"
+        return f"head is {self.held}{also}"
 
 
 class Crept(_Outgrowing, frozen=True, kw_only=True):

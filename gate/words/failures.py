@@ -179,6 +179,11 @@ def is_difference(failure: Failure) -> bool:
     return failure.kind == "output" and failure.side is None
 
 
+def output_title(failure: Failure) -> str:
+    """Name what a failure wrote."""
+    return "where they differ" if is_difference(failure) else "its output"
+
+
 def error(failure: Failure) -> str:
     """Return the first error that it wrote, as of a compiler, else its last line; "" where it wrote nothing."""
     return "" if is_difference(failure) else clip(error_line(failure.stderr), 200)

@@ -95,8 +95,13 @@ def conclusion(finding: Finding) -> str:
         said = f"{_changed(finding)}{measured}: {numbers.word(finding)}{end}"
     else:
         spread = numbers.in_points(finding, _spread(finding))
-        limit = f"threshold {_limit(finding)}"
-        said = f"{_changed(finding)}{spread}, {limit}: {numbers.word(finding)}{end}"
+        said = f"{_changed(finding)}{spread}, threshold {_limit(finding)}"
+        if isinstance(finding.reason, reasons.BeyondLimit):
+            # the change is beside the point
+            head = numbers.value(finding.head, finding.unit, finding.head.value)
+            said = f"head is {head}, {finding.reason.held}: {numbers.word(finding)}; {said}"
+        else:
+            said += f": {numbers.word(finding)}{end}"
     decided_by = views.because(finding)
     return clip(visible(said + _more(finding) + (f"; {decided_by}" if decided_by else "")), _LONGEST)
 

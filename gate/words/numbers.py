@@ -159,9 +159,11 @@ def plural_of(word: str, count: int) -> str:
 
 
 def resolution(finding: Finding) -> str:
-    """Say how small a change was excluded or would have shown: ", catches 4.1%", " (within 3%)"; otherwise nothing."""
+    """Say what a verdict is by, or would have shown: ", catches 4.1%", " (within 3%)", " (limit 50 ms)"; or nothing."""
     if finding.verdict == "unchanged" and not by_floor(finding):
         return f" (within {threshold(finding)})"
+    if isinstance(finding.reason, reasons.BeyondLimit):
+        return f" (limit {visible(as_configured(finding.reason.limit, finding.unit))})"
     rests = finding.verdict == "no-sign" or isinstance(finding.reason, reasons.TooNoisy)
     return f", catches {detectable(finding)}" if rests and known(finding.detectable) else ""
 

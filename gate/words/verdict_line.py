@@ -75,9 +75,11 @@ def _changed(finding: Finding) -> str:
         # its interval says less than what it hides
         return f"shows only {finding.reason.caught}"
     found = finding_words.why(finding)
-    if isinstance(finding.reason, reasons.BeyondLimit) and finding.reason.threshold is None:
-        # whatever base is: its change says nothing of it
-        return clip(visible(f"is beyond its limit: {found}"), _SAID)
+    if isinstance(finding.reason, reasons.BeyondLimit):
+        # whatever base is: a change below the threshold says nothing of it
+        change = f"{finding_words.sized(finding)}, and " if finding.reason.threshold is not None else ""
+        head = numbers.value(finding.head, finding.unit, finding.head.value)
+        return clip(visible(f"{change}is {finding.reason.bound}: {head}"), _SAID)
     if finding.may_regress:
         found = numbers.MAY_REGRESS
     why = [f": {found}" if finding.verdict == "inconclusive" else f", {found}"] if found else []

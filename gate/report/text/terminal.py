@@ -177,7 +177,7 @@ class _Text:
             texts = [f"{name} {', '.join(numbers.counted(map(numbers.word, own)))}" for name, own in groups if name]
             if more := len(texts[_BY_GROUP:]):
                 texts[_BY_GROUP:] = [plural(more, "more group")]
-            texts = texts or numbers.counted(map(numbers.word, rest))
+            texts = texts or [", ".join(numbers.counted(map(numbers.word, rest)))]
             lines += self.wrap(f"{reports.counts(self.report)}. Without a row: {'; '.join(texts)}.")
         return [*lines, *below]
 
@@ -243,8 +243,7 @@ class _Text:
             lines += self.wrap(visible(first.hint), first="    ", rest="    ")
         output = last_lines(first.stderr, _STDERR)
         if any(output):
-            what = "where they differ" if failures.is_difference(first) else "its output"
-            lines.append(f"    {what}:")
+            lines.append(f"    {failures.output_title(first)}:")
             # clipped rather than wrapped: the shape of a compiler's message is part of it
             lines += [f"      {clip(line, self.width - 6)}".rstrip() for line in output]
         steps = failures.repeat(first, self.report.run)

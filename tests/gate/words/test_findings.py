@@ -158,7 +158,8 @@ EXPECTED = [
     (
         examples.unbounded(),
         (
-            "20.0% slower (unbounded), threshold 3%: too noisy, base's mean is too close to 0 for its spread, "
+            "20.0% slower (unbounded), threshold 3%: too noisy, may be a regression; "
+            "base's mean is too close to 0 for its spread, "
             "so the interval of the ratio has no bounds"
         ),
     ),
