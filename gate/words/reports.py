@@ -194,26 +194,30 @@ def measured(report: Report) -> str:
     done, planned = report.run.rounds.done, None if _fills(report) else report.run.rounds.planned
     builds = _plan(report).get("builds")
     wanted = builds.get("max") if isinstance(builds, Mapping) else builds
-    parts = []
-    if planned is not None and isinstance(wanted, int) and planned < wanted:
-        parts = [f"{done} of {plural(planned, 'round')} ({wanted} in the plan, only {planned} fit the budget)"]
-    elif planned != done:
-        # that all were measured goes without saying
-        parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
-    if report.run.imported:
-        parts = [f"by {visible(', '.join(report.run.imported))}"]
+    cut = planned is not None and isinstance(wanted, int) and planned < wanted
     every: list[Finding | Recorded] = [*report.findings, *report.recorded]
     # a build is no start, and what has no values behind it does not count
     cases = [each for each in every if each.metric not in OF_BUILDS]
-    if report.identical and not (cases or report.failures):
+    sides = [s.counts for case in cases if case.ratio.method != AGGREGATE for s in (case.base, case.head)]
+    # that all were measured goes without saying
+    of = wanted if cut else planned if planned != done else None
+    # a round is a build of each, so builds are said alone
+    even = bool(sides) and all(side.build == done for side in sides)
+    parts = (
+        []
+        if even or (planned == done and not cut)
+        else [plural(done, "round") if of is None else f"{done} of {plural(of, 'round')}"]
+    )
+    if report.run.imported:
+        parts = [f"by {visible(', '.join(report.run.imported))}"]
+    elif report.identical and not (cases or report.failures):
         parts = ["nothing measured"]
-    cases = [each for each in cases if each.ratio.method != AGGREGATE]
-    sides = [side.counts for case in cases for side in (case.base, case.head)]
+    elif not (done or sides):
+        parts = ["no complete round"]
     if sides:
-        # of two given programs the rounds are all that there are several of, and elsewhere each is a build of both
-        same = _top(report) == "round" or (planned is None and all(side.build == done for side in sides))
-        parts = [] if same and planned in (None, done) else parts
-        parts.append(f"{_design(sides, _top(report))} of each")
+        parts.append(f"{_design(sides, _top(report), of if even else None)} of each")
+    if cut:
+        parts.append(f"only {planned} fit the budget")
     if _plan(report).get("pairing") == "duet":
         parts.append("both sides at once (duet)")
     if report.run.turns:
@@ -274,23 +278,23 @@ def _top(report: Report) -> str:
     return "round" if is_of_programs(report) else "build"
 
 
-def _design(sides: list[Counts], top: str) -> str:
+def _design(sides: list[Counts], top: str, of: int | None) -> str:
+    """Say how much each side has of every level; of: how many of the highest were planned, None: no more."""
     first = sides[0]
     sessions = f"{plural(first.session, 'session')}, " if first.session > 1 else ""
+    builds = _span([side.build for side in sides], top) if of is None else f"{first.build} of {plural(of, top)}"
     balanced = first.build and first.execution and not first.execution % first.build
     if balanced and not first.iteration % first.execution and all(side == first for side in sides):
         executions, iterations = first.execution // first.build, first.iteration // first.execution
-        builds = plural(first.build, top)
         return f"{sessions}{builds} x {plural(executions, 'start')} x {plural(iterations, 'value')}"
-    return ", ".join(
-        _span([getattr(side, level) for side in sides], top if level == "build" else LEVELS.get(level, level))
-        for level in ("session", "build", "execution", "iteration")
-        if level != "session" or sessions
-    )
+    several = [_span([side.session for side in sides], "session")] if sessions else []
+    rest = (("start", [side.execution for side in sides]), ("value", [side.iteration for side in sides]))
+    return ", ".join([*several, builds, *(_span(counts, noun) for noun, counts in rest)])
 
 
-LEVELS = {"execution": "start", "iteration": "value"}
-"""What people read for a level of the variance."""
+def level_name(level: str, top: str = "build") -> str:
+    """Name a level of the variance for people; top: what is above the starts."""
+    return {"execution": "start", "iteration": "value", "build": top}.get(level, level)
 
 
 def _span(counts: list[int], noun: str) -> str:

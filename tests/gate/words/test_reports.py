@@ -60,11 +60,11 @@ def test_a_commit(side: Commit | None, expected: str) -> None:
 
 def test_a_budget_that_cuts_the_plan_is_said() -> None:
     assert reports.measured(examples.only_inconclusive()).startswith(
-        "3 of 3 rounds (12 in the plan, only 3 fit the budget), 3 builds"
+        "3 of 12 builds x 5 starts x 10 values of each, only 3 fit the budget, "
     )
     plan = {"plan": {"builds": {"min": 4, "max": 12}}}
     looks = examples.run_facts(rounds=Round(done=4, planned=4), settings=plan)
-    assert "12 in the plan" in reports.measured(examples.report("pass", [], run=looks))
+    assert "4 of 12 rounds, only 4 fit the budget" in reports.measured(examples.report("pass", [], run=looks))
     # nobody planned how many rounds the budget is to hold
     facts = LookFacts(rounds=[4, 6, 8, 12, 18, 28, 31], used=1)
     fills = {"plan": {"builds": {"min": 4, "max": None}}}
