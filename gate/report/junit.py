@@ -147,7 +147,7 @@ def _facts(finding: Finding) -> list[str]:
 def _failure(group: FailureGroup, report: Report, names: Names) -> _Case:
     first = group.first
     side = f"{' of' if first.kind == 'build' else ' on'} {first.side}" if first.side else ""
-    places, settings = failures.places(group, 10), failures.settings(group)
+    places, settings = failures.places(group, 10, reports.top(report)), failures.settings(group)
     hint = [clip(visible(first.hint), _TEXT)] if first.hint else []
     output, steps = last_lines(first.stderr, _LINES), failures.repeat(first, report.run)
     output = [f"{failures.output_title(first)}:", *(f"  {clip(line, 400)}" for line in output)] if any(output) else []

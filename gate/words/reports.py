@@ -215,7 +215,7 @@ def measured(report: Report) -> str:
     elif not (done or sides):
         parts = ["no complete round"]
     if sides:
-        parts.append(f"{_design(sides, _top(report), of if even else None)} of each")
+        parts.append(f"{_design(sides, top(report), of if even else None)} of each")
     if cut:
         parts.append(f"only {planned} fit the budget")
     if _plan(report).get("pairing") == "duet":
@@ -273,7 +273,7 @@ def memory(report: Report) -> str:
     return f"{text}, host {format_number(found.factor, 3)} times as noisy" if found.factor > 1 else text
 
 
-def _top(report: Report) -> str:
+def top(report: Report) -> str:
     """Name the level above executions: two given programs have one build each, and rounds."""
     return "round" if is_of_programs(report) else "build"
 

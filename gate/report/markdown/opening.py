@@ -43,7 +43,7 @@ def opening(
     say the same together.
     """
     left = len(groups) - room.failures
-    failures = [failed(group, common.names, room.text) for group in groups[: room.failures]]
+    failures = [failed(group, common.names, reports.top(report), room.text) for group in groups[: room.failures]]
     table = findings_table("", shown, common)
     changed, noisy = [each for each in rest if is_changed(each)], [each for each in rest if each.is_noise]
     changes = [*map(numbers.word, changed)]

@@ -307,9 +307,9 @@ def concluded(finding: Finding, names: Names) -> Md:
     return Md(f"{named(finding, names)}: {escape(short(finding_words.conclusion(finding), _TEXT))}")
 
 
-def failed(group: FailureGroup, names: Names, width: int = _TEXT) -> Md:
+def failed(group: FailureGroup, names: Names, top: str, width: int = _TEXT) -> Md:
     """Write a group of failures as an item of a list: what, where, and what probably went wrong."""
-    places = failures.places(group, 3)
+    places = failures.places(group, 3, top)
     title = f"- {brief(failures.heading(group, names), width)}{f' ({escape(places)})' if places else ''}"
     said = failures.error(group.first)
     told = [Md(f"- {code(said, width)}")] if said else []

@@ -236,7 +236,7 @@ class _Text:
 
     def failure(self, group: FailureGroup) -> list[str]:
         first = group.first
-        where = failures.places(group, 3)
+        where = failures.places(group, 3, reports.top(self.report))
         heading = failures.heading(group, self.names) + (f" ({where})" if where else "")
         lines = self.wrap(heading, first="  ", rest="    ")
         if first.hint:

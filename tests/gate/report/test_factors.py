@@ -27,7 +27,7 @@ def test_settings_that_look_alike_are_told_apart_in_every_format() -> None:
 
 def test_a_failure_names_its_settings() -> None:
     failure = Failure(kind="execution", benchmark="x", side="head", build=1, execution=2, factors={"load": "busy"})
-    assert failures.place(failure) == "round 1, start 2, load=busy"
+    assert failures.place(failure) == "build 1, start 2, load=busy"
     assert failures.title(failure) == "x (load=busy) failed on head"
     build = Failure(kind="build", side="head", build=1, factors={"opt": "O2", "n": 1}, status="exit 1")
     assert failures.title(build) == "head does not build (opt=O2, n=1): exit 1"
@@ -43,10 +43,10 @@ def test_a_group_of_failures_names_the_settings_that_all_of_them_have() -> None:
     ]  # fmt: skip
     (mixed,) = grouped(each, by_output=False)
     assert failures.heading(mixed) == "x (load=busy) failed on head: exit 3"
-    assert failures.places(mixed, 2) == "round 0, start 0, n=1; round 0, start 1, n=8; and 1 more"
+    assert failures.places(mixed, 2) == "build 0, start 0, n=1; build 0, start 1, n=8; and 1 more"
     (alike,) = grouped([each[0], each[2]], by_output=False)
     assert failures.heading(alike) == failures.title(each[0]) == "x (load=busy, n=1) failed on head: exit 3"
-    assert failures.places(alike, 3) == "round 0, start 0; round 0, start 2"
+    assert failures.places(alike, 3) == "build 0, start 0; build 0, start 2"
 
 
 def test_builds_with_settings_stand_apart() -> None:

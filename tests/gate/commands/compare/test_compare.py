@@ -318,7 +318,7 @@ def test_failures_are_named_and_do_not_fail(two: tuple[str, str], tmp_path: Path
     b.write_text(Path(two[1]).read_text() + lines.text([failure, other]))
     code, out, _ = run(two[0], str(b))
     assert code == 0
-    assert "parse failed on head: exit 3 (round 1)\n" in out
+    assert "parse failed on head: exit 3 (build 1)\n" in out
     # the side that is not compared may have failed
     assert "exit 9" not in out
     assert "only in" not in out

@@ -177,7 +177,7 @@ def test_prose_about_reading_is_folded() -> None:
 
 def test_failures_come_before_the_findings() -> None:
     text = page_of("failures").text
-    assert "parse-large failed on head: signal SIGSEGV" in text[: text.index("round 0, start 0")]
+    assert "parse-large failed on head: signal SIGSEGV" in text[: text.index("build 0, start 0")]
 
 
 def test_every_number_of_a_finding_is_there() -> None:

@@ -196,7 +196,7 @@ def test_failures_say_how_to_repeat_them() -> None:
     assert "\n".join(f"    {step}" for step in [*steps, "  make clean all"]) in out
     assert "head does not build: src/main.c:12:3: error: unknown type name 'size'; " in out.splitlines()[0]
     assert "error: unknown type name" in out
-    assert "parse-large failed on head: signal SIGSEGV (round 0, start 0;" in out
+    assert "parse-large failed on head: signal SIGSEGV (build 0, start 0;" in out
     assert "head has no benchmark render" in out
 
 
