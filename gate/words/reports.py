@@ -52,12 +52,7 @@ def warnings(report: Report) -> list[AnyWarning]:
     found = [each for each in report.warnings if each.in_headline]
     shown = found if len(found) <= _BESIDE + 1 else found[:_BESIDE]
     said = {id(each) for each in shown if len(each.sentence()) <= _WARNING}
-    short = isinstance(report.summary, outcomes.NotEnoughMeasured)
-    return [
-        each
-        for each in report.warnings
-        if id(each) not in said and not isinstance(each, TwoPrograms) and not (short and isinstance(each, RoundsShort))
-    ]
+    return [w for w in report.warnings if id(w) not in said and not isinstance(w, (TwoPrograms, RoundsShort))]
 
 
 def counts(report: Report) -> str:
