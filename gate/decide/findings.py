@@ -265,6 +265,7 @@ def _finding(
         warn=subject.warn,
         limit=limit,
         pairing=_pairing(found, design),
+        top=subject.top,
     )
 
 

@@ -65,6 +65,7 @@ def next_step(report: Report) -> steps.Step | None:
             round=few.round,
             builds=builds,
             budget=budget,
+            unit=few.unit,
         )
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
@@ -256,7 +257,7 @@ def _measure_more(
 ) -> steps.AllowMoreBuilds | steps.MeasureMore:
     """Ask for the builds without which there is no verdict, otherwise for twice as many: nothing says what would do."""
     if hopeless:
-        return steps.MeasureMore(hopeless=True)
+        return steps.MeasureMore(hopeless=True, unit=still_open[0].top)
     plan, sessions = _plan(report), _sessions(report)
     if str(report.policy.gate.get("interval")).startswith("bootstrap"):
         least = max(least, BOOTSTRAP_BUILDS)
@@ -264,7 +265,9 @@ def _measure_more(
     builds = math.ceil(needed / sessions) if needed else 2 * max(1, *map(_builds, still_open))
     budget = _budget(_seconds(report, builds), plan)
     if needed:
-        return steps.AllowMoreBuilds(needed=needed, why="plan", round=None, builds=builds, budget=budget)
+        return steps.AllowMoreBuilds(
+            needed=needed, why="plan", round=None, builds=builds, budget=budget, unit=still_open[0].top
+        )
     return steps.MeasureMore(builds=builds, budget=budget)
 
 
@@ -323,6 +326,7 @@ def not_by_builds(finding: Finding, *, imported: bool = False) -> steps.Step | N
             statistic=reason.statistic,
             has=reason.has,
             needs=reason.needs,
+            unit=reason.unit,
             executions=None,
             iterations=None,
             budget=None,
@@ -456,6 +460,7 @@ def less_noise(
         findings=quieter.findings if quieter else 0,
         may_be_worse=len(still_open),
         duet=duet,
+        unit=still_open[0].top,
         waited=waited,
     )
 

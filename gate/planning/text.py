@@ -18,6 +18,7 @@ from gate.stats.planning import Optimum, Plan, optimum
 from gate.stats.special import chdtri
 from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words import views
+from gate.words.reports import level_name
 from gate.writing.amounts import format_percent
 from gate.writing.plain import visible, wrap
 
@@ -86,7 +87,11 @@ def render(planned: Planned, width: int) -> str:
     gathered, gate, known = planned.gathered, planned.gathered.config.gate, planned.gathered.known
     of = f"{plural(gathered.size, 'finding')}, confidence {format_percent(gate.confidence)}, family {gate.family}"
     lines = wrap(f"from {visible(gathered.origin)}: {of}; wanted: {planned.aim}", width, rest="  ")
-    head = [Column("benchmark"), *(Column(level, right=True) for level in _LEVELS), Column("optimum", right=True)]
+    head = [
+        Column("benchmark"),
+        *(Column(level_name(level), right=True) for level in _LEVELS),
+        Column("optimum", right=True),
+    ]
     rows = []
     for name, k in zip(names(known), known, strict=True):
         found = optimum(k.estimated.components, k.costs)

@@ -72,7 +72,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     elif folder is not None:
         fill(folder, decided, links)
     write_asked(decided, outputs)
-    show(decided, outputs, out, form=asked.form, links=links)
+    show(decided, outputs, out, form=asked.form, links=links, whole="add `--all`")
     return decided.report.exit_code
 
 
