@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from gate.checkout import refuse_tracked
 from gate.cli.groups import OutputOptions
 from gate.document.terminal import screen
-from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
+from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, parts
 from gate.model import UserError
 from gate.report.links import Links
 
@@ -90,8 +90,12 @@ def show(
     *,
     form: str = "text",
     links: Links | None = None,
+    folder: Path | None = Path(DEFAULT_FOLDER),
 ) -> None:
-    """Print a report: what was asked for on standard output, else in a form; text in colour on a terminal."""
+    """Print a report: what was asked for on standard output, else in a form; text in colour on a terminal.
+
+    folder: into which it was filled; None: into none.
+    """
     report = decided.report
     on_stdout = next((name for name, target in options.files.items() if target == "-"), None)
     if on_stdout is not None:
@@ -105,7 +109,8 @@ def show(
         from gate.report.text import terminal as text
 
         shown = screen(out)
-        out.write(text.render(report, color=shown.color, width=shown.width, every=options.every))
+        kept = None if folder is None else str(folder)
+        out.write(text.render(report, color=shown.color, width=shown.width, every=options.every, folder=kept))
     else:
         out.write(rendered(decided, form, links))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from gate.decide.importance import is_changed, ordered, plain
 from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, stacked, table
+from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Finding, Recorded, Report
 from gate.model.explanation import Candidate, Explanation
 from gate.model.warnings.estimates import DependsOnMachine
@@ -35,22 +37,30 @@ _STDERR = 20
 _WARNINGS = 5
 _GROUPS, _MANY = 3, 5
 """Overall changes, of at least so many cases."""
+_WRITTEN, _UNWRITTEN = "in report.json and report.html", "in what `--json FILE` or `--html FILE` writes"
 
 
-def render(report: Report, *, color: bool = False, width: int = 100, every: bool = False) -> str:
+def render(
+    report: Report, *, color: bool = False, width: int = 100, every: bool = False, folder: str | None = DEFAULT_FOLDER
+) -> str:
     """Write a report for a terminal, ending with a newline.
 
     color: SGR codes for verdicts and titles, else none at all. width: columns of the terminal; only commands to copy
     and single words go beyond it. every: all unchanged findings, notes, failures and recorded metrics, however many.
+    folder: that holds report.json and report.html; None: none does.
     """
-    return "\n".join(_Text(report, color, max(width, 20), every).lines()) + "\n"
+    return "\n".join(_Text(report, color, max(width, 20), every, folder).lines()) + "\n"
 
 
 class _Text:
     """One rendering: the report, and how it is to look."""
 
-    def __init__(self, report: Report, color: bool, width: int, every: bool) -> None:
+    def __init__(self, report: Report, color: bool, width: int, every: bool, folder: str | None) -> None:
         self.report = report
+        named = "" if folder == DEFAULT_FOLDER else f"{shlex.quote(folder or '')} "
+        self.rest, self.whole = _WRITTEN, f"`perfgate report {named}--all`"
+        if folder is None:
+            self.rest, self.whole = _UNWRITTEN, "run it again with `--all`"
         self.color = color
         self.width = width
         self.every = every
@@ -89,7 +99,7 @@ class _Text:
         return [paint(line, "2" if self.color else "") for line in lines]
 
     def left_out(self, count: int, noun: str = "") -> list[str]:
-        text = f"{more_are(count, noun)} in report.json and report.html."
+        text = f"{more_are(count, noun)} {self.rest}."
         return self.wrap(text, first="  ", rest="  ") if count else []
 
     def top(self) -> list[str]:
@@ -108,7 +118,7 @@ class _Text:
             ("unproved", sameness.too_long(report)),
             ("creep", creep.line(report)),
             ("compared", reports.compared(report)),
-            *(reports.behind(report) if self.every else [*without, ("more", "`perfgate report --all`")]),
+            *(reports.behind(report) if self.every else [*without, ("more", self.whole)]),
         ]
         return self.dim(self.named(facts))
 
@@ -131,7 +141,7 @@ class _Text:
     def explanations(self) -> list[str]:
         """Which functions add to the changes that were profiled."""
         most = None if self.every else _EXPLAINED
-        return explanation_lines(self.report, most, self.width, self.bold)
+        return explanation_lines(self.report, most, self.width, self.bold, self.rest)
 
     def suspects(self) -> list[str]:
         """Name the commits that a creep is suspected of."""
@@ -164,12 +174,12 @@ class _Text:
         below: list[str] = []
         if shown:
             screen = Screen(self.color, self.width, self.width)
-            lines, below = findings_table(shown, self.told, screen, self.every, self.names)
+            lines, below = findings_table(shown, self.told, screen, self.every, self.names, self.rest)
         listed = {*map(id, shown)}
         left = [numbers.word(f) for f in found if id(f) not in listed]
         if left:
             counted = joined(numbers.counted(left, more=[*map(numbers.word, shown)]), 9)
-            lines += self.wrap(f"{counted} {agree(len(left), 'is', 'are')} in report.json and report.html.")
+            lines += self.wrap(f"{counted} {agree(len(left), 'is', 'are')} {self.rest}.")
         return [*lines, *below]
 
     def identical(self) -> list[str]:
@@ -328,11 +338,12 @@ _NARROWEST = 12
 
 
 def findings_table(
-    found: Sequence[Finding], told: Sequence[Finding], screen: Screen, every: bool, names: Names
+    found: Sequence[Finding], told: Sequence[Finding], screen: Screen, every: bool, names: Names, rest: str
 ) -> tuple[list[str], list[str]]:
     """Lay out the findings, at least one; and write the notes that the rows refer to, and which confidence they have.
 
-    told: those told of in sentences, whose reasons need no footnote. every: all notes, also those for experts.
+    told: those told of in sentences, whose reasons need no footnote. every: all notes, also those for experts. rest:
+    where more notes are.
     """
     width, color = screen.width, screen.color
     in_sentences = {id(finding) for finding in told}
@@ -381,7 +392,7 @@ def findings_table(
     legends = reports.no_sign(found) if "verdict" in shown else ""
     read = (bars.legend() if drawn else "", legends, *clauses, *views.meanings(found))
     below += wrap(" ".join(f"{reports.capitalized(text)}." for text in read if text), width) if any(read) else []
-    below += numbered.lines(width, "in report.json and report.html")
+    below += numbered.lines(width, rest)
     return lines, [paint(line, "2" if color else "") for line in below]
 
 
@@ -433,23 +444,24 @@ _ALL = 20
 _MOVED = 3
 
 
-def explanation_lines(report: Report, most: int | None, width: int, style: str) -> list[str]:
+def explanation_lines(report: Report, most: int | None, width: int, style: str, rest: str = _WRITTEN) -> list[str]:
     """Name the functions behind each change that was profiled.
 
     most: explanations, with three functions each; None: all, with all that are listed. style: of titles.
+    rest: where more are.
     """
     lines: list[str] = []
     names = Names(report)
     for found in report.explanations[:most]:
-        lines += ["", *one(found, names, words.NAMED if most is not None else _ALL, width, style)]
+        lines += ["", *one(found, names, words.NAMED if most is not None else _ALL, width, style, rest)]
     for each in report.unprofiled[:most]:
         lines += ["", *wrap(words.unprofiled(each, names), width, rest="  ")]
     left = 0 if most is None else len(report.explanations[most:]) + len(report.unprofiled[most:])
-    lines += ["", *wrap(f"{more_are(left, 'profile')} in report.json and report.html.", width)] if left else []
+    lines += ["", *wrap(f"{more_are(left, 'profile')} {rest}.", width)] if left else []
     return lines[1:]
 
 
-def one(found: Explanation, names: Names, most: int, width: int, style: str) -> list[str]:
+def one(found: Explanation, names: Names, most: int, width: int, style: str, rest: str) -> list[str]:
     """Write one explanation: what the profile shows, the functions, what moved."""
     lines = [
         paint(f"why {words.title(found, names)}", style),
@@ -459,7 +471,7 @@ def one(found: Explanation, names: Names, most: int, width: int, style: str) -> 
         lines += wrap(f"{text}.", width, first="  ", rest="  ")
     lines += _functions(found, found.candidates[:most], width)
     left = len(found.candidates[most:]) + found.left_out
-    lines += wrap(f"{more_are(left, 'function')} in report.json and report.html.", width, first="  ") if left else []
+    lines += wrap(f"{more_are(left, 'function')} {rest}.", width, first="  ") if left else []
     for shift in found.moved[:_MOVED]:
         lines += wrap(f"{words.moved(shift, found.unit)}.", width, first="  moved, not added: ", rest="    ")
     return lines
