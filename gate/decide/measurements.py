@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy, matches
@@ -12,7 +13,7 @@ from gate.config.types import Config
 from gate.decide import decide, look
 from gate.decide.policy import policy_at, policy_of
 from gate.evidence.gather import gather
-from gate.evidence.inputs import Inputs
+from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.looks import planned_looks
 from gate.evidence.records import Located
 from gate.evidence.runs import run_of
@@ -40,7 +41,7 @@ def decide_inputs(inputs: Inputs, options: RulesOptions, *, label: str | None = 
         UserError: files that contradict each other, or rules that cannot be read.
     """
     run = run_of(inputs.records)
-    return decide_by(inputs, msgspec.structs.replace(policy_of(run, options), label=label), options)
+    return decide_by(inputs, replace(policy_of(run, options), label=label), options)
 
 
 def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
@@ -56,8 +57,11 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
         given = " ".join(options.benchmarks)
         raise UserError(f"{given}: matches none of {', '.join(names) or 'nothing'}", option="benchmark")
     warnings = [*evidence.warnings, *_selection(inputs, options), *inputs.warnings]
-    warned = msgspec.structs.replace(evidence, warnings=warnings)
-    return Decided(decide(warned, policy), inputs, evidence, policy, options)
+    warned = replace(evidence, warnings=warnings)
+    report = decide(warned, policy)
+    folders = (str(file.parent if file.name == MEASUREMENTS else file) for file in inputs.files)
+    again = [*options.typed] or ["decide", *folders]
+    return Decided(replace(report, run=replace(report.run, again=again)), inputs, evidence, policy, options)
 
 
 def _selection(inputs: Inputs, options: RulesOptions) -> list[SelectedOnly]:
@@ -88,6 +92,6 @@ def looking(run: Run, config: Config) -> AfterRound | None:
         located = [Located(record, "this run", number) for number, record in enumerate([run, *measured], 1)]
         evidence = gather(located, config, measured=config)
         rounds = Round(done=done, planned=looks[-1])
-        return look(msgspec.structs.replace(evidence, looks=looks, rounds=rounds), policy)
+        return look(replace(evidence, looks=looks, rounds=rounds), policy)
 
     return after_round

@@ -18,7 +18,7 @@ from gate.model import Finding, RatioInterval, Recorded, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.history import CreepFacts
 from gate.model.names import ACTIVE
-from gate.model.warnings.hosts import Pressure
+from gate.model.warnings.hosts import Pressure, Steal
 from gate.model.warnings.measured import TwoPrograms
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.ratio import t_quantile
@@ -440,9 +440,10 @@ def less_noise(
     busy = next((w.share for w in report.warnings if isinstance(w, Pressure) and w.resource == "cpu"), 0.0)
     waited = busy if busy >= _BUSY else None
     quieter = _quieter(report, still_open)
-    # active time by turns is as sharp as the CPU time of a duet
-    duet = report.run.duet and any(finding.metric != ACTIVE for finding in still_open)
-    loaded, other = waited is not None, quieter is not None or duet
+    loaded = waited is not None or any(isinstance(w, Steal) for w in report.warnings)
+    # both sides at once meet the same load, but not the same layout; active time by turns is as sharp
+    duet = loaded and report.run.duet and any(finding.metric != ACTIVE for finding in still_open)
+    other = quieter is not None or duet
     too_much = loaded if more is None else _is_too_much(report, more)
     # on a host that others load, what hardly minds them comes first; a duet does not where a few builds would do
     sure = quieter is not None and quieter.sure
@@ -450,9 +451,11 @@ def less_noise(
         return None
     return steps.ReduceNoise(
         builds=more.builds if more else None,
+        settled=more.settled if more else 0,
         seconds=more.seconds if more else None,
         too_much=too_much or more is None,
         metric=quieter.metric if quieter else None,
+        tables=tuple(dict.fromkeys(t for f in still_open if (t := report.run.tables.get(f.benchmark)) is not None)),
         findings=quieter.findings if quieter else 0,
         may_be_worse=len(still_open),
         duet=duet,

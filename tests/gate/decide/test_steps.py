@@ -18,9 +18,10 @@ from gate.config.rules import no_duet
 from gate.config.source import read_source
 from gate.decide.steps import next_step
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Whose, outcomes, reasons
+from gate.model.warnings.hosts import Steal
 from gate.report.markdown.accept import entry
 from gate.words import reports
-from gate.writing.sentences import Lines, Options
+from gate.writing.sentences import Options
 from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal, with_lines
 
 GATE, PLAN = '[gate]\nthreshold = "3%"\n', "[plan]\nbuilds = 6\nexecutions = 1\niterations = 3\n"
@@ -350,7 +351,9 @@ def test_who_follows_it_finds_what_it_promised(name: str, tmp_path: Path) -> Non
     assert case.promise(before, after), f"{said}: {after.verdict} {open_reasons(after)}"
     # what is typed stands in the sentence as it is; of two directions the second only as its key
     typed = step.ways[case.way : case.way + 1]
-    assert all(str(way) in said for way in typed) or (case.step is outcomes.GiveDirection and case.way == 1)
+    again = before.run.again or []
+    written = [str(way.behind(again) if isinstance(way, Options) and again else way) for way in typed]
+    assert all(each in said for each in written) or (case.step is outcomes.GiveDirection and case.way == 1)
 
 
 STEPS = set(typing.get_args(outcomes.Step))
@@ -390,15 +393,22 @@ def test_every_reason_that_leaves_a_finding_open_has_a_step_that_is_followed() -
 
 def test_both_sides_at_once_is_for_what_can_be(tmp_path: Path) -> None:
     wild = noisy(build=0.2)
-    before = replace(BUSY, beside={"user": wild, "system": wild}).check(tmp_path)
+
+    def loaded(subject: Measured) -> Report:
+        """Check it where others take the processors."""
+        found = replace(subject, beside={"user": wild, "system": wild}).check(tmp_path)
+        return msgspec.structs.replace(found, warnings=[*found.warnings, Steal(share=0.3)])
+
+    before = loaded(BUSY)
     step = next_step(before)
     assert isinstance(step, outcomes.ReduceNoise) and step.duet
     (way,) = step.ways
-    assert isinstance(way, Lines) and str(way) in reports.next_step(before)
-    assert not any(map(no_duet, parse(read_source(with_lines(OF_COMMAND, way), "perfgate.toml")).benchmark))
+    assert isinstance(way, Options) and str(way) in reports.next_step(before)
+    lines = way.lines
+    assert lines is not None
+    assert not any(map(no_duet, parse(read_source(with_lines(OF_COMMAND, lines), "perfgate.toml")).benchmark))
     # which a duet would refuse
-    served = replace(BUSY, toml=f'{OF_COMMAND}service = {{ command = "serve", ready = "tcp:{{port}}" }}\n')
-    step = next_step(replace(served, beside={"user": wild, "system": wild}).check(tmp_path))
+    step = next_step(loaded(replace(BUSY, toml=f'{OF_COMMAND}service = {{ command = "serve", ready = "tcp:{{port}}" }}\n')))
     assert not (isinstance(step, outcomes.ReduceNoise) and step.duet)
     assert next_step(measured(wild).check(tmp_path)) == outcomes.MeasureMore(hopeless=True)
 
