@@ -18,6 +18,7 @@ from gate.evidence.looks import planned_looks
 from gate.evidence.records import Located
 from gate.evidence.runs import run_of
 from gate.model import AfterRound, Evidence, Execution, Look, Record, Report, Round, Run, Same, UserError
+from gate.model.report import NextPlan
 from gate.model.warnings.measured import SelectedOnly
 
 
@@ -61,7 +62,19 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
     report = decide(warned, policy)
     folders = (str(file.parent if file.name == MEASUREMENTS else file) for file in inputs.files)
     again = [*options.typed] or ["decide", *folders]
-    return Decided(replace(report, run=replace(report.run, again=again)), inputs, evidence, policy, options)
+    plan = _next_plan(inputs, policy, options) if report.verdict == "inconclusive" and not report.run.imported else None
+    return Decided(replace(report, run=replace(report.run, again=again, plan=plan)), inputs, evidence, policy, options)
+
+
+def _next_plan(inputs: Inputs, policy: Policy, options: RulesOptions) -> NextPlan | None:
+    from gate.planning.basis import from_readings
+    from gate.planning.plan import advised
+
+    try:
+        found = advised(from_readings([inputs], ["this run"], policy, options.benchmarks))
+    except UserError:
+        return None
+    return None if found is None else NextPlan(found.looks[-1], found.executions, found.iterations, found.most)
 
 
 def _selection(inputs: Inputs, options: RulesOptions) -> list[SelectedOnly]:

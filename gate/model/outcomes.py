@@ -641,6 +641,8 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
 
     builds: int | None
     """Builds a side that would probably settle some of it; None: no reasonable number would."""
+    starts: int | None = None
+    """Of each of them; None: as many as there were."""
     settled: int
     """How many of the inconclusive findings that may be worse they would settle."""
     seconds: float | None
@@ -678,7 +680,8 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
         if self.builds is not None:
             which = "it" if self.settled == self.may_be_worse == 1 else f"only {self.settled} of {self.may_be_worse}"
             which = which if self.settled < self.may_be_worse or self.may_be_worse == 1 else f"all {self.settled}"
-            why = f"{self.builds} builds of each would decide {which}{takes}"
+            starts = "" if self.starts is None else f", with {plural(self.starts, 'start')},"
+            why = f"{self.builds} builds of each{starts} would decide {which}{takes}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
         quieter = f"se a quieter host ({DOCTOR} examines it): {why}"
@@ -759,6 +762,10 @@ class MoreBuilds(Doing, frozen=True, kw_only=True):
     """A plan of so many builds would probably settle some of the inconclusive findings."""
 
     builds: int
+    executions: int | None = None
+    """Of each build; None: as in the present plan."""
+    iterations: int | None = None
+    """Of each execution; None: as in the present plan."""
     settled: int
     may_be_worse: int
     not_worse: int

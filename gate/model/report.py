@@ -419,6 +419,18 @@ class MemoryFacts(msgspec.Struct, frozen=True, kw_only=True):
     are enough, or layouts are independent."""
 
 
+class NextPlan(msgspec.Struct, frozen=True):
+    """The cheapest plan that would probably settle all that is inconclusive."""
+
+    builds: int
+    executions: int
+    """Of each build."""
+    iterations: int
+    """Of each execution."""
+    seconds: float
+    """About what it takes."""
+
+
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What was measured, when, where and how much of it."""
 
@@ -474,6 +486,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The tools that wrote the result files, where perfgate did not measure: base and head have no rounds in common."""
     duet: bool = False
     """Whether both sides of every benchmark took turns and could be measured at once."""
+    plan: NextPlan | None = None
+    """What the next run would need where this one is inconclusive; None: no plan is known to do."""
     tables: dict[str, str] = {}
     """Of each benchmark that names in its own [[benchmark]] what decides it, the name in that table."""
 

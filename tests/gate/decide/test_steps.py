@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import math
+import re
+import shlex
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,16 +16,19 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+from gate.cli.main import main
 from gate.config.parse import parse
 from gate.config.rules import no_duet
 from gate.config.source import read_source
 from gate.decide.steps import next_step
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Whose, outcomes, reasons
 from gate.model.warnings.hosts import Steal
+from gate.report.json import read as read_report
 from gate.report.markdown.accept import entry
 from gate.words import reports
 from gate.writing.sentences import Options
 from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal, with_lines
+from tests.support.lines import text
 
 GATE, PLAN = '[gate]\nthreshold = "3%"\n', "[plan]\nbuilds = 6\nexecutions = 1\niterations = 3\n"
 BENCH = """\
@@ -408,7 +414,9 @@ def test_both_sides_at_once_is_for_what_can_be(tmp_path: Path) -> None:
     assert lines is not None
     assert not any(map(no_duet, parse(read_source(with_lines(OF_COMMAND, lines), "perfgate.toml")).benchmark))
     # which a duet would refuse
-    step = next_step(loaded(replace(BUSY, toml=f'{OF_COMMAND}service = {{ command = "serve", ready = "tcp:{{port}}" }}\n')))
+    step = next_step(
+        loaded(replace(BUSY, toml=f'{OF_COMMAND}service = {{ command = "serve", ready = "tcp:{{port}}" }}\n'))
+    )
     assert not (isinstance(step, outcomes.ReduceNoise) and step.duet)
     assert next_step(measured(wild).check(tmp_path)) == outcomes.MeasureMore(hopeless=True)
 
@@ -435,6 +443,90 @@ def test_a_number_is_enough_more_often_than_not(noise: dict[str, float], more: d
             done.append(not open_reasons(asked.follow(step.ways[0]).check(Path())))
     assert len(done) > 5
     assert sum(done) > 0.6 * len(done)
+
+
+def decided_over(subject: Measured, folder: Path, typed: Sequence[str] = ("check",)) -> str:
+    """Measure into a folder as a command line that was typed would; return what `decide` of it says is to be done."""
+    written = subject.lines()
+    written[0] |= {"typed": [*typed], "turns": True}
+    (folder / "measurements.jsonl").write_text(text(written))
+    return decide_again(["decide", str(folder)])
+
+
+def decide_again(words: Sequence[str]) -> str:
+    out = io.StringIO()
+    main([*words, "--json", "-"], out, out)
+    return reports.next_step(read_report(out.getvalue()))
+
+
+STEADY = noisy(build=0.002)
+WALL = replace(measured(noisy(build=0.1)), toml=OF_COMMAND, metric="time", unit="s", beside={"user": STEADY})
+
+
+def test_the_command_that_decides_by_another_metric_does_so_when_it_is_pasted(tmp_path: Path) -> None:
+    said = decided_over(WALL, tmp_path)
+    (command,) = re.findall(r": `perfgate (.*)`$", said)
+    assert shlex.split(command) == ["decide", str(tmp_path), "--json", "-", "--set", 'plan.metrics=["user"]']
+    assert not decide_again(shlex.split(command))
+    # of which [plan] does not say what decides
+    own = replace(WALL, toml=OF_COMMAND + 'metrics = ["time"]\n')
+    said = decided_over(own, tmp_path)
+    assert said.endswith('write `metrics = ["user"]` in the `[[benchmark]]` of bench')
+    assert decide_again(["decide", str(tmp_path), "--set", 'plan.metrics=["user"]']) == said
+    file = tmp_path / "perfgate.toml"
+    file.write_text(own.toml.replace('["time"]', '["user"]'))
+    assert not decide_again(["decide", str(tmp_path), "--config", str(file)])
+
+
+def test_what_mostly_waits_is_not_decided_by_its_own_work(tmp_path: Path) -> None:
+    said = decided_over(replace(WALL, beside={"user": lambda place: 0.1 * STEADY(place)}), tmp_path)
+    assert "user" not in said
+
+
+@pytest.mark.parametrize(
+    ("typed", "more"),
+    [
+        (["check"], "check {}"),
+        (["check", "--set", "plan.builds=6", "--set", "plan.iterations=3"], "check --set plan.iterations=3 {}"),
+        (["check", "--build", "make", "--", "./sum", "a b"], "check --build make {} -- ./sum 'a b'"),
+        (
+            ["check", "--base-command", "./a 1", "--head-command", "./b"],
+            "check --base-command './a 1' --head-command ./b {}",
+        ),
+    ],
+)
+def test_another_run_is_what_was_typed_with_what_is_to_be_set(typed: list[str], more: str, tmp_path: Path) -> None:
+    said = decided_over(measured(plan__builds=3), tmp_path, typed)
+    assert f"`perfgate {more.format('--set plan.builds=5')}`" in said
+
+
+def test_of_few_starts_more_are_named_where_more_builds_alone_would_take_too_long(tmp_path: Path) -> None:
+    def starts(seed: int) -> Measured:
+        differ = noisy(value=0.0, seed=seed)
+        value = lambda place: differ(place) * (1 + 0.1 * normal(seed, place[0] == "head", *place[1:4]))  # noqa: E731
+        return measured(value, plan__executions=2, plan__iterations=1, round=240.0, cheap=True)
+
+    settled = []
+    for seed in range(8):
+        said = decided_over(starts(seed), tmp_path, ["check"])
+        found = re.search(r"plan\.builds=(\d+) .*plan\.executions=(\d+)", said)
+        if found:
+            again = replace(
+                starts(seed),
+                options=(
+                    "--set",
+                    f"plan.builds={found[1]}",
+                    "--set",
+                    f"plan.executions={found[2]}",
+                    "--set",
+                    "plan.iterations=1",
+                    "--set",
+                    "plan.budget=10h",
+                ),
+            )
+            settled.append(not decided_over(again, tmp_path))
+    assert len(settled) > 3
+    assert sum(settled) > 0.6 * len(settled)
 
 
 @pytest.mark.parametrize(("kind", "more"), [("base", True), ("head", False)])
