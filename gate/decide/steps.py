@@ -247,10 +247,11 @@ def _settle(report: Report) -> steps.Step:
             seconds=seconds,
             budget=_budget(seconds, plan),
         )
-    less, other = less_noise(report, still_open, more), report.run.plan
-    too_much = hopeless if more is None else _is_too_much(report, more)
-    if other is not None and too_much and (less is None or less.metric is None):
-        # with more starts of each build, where more builds alone would not do
+    less, other = less_noise(report, still_open, more), report.run.plan if _sessions(report) == 1 else None
+    dear = hopeless if more is None else _is_too_much(report, more)
+    dear = dear or (more is not None and other is not None and _CHEAPER * other.seconds < (more.seconds or 0.0))
+    if other is not None and dear and (less is None or less.metric is None):
+        # with more starts of each build, where more builds alone would not do, or take much longer
         more = steps.MoreBuilds(
             builds=other.builds,
             executions=other.executions,
@@ -441,6 +442,8 @@ _SHORT = 900.0
 """Seconds of a check that nobody minds who asks for a verdict, however small the budget was."""
 _TIMES = 4
 """How many plans more builds may be worth."""
+_CHEAPER = 2
+"""Times as long that more builds may take as more starts of fewer."""
 _BUSY = 0.5
 """Share of the time in which some program waited for a processor, from which the noise is the host's."""
 _QUIETER = (ACTIVE, "cpu", "cpu_time", "user", "instructions")

@@ -483,6 +483,14 @@ def test_what_mostly_waits_is_not_decided_by_its_own_work(tmp_path: Path) -> Non
     assert "user" not in said
 
 
+def test_a_budget_that_was_too_small_becomes_one_for_the_builds_that_the_details_name() -> None:
+    before = measured(noisy(build=0.04), plan__builds="{min = 4}", plan__budget="1m", round=18.0).check(Path())
+    (found,), step = before.findings, next_step(before)
+    assert isinstance(step, outcomes.AllowMoreBuilds) and found.more_builds is not None and step.budget is not None
+    assert step.needed == found.base.counts.build + found.more_builds > 5
+    assert step.budget > 18.0 * step.needed
+
+
 @pytest.mark.parametrize(
     ("typed", "more"),
     [
@@ -502,28 +510,19 @@ def test_another_run_is_what_was_typed_with_what_is_to_be_set(typed: list[str], 
 
 def test_of_few_starts_more_are_named_where_more_builds_alone_would_take_too_long(tmp_path: Path) -> None:
     def starts(seed: int) -> Measured:
-        differ = noisy(value=0.0, seed=seed)
-        value = lambda place: differ(place) * (1 + 0.1 * normal(seed, place[0] == "head", *place[1:4]))  # noqa: E731
-        return measured(value, plan__executions=2, plan__iterations=1, round=240.0, cheap=True)
+        return measured(
+            lambda place: 1 + 0.1 * normal(seed, place[0] == "head", *place[1:4]),
+            plan__executions=2, plan__iterations=1, plan__budget="1h", cheap=True,
+        )  # fmt: skip
 
     settled = []
     for seed in range(8):
         said = decided_over(starts(seed), tmp_path, ["check"])
         found = re.search(r"plan\.builds=(\d+) .*plan\.executions=(\d+)", said)
         if found:
-            again = replace(
-                starts(seed),
-                options=(
-                    "--set",
-                    f"plan.builds={found[1]}",
-                    "--set",
-                    f"plan.executions={found[2]}",
-                    "--set",
-                    "plan.iterations=1",
-                    "--set",
-                    "plan.budget=10h",
-                ),
-            )
+            sets = {"builds": found[1], "executions": found[2], "iterations": 1, "budget": "10h"}
+            words = tuple(word for key, each in sets.items() for word in ("--set", f"plan.{key}={each}"))
+            again = replace(starts(seed), options=words)
             settled.append(not decided_over(again, tmp_path))
     assert len(settled) > 3
     assert sum(settled) > 0.6 * len(settled)

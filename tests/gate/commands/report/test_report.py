@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -203,13 +202,3 @@ def test_measurements_may_be_compressed(folder: Path, tmp_path: Path) -> None:
     code, _, err = run("decide", str(packed))
     assert (code, err.count("\n")) == (2, 1)
     assert "cannot be unpacked" in err
-
-
-def test_the_page_advises_a_plan(folder: Path, tmp_path: Path) -> None:
-    page = run("decide", str(folder), "--html", "-")[1]
-    assert re.search(r"<p>plan: \d+ builds x .* of each", page)
-    one = tmp_path / "one.jsonl"
-    one.write_text(text([execution("base", [1.0, 1.1]), execution("head", [1.0, 1.1])]))
-    code, page, _ = run("decide", str(one), "--html", "-")
-    assert code == 0
-    assert "one build of each does not show the variance between builds" in page
