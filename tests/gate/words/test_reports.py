@@ -230,8 +230,8 @@ def test_a_check_of_hours_is_no_advice() -> None:
     said = reports.next_step(report)
     builds = 90 + min(report.findings[0].base.counts.build, report.findings[0].head.counts.build)
     assert said == (
-        "Use a quieter host (`perfgate doctor` examines it): more builds would not help within "
-        f"reason ({builds} of each, about {format_duration(60 + 100 * builds)})"
+        f"Use a quieter host (`perfgate doctor` examines it): {builds} builds of each would decide it, and take "
+        f"about {format_duration(60 + 100 * builds)}"
     )
 
 
