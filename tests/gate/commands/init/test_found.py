@@ -294,6 +294,17 @@ MAKE = {
         "['make', '--silent', 'bench']",
         "rm -f app && make app",
     ),
+    # a target that only builds a program: its time would be that of make
+    "links-bench": Case(
+        {
+            "Makefile": "all: bench app\nbench: bench.o\n\t$(CC) -o $@ $^\napp: app.o\n\t$(CC) -o $@ $^\n",
+            "bench.c": "int main(int argc, char *argv[]) { return 0; }\n",
+            "app.c": MAIN,
+        },
+        "make",
+        "['./bench']",
+        "rm -f bench && make bench",
+    ),
     # two levels down, with its program elsewhere, beside a tool of another language
     "below": Case(
         {
@@ -315,6 +326,25 @@ MAKE = {
     "tests": Case({"Makefile": "app: main.c\n\tcc -o $@ $<\ntest: app\n\t./app x\n", "main.c": WANTING}, "make", "'make', '--silent', 'test'", rows=("app",)),
     "arguments": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\n", "main.c": WANTING}, "make", None),
     "downloads": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\nbench: app\n\tcurl x\n", "main.c": MAIN}, "make", "['./app']"),
+    # no rule builds it: with the sources whose headers it includes, and those beside them where that is too little
+    "no-rule": Case(
+        {
+            "Makefile": "all:\n\ttrue\n",
+            "tests/bench.c": f'#include "../lib.h"\n#include <api.h>\n#include "body.c"\n{MAIN}',
+            "lib.h": "", "lib.c": '#include "lib.h"\n', "tests/body.c": "", "include/api.h": "", "src/api.c": "",
+            "src/app.c": MAIN,
+        },
+        "c",
+        "['./bench']",
+        "cc -O2 -I include -o bench tests/bench.c",
+    ),
+    "no-rule-wide": Case(
+        {"bench.c": f'#include "a.h"\nint b(void);\n{MAIN.replace("return 0", "return b()")}', "a.h": "", "a.c": "", "b.c": "int b(void) { return 0; }\n", "bench/x": ""},
+        "c",
+        "['./bench.out']",
+        "-o bench.out bench.c a.c b.c",
+    ),
+    "no-rule-fails": Case({"bench.c": '#include "absent.h"\n' + MAIN, "a.c": MAIN}, "c", None, rows=("bench.c",)),
     "wrapper": Case({"Makefile": "build:\n\tnpm run build\n", "README": ""}, "generic", None),
     "autotools": Case(
         {"configure.ac": "AC_INIT([x],[1])\nLT_INIT\n", "Makefile.am": "bin_PROGRAMS = tool\ntool_SOURCES = main.c\n", "main.c": MAIN},
