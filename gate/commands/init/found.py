@@ -84,6 +84,8 @@ class Found:
     comment: str = ""
     """What the build does, in a line."""
     setup: str | None = None
+    timeout: str | None = None
+    """Of a build that takes long."""
     artifacts: list[str] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
     products: list[str] = field(default_factory=list)

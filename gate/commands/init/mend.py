@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,13 @@ _FILTERS = ("go", "google-benchmark", "criterion", "asv", "jmh")
 _ROOM = 0.85
 """Of a budget that rounds may be expected to take."""
 _MOST_BUILDS = 60
+_MOST_MINUTES = 60
+BUILD_LIMIT = "30m"
+"""Of a build in a trial, and of one that took long there."""
+_SLOW_BUILD = 200.0
+"""Seconds from which a third of them may be too few: a runner may be slower, or loaded."""
+_LONGEST = 30
+"""Minutes of the budget where a start takes long."""
 _NO_VALUES = "no values within"
 _ABSENT = re.compile(r"no such file|ENOENT|cannot (?:open|find)|could not (?:open|find)|not found", re.IGNORECASE)
 _REFUSES = re.compile(
@@ -237,17 +245,22 @@ def _unbuilt(found: Found, told: _Told) -> _Cure:
     return replace(found, build=f"npm run --silent {build}"), f"built first by the script {build}"
 
 
-def _shorter(found: Found, told: _Told) -> _Cure:
-    """Have what takes longer than a trial make one value an execution: a check is about builds, of which more fit."""
+def _longer(found: Found, told: _Told) -> _Cure:
+    """Give what takes longer than a trial a budget that holds it, by one value an execution: builds matter most."""
     plan = found.plan
-    timed = all(each.instrument == "spawn" for each in found.benchmarks)
-    once = not plan.counted and plan.executions * plan.iterations == 1
-    if not told.text.startswith(_NO_VALUES) or not timed or once:
+    if not told.text.startswith(_NO_VALUES) or plan.budget >= _LONGEST:
         return None
-    return replace(found, amount=Amount(1, 1, budget=plan.budget)), "one value in each build, as one takes that long"
+    amount = Amount(1, 1, budget=_LONGEST) if _timed(found) else replace(plan, executions=1, budget=_LONGEST)
+    return replace(
+        found, amount=amount
+    ), f"budget = {_LONGEST}m, and fewest values in each build, as one takes that long"
 
 
-_CURES = (_shorter, _as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
+def _timed(found: Found) -> bool:
+    return all(each.instrument == "spawn" for each in found.benchmarks)
+
+
+_CURES = (_longer, _as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
 
 
 def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | None:
@@ -285,13 +298,15 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
 
 def _label(measured: Measured, case: Mapping[str, Any]) -> str:
     name = str(case["benchmark"])
-    return name.removeprefix(f"{measured.name}/") if name != measured.name else str(case["metric"])
+    return (
+        name.removeprefix(f"{measured.name}/") if name != measured.name else str(case["metric"]).removesuffix(".median")
+    )
 
 
 def _fastest(means: Mapping[str, float], count: int) -> list[str]:
     groups: dict[str, str] = {}
     for label in sorted(means, key=lambda each: means[each]):
-        groups.setdefault(re.split(r"[/\[(<:]|::", label.split("::", 1)[-1])[0], label)
+        groups.setdefault(re.split(r"[/\[(<:]", re.sub(r"^\S+\.py::", "", label))[0], label)
     # spread over the suite, not its first names
     every = sorted(groups.values())
     step = max(1.0, len(every) / count)
@@ -304,6 +319,10 @@ def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
         # a method of JMH runs with all its parameters, which stand behind a colon
         globs = [re.sub(":.*", ":*", each) for each in labels] if measured.instrument == "jmh" else labels
         return replace(measured, include=list(dict.fromkeys(globs)))
+    if measured.form == "divan":
+        # names begin with that of the crate
+        pattern = f"^[^:]+::({'|'.join(map(re.escape, labels))})$"
+        return replace(measured, command=_like(measured.command, f"{_text(measured.command)} {shlex.quote(pattern)}"))
     if measured.instrument == "pytest-benchmark":
         *words, last = _text(measured.command).rsplit("\n", 1)
         kept = [word for word in shlex.split(last) if not word.endswith(".py") or word.startswith("-")]
@@ -312,13 +331,20 @@ def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
 
 
 def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
-    """Return the plan that uses the budget: leaner counts where few builds fit, more builds where many would."""
+    """Return the plan that uses the budget, leaner where few builds fit, and limits that hold what was tried."""
     plan: Amount = found.plan
-    plans, cost = trial.get("plans") or {}, trial.get("cost")
+    plans, cost, built = trial.get("plans") or {}, trial.get("cost"), trial.get("built") or {}
+    if max(built.get("seconds", 0.0), built.get("setup") or 0.0) > _SLOW_BUILD:
+        found = replace(found, timeout=BUILD_LIMIT)
     lean = plans.get("leaner")
     if lean:
         counts = {"executions": lean["executions"], "iterations": lean["iterations"]}
-        return replace(found, amount=replace(plan, counted=False, **counts))
+        # a start that takes so long needs none before it
+        warmup = 0 if _timed(found) and lean["executions"] * lean["iterations"] == 1 else plan.warmup
+        return replace(found, amount=replace(plan, counted=False, warmup=warmup, **counts))
+    enough = math.ceil(((plans.get("enough") or {}).get("budget") or 0.0) / 300) * 5
+    if plan.budget < enough <= _MOST_MINUTES:
+        return replace(found, amount=replace(plan, budget=enough))
     if cost is None or cost["least"] or plan.counted:
         return found
     round_ = cost["builds"] + cost["executions"]
