@@ -60,6 +60,7 @@ def slowed(rng: np.random.Generator, n: int) -> np.ndarray[Any, np.dtype[np.floa
     return -simulate.skewed(rng, n)
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize(
     ("better", "looks", "effects"),
     [
@@ -82,6 +83,7 @@ def test_a_head_at_its_limit_breaks_it_as_seldom_as_its_confidence_says(
     assert all(f.verdict == "regression" and isinstance(f.reason, reasons.BeyondLimit) for f in broken)
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("better", ["lower", "higher"])
 @pytest.mark.parametrize("looks", [(), LOOKS])
 def test_a_change_as_large_as_warn_is_marked_as_seldom_as_its_confidence_says(
@@ -96,6 +98,7 @@ def test_a_change_as_large_as_warn_is_marked_as_seldom_as_its_confidence_says(
     assert not any(f.verdict in ("regression", "improvement") for f in marked)
 
 
+@pytest.mark.promise
 def test_the_limits_of_a_report_share_its_error() -> None:
     every = drawn(1.0, "lower", (), simulate.normal, 3)
     reports = [msgspec.structs.replace(every, cases=every.cases[i : i + 6]) for i in range(0, CASES, 6)]

@@ -39,6 +39,7 @@ def test_a_mangled_file_is_read_or_refused_in_one_line(name: str, rounds: int) -
     assert read_or_refuse(name, rounds)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("of", "rounds"), [(1, 1), pytest.param(3, 6, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", result_formats())
 def test_a_very_long_line_is_read_or_refused_at_once(name: str, of: int, rounds: int) -> None:

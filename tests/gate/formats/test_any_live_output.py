@@ -111,6 +111,7 @@ def test_a_program_that_packs_its_results_is_told_to_write_them_as_they_are() ->
     assert refused(parse, gzip.compress(good[0])) == "the output is packed: write it as it is"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name == "google-benchmark")) for name in ADAPTERS]
 )

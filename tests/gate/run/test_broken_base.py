@@ -14,7 +14,7 @@ from tests.support.project import AS_BY_DEFAULT, ENOUGH, Project
 from tests.support.project import FEW as CONFIG
 from tests.support.project import SHELL_BENCH as BENCH
 
-pytestmark = pytest.mark.xdist_group("measures")
+pytestmark = [pytest.mark.endtoend, pytest.mark.xdist_group("measures")]
 
 BUILD = '[build]\ncommand = "sh build.sh"\n'
 FAILS = "printf 'error: lock file out of date\\n%s\\n' note: note: 'make: *** [all] Error 1' >&2\nexit 1\n"

@@ -17,7 +17,7 @@ from gate.run.profiling import Regressed, paced, profile_run
 from harness.errors import SourceError
 from tests.support.project import Project
 
-pytestmark = pytest.mark.xdist_group("measures")
+pytestmark = [pytest.mark.endtoend, pytest.mark.xdist_group("measures")]
 
 # the values tell the verdict, and the work what a profile sees
 BENCH = """\

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.project import AS_BY_DEFAULT, ENOUGH, FEW, Project, environment
 
-pytestmark = pytest.mark.xdist_group("measures")
+pytestmark = [pytest.mark.endtoend, pytest.mark.xdist_group("measures")]
 
 OWN = FEW.replace("sh bench.sh", "python3 bench.py")
 HOSTILE = """\

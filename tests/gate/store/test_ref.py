@@ -17,6 +17,8 @@ from harness.source.git import Answer, Git
 from tests.gate.store.records import race, record
 from tests.support.project import environment
 
+pytestmark = pytest.mark.endtoend
+
 REF = "refs/perfgate/history"
 
 

@@ -176,6 +176,7 @@ FORMATS: dict[str, Callable[[Report], Any]] = {
 }
 
 
+@pytest.mark.nightly
 def test_nonsense_decides_nothing(spoil: Callable[[], int]) -> None:
     reports = {name: made() for name, made in examples.ALL.items() if name != "many"}
 

@@ -26,7 +26,10 @@ from tests.support.traced import needs_gcc
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
 
-pytestmark = pytest.mark.skipif("files" not in namespaces(), reason="this system refuses mount namespaces")
+pytestmark = [
+    pytest.mark.endtoend,
+    pytest.mark.skipif("files" not in namespaces(), reason="this system refuses mount namespaces"),
+]
 
 # Each waits until the other has begun.
 MEET = (

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
 
 pytestmark = [
+    pytest.mark.endtoend,
     pytest.mark.skipif(sys.platform != "linux", reason="first builds are kept on Linux only"),
     pytest.mark.skipif(shutil.which("gcc") is None, reason="absent: gcc (nothing was linked)"),
 ]

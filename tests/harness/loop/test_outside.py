@@ -16,6 +16,8 @@ from gate.model import Execution, Failure, Record
 from harness.sandbox.sandbox import examined
 from tests.support.project import Project
 
+pytestmark = pytest.mark.endtoend
+
 traces = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a program reads")
 GATE = "[gate]\nmin_builds = 2\n"
 PLAN = "[plan]\nbuilds = 2\nexecutions = 1\niterations = 1\n"

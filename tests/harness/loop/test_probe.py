@@ -19,7 +19,10 @@ from gate.evidence.records import read
 from gate.model import Build, Execution, Failure, HostState, Record, Same
 from tests.support.project import Project
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a program reads")
+pytestmark = [
+    pytest.mark.endtoend,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a program reads"),
+]
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="absent: gcc (nothing was compiled)")
 
 PLAN = '[plan]\nbuilds = 1\nexecutions = 1\niterations = 1\nsandbox = "off"\n'

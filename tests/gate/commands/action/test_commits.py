@@ -41,6 +41,8 @@ from tests.support.git_server import GitServer
 from tests.support.project import Project, environment
 from tests.support.pulls import BRANCH, Origin, check_out, git_of_nobody, make_origin
 
+pytestmark = pytest.mark.endtoend
+
 # of this process: one test looks for it in all command lines, and the other half of the tests runs beside it
 TOKEN = f"ghs_{'s3cr3tT0ken' * 3}{os.getpid()}"
 

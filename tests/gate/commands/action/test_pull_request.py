@@ -23,6 +23,8 @@ from tests.support.workflow_job import (
     pull_job,
 )
 
+pytestmark = pytest.mark.endtoend
+
 ROOT = Path(__file__).parents[4]
 
 

@@ -14,6 +14,8 @@ from tests.support.forge.state import Artifact
 from tests.support.project import Project
 from tests.support.workflow_job import BENCH, CONFIG, SANDBOXED, Ended, Job, changed, packed, pull_job, pull_payload
 
+pytestmark = pytest.mark.endtoend
+
 QUICK = "plan.executions=1"
 
 

@@ -172,6 +172,7 @@ def test_every_kind_survives_hostile_names(tmp_path: Path, kind: str) -> None:
     assert config.build.share == [HOSTILE, "data/"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", [None, *KINDS])
 def test_a_project_of_hostile_files(project: Project, kind: str | None) -> None:
     name = HOSTILE.replace("/", "")

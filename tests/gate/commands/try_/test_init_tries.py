@@ -10,7 +10,7 @@ from gate.config.source import read_source
 from tests.support.project import Project
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = pytest.mark.xdist_group("measures")
+pytestmark = [pytest.mark.endtoend, pytest.mark.xdist_group("measures")]
 
 SCRIPT = "import sys\nsum(range(10_000))\nsys.exit({code})\n"
 

@@ -20,7 +20,7 @@ from harness.process.execute import Command, Outcome
 from tests.support.project import Project
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = pytest.mark.xdist_group("measures")
+pytestmark = [pytest.mark.endtoend, pytest.mark.xdist_group("measures")]
 
 CONFIG = """\
 [gate]

@@ -210,6 +210,7 @@ MANY: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("data", "why"), MANY.values(), ids=MANY)
 def test_what_is_too_much_is_refused_before_it_is_read(tmp_path: Path, data: Callable[[], bytes], why: str) -> None:
     file = written(tmp_path, [data()])
