@@ -504,7 +504,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
     traits: Traits | None = None
     """Traits of an instrument that is not in KNOWN; only perfgate writes them, into the run line."""
     warmup: Annotated[
-        Annotated[int, Meta(ge=0)] | Literal["auto"],
+        Annotated[int, Meta(ge=0, le=10_000_000)] | Literal["auto"],
         Meta(
             description='Values dropped at the beginning of each start. "auto": until they are steady (docs/method.md).'
         ),
