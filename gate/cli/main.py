@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 from gate import __version__
 from gate.cli.command import LAST, Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
-from gate.cli.options import BEHIND, add_options, options_of
+from gate.cli.options import BEHIND, WORDS, add_options, options_of
 from gate.codes import Exit, of_signal
 from gate.words.streams import ASCII_ONLY, colored, is_terminal, paint, prefix
 from gate.writing.phrases import listed, most_alike
@@ -104,7 +104,9 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     try:
         named = _invocation(list(argv))
         parser = _parser(named)
-        options = options_of(named.command.options, _parsed(parser, named))
+        parsed = _parsed(parser, named)
+        setattr(parsed, WORDS, tuple(argv))
+        options = options_of(named.command.options, parsed)
         lacking = too_little_memory()
         if lacking is not None:
             err.write(f"{prefix(err)} {lacking}\n")

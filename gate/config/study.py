@@ -84,7 +84,7 @@ class Study(Table, frozen=True, kw_only=True):
     block: Annotated[
         Literal["replicate", "build", "session"] | None,
         Meta(
-            description="Within what executions are compared: an iteration of the design, a round of builds, or a "
+            description="Within what starts are compared: an iteration of the design, a round of builds, or a "
             "session. Default: the lowest that has every treatment, an iteration of the design."
         ),
     ] = None

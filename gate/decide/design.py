@@ -13,6 +13,7 @@ from gate.config.types import Gate, Show
 from gate.decide.views import Role, questions_of, roles_of
 from gate.model import Better, Case, Evidence, FindingMemory, Layouts, Memory
 from gate.model.case import CaseId, Center, case_id, center_of
+from gate.model.names import Top
 from gate.stats.estimate import Method
 from gate.stats.prior import remembered_correlation
 from gate.stats.ratio import Tail
@@ -30,7 +31,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     machine tell of its variance. shift: what is added to the values of both sides; of a share what brings base to the
     whole, so that a ratio of 1.02 is a difference of 2 percentage points, and base may be 0; else 0. warn: the change
     for the worse that is marked. limit: of head, in the base unit. role: among the views of its question; None: it is
-    the only one.
+    the only one. top: the level above its starts.
     """
 
     case: Case
@@ -44,6 +45,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     shift: float
     warn: float | None
     limit: float | None
+    top: Top
     role: Role | None = None
 
     @property
@@ -153,6 +155,7 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[Case
         # from the threshold on a change fails
         warn=warn if warn is not None and warn < threshold else None,
         limit=limit_of(*names, case.unit),
+        top="round" if any(each.against for each in policy.config.benchmark) else "build",
         shift=0.0 if whole is None else whole - float(case.base.values.mean()),
     )
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
 from gate.decide.design import Subject
-from gate.model import Finding, QuantileCurve, Report, Verdict
+from gate.model import Finding, QuantileCurve, Verdict
 from gate.stats.quantile import quantile_curve
 
 MOST = 20
@@ -17,7 +15,13 @@ MOST = 20
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings with those that matter first, and among equals the largest change first."""
-    return sorted(findings, key=lambda f: (_ORDER.index(f.verdict), f.is_noise, not f.is_hidden, -_size(f)))
+    return sorted(findings, key=_rank)
+
+
+def _rank(finding: Finding) -> tuple[int, bool, bool, int, float]:
+    # of noise what may be a regression is the worst, and what is shown to be none the best
+    noise = 0 if not finding.is_noise or finding.may_regress else 2 if finding.not_worse else 1
+    return _ORDER.index(finding.verdict), finding.is_noise, not finding.is_hidden, noise, -_size(finding)
 
 
 _ORDER: tuple[Verdict, ...] = (
@@ -42,35 +46,6 @@ def _size(finding: Finding) -> float:
     estimate = finding.ratio.estimate
     known = estimate is not None and math.isfinite(estimate) and estimate > 0
     return abs(math.log(estimate)) if known and estimate is not None else math.inf
-
-
-class Tally(msgspec.Struct, frozen=True):
-    """How many findings have a verdict."""
-
-    verdict: Verdict
-    count: int
-    not_worse: int = 0
-    """Of the inconclusive ones, how many are shown not to be worse."""
-    noisy: int = 0
-    """Of these, how many noise alone leaves open."""
-
-
-def tallies(report: Report) -> list[Tally]:
-    """Count the findings of each verdict that occurs, in the order of importance."""
-    found: dict[Verdict, list[Finding]] = {verdict: [] for verdict in _ORDER}
-    for each in report.findings:
-        found[each.verdict].append(each)
-    told = [
-        Tally(
-            verdict,
-            len(own),
-            sum(f.not_worse for f in own if f.verdict == "inconclusive"),
-            sum(f.is_noise for f in own),
-        )
-        for verdict, own in found.items()
-        if own
-    ]
-    return [*told, *([Tally("identical", len(report.identical))] if report.identical else [])]
 
 
 def curves_of(subjects: Sequence[Subject], findings: Sequence[Finding]) -> list[QuantileCurve]:

@@ -172,7 +172,7 @@ def _unsettled(facts: Facts) -> reasons.Reason:
 def _held(facts: Facts) -> reasons.Reason | None:
     has, units, unit = facts.found.builds, facts.found.units, facts.found.unit
     if facts.found.hold == "builds":
-        return reasons.FewBuilds(needs=facts.min_builds, has=has)
+        return reasons.FewBuilds(needs=facts.min_builds, has=has, unit=facts.found.subject.top)
     if facts.found.hold == "bootstrap":
         return reasons.FewForBootstrap(needs=BOOTSTRAP_BUILDS, has=units, unit=unit)
     return reasons.MemoryAlone() if facts.found.hold == "memory" else None
@@ -307,9 +307,9 @@ def summary(
         return _nothing_decided(evidence)
     if verdict == "inconclusive":
         not_worse = sum(f.not_worse for f in findings if f.verdict == "inconclusive")
-        hidden = sum(f.is_hidden for f in findings)
+        hidden, noisy = sum(f.is_hidden for f in findings), sum(f.is_noise for f in findings)
         return outcomes.SomeInconclusive(
-            count=counts["inconclusive"], findings=total, not_worse=not_worse, hidden=hidden
+            count=counts["inconclusive"], findings=total, not_worse=not_worse, hidden=hidden, noisy=noisy
         )
     if counts["accepted"]:
         labels = {f.accepted.reason for f in findings if f.accepted is not None and f.accepted.up_to is None}
@@ -350,9 +350,10 @@ def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] =
     few = [side for side, tops in zip(SIDES, (reduced.base, reduced.head), strict=True) if tops.n < 2]
     # of two sides that are 0, too, it is the lack of builds that leaves them open
     if reduced.trouble == "one-unit" or (reduced.trouble == "zero-base" and reduced.y == 0 and few):
-        return reasons.OneUnit(unit="build" if isinstance(reduced.base.units[0], tuple) else "session", sides=few)
+        return reasons.OneUnit(unit=subject.top if isinstance(reduced.base.units[0], tuple) else "session", sides=few)
     if reduced.trouble == "few-values" and reduced.shortage is not None:
-        return reasons.FewValues(statistic=subject.statistic, needs=reduced.shortage.needs, has=reduced.shortage.has)
+        needs, has = reduced.shortage.needs, reduced.shortage.has
+        return reasons.FewValues(statistic=subject.statistic, needs=needs, has=has, unit=subject.top)
     return reasons.BothZero() if reduced.y == 0 else reasons.ZeroBase(floor=subject.floor, unit=subject.case.unit)
 
 

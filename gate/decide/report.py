@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.codes import Exit
-from gate.config.rules import Policy, default_floor, implausible_of, matches, missing_fails, no_duet
+from gate.config.rules import Policy, benchmark_rules, default_floor, implausible_of, matches, missing_fails, no_duet
 from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.decide import reasons
@@ -64,7 +64,7 @@ _EXITS: dict[ReportVerdict, Exit] = {
 _NOISY_HOST = 1.5
 _SETTINGS = ("plan", "build", "env")
 _OF_RUN = (
-    "id", "created", "perfgate", "seed", "base", "head", "chosen", "choice", "host", "commands", "sandbox",
+    "id", "created", "perfgate", "seed", "base", "head", "chosen", "choice", "host", "commands", "sandbox", "typed",
 )  # fmt: skip
 """Facts that stand in the run line."""
 
@@ -215,6 +215,11 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         turns=evidence.turns,
         imported=run.tools if run else [],
         duet=bool(turned) and not any(map(no_duet, turned)),
+        tables={
+            case.benchmark: own.name
+            for case in evidence.cases
+            if (own := benchmark_rules(design.policy.config, case.benchmark)) is not None and own.metrics is not None
+        },
     )
 
 

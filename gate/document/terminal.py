@@ -78,13 +78,13 @@ class Notes:
         """Give the marks of texts as they stand behind a cell: " ¹ ²"."""
         return "".join(f" {str(number).translate(_SUPERSCRIPT)}" for number in self.numbers(texts))
 
-    def lines(self, width: int, elsewhere: str) -> list[str]:
-        """Write all texts below a table; elsewhere: where those over the limit are."""
+    def lines(self, width: int, elsewhere: str = "") -> list[str]:
+        """Write all texts below a table; elsewhere: where those over the limit are, "": the reader knows."""
         lines = []
         for text, number in self.texts.items():
             mark = str(number).translate(_SUPERSCRIPT)
             lines += wrap(text, width, first=f"{mark} ", rest=" " * (len(mark) + 1))
-        more = f"{more_are(self.left_out, 'note')} {elsewhere}."
+        more = f"{more_are(self.left_out, 'note')} {elsewhere or 'left out'}."
         return lines + (wrap(more, width) if self.left_out else [])
 
     def _number(self, text: str) -> int:

@@ -13,6 +13,8 @@ Better = Literal["lower", "higher"]
 Level = Literal["iteration", "execution", "build", "session"]
 FailureKind = Literal["build", "execution", "tree", "output", "outside", "unproved", "missing", "repeated", "lock"]
 IntervalKind = Literal["bounded", "complement", "half-line", "line", "withheld"]
+Top = Literal["build", "round"]
+"""The level above starts: builds, or of two given programs rounds."""
 Layouts = Literal["common", "independent"]
 Verdict = Literal["regression", "inconclusive", "accepted", "improvement", "no-sign", "unchanged", "identical"]
 """Of a finding, those that matter first."""

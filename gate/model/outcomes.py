@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model.case import metric_name, pairs, quantity
 from gate.model.evidence import Unfinished
-from gate.model.names import Side
+from gate.model.names import Side, Top
 from gate.model.warnings import setup
 from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.writing.amounts import as_configured
@@ -182,17 +182,26 @@ class SomeInconclusive(Outcome, frozen=True, kw_only=True):
     findings: int
     not_worse: int
     hidden: int = 0
+    noisy: int = 0
+    """How many of them noise alone leaves open."""
+
+    @property
+    def word(self) -> str:
+        """What people read for all of them."""
+        return "too noisy" if self.noisy == self.count else "undecided"
 
     def _said(self) -> str:
         apart = f", {self.not_worse:,} of them not worse" if self.not_worse else ""
         if self.not_worse == self.count:
             apart = " but not worse"
         hidden = f"; {hidden_by_floor(self.hidden)}" if self.hidden else ""
-        return f"{_of(self.count, self.findings)} undecided{apart}, none regressed{hidden}"
+        told = f"{_of(self.noisy or self.count, self.findings)} {'too noisy' if self.noisy else 'undecided'}"
+        told += f" and {self.count - self.noisy:,} undecided" if 0 < self.noisy < self.count else ""
+        return f"{told}{apart}, none regressed{hidden}"
 
 
 class NotEnoughMeasured(Outcome, frozen=True, kw_only=True):
-    says = "not enough measured: {builds} of {needed:build}{seconds:?; a verdict takes about {seconds:duration}}"
+    says = "not enough measured: {builds} of {needed:{unit}}{seconds:?; a verdict takes about {seconds:duration}}"
     builds: int
     needed: int
     round: float | None
@@ -201,6 +210,7 @@ class NotEnoughMeasured(Outcome, frozen=True, kw_only=True):
     """budget, interrupted: what ended the run. plan: either, and it has fewer builds."""
     seconds: float | None = None
     """Seconds that all of measuring takes with the builds needed; None: not known."""
+    unit: Top = "build"
 
 
 class SomeAccepted(Outcome, frozen=True, kw_only=True):
@@ -511,7 +521,7 @@ class WaitForNights(Doing, frozen=True, kw_only=True):
 
 
 class NothingToDo(Doing, frozen=True):
-    says = "Nothing to do: what is undecided is not worse than the threshold allows"
+    says = "Nothing to do: no result is worse than the threshold allows"
 
 
 class LowerFloor(Doing, frozen=True, kw_only=True):
@@ -592,11 +602,12 @@ class MeasureTogether(Doing, frozen=True):
 
 class MoreValues(Doing, frozen=True, kw_only=True):
     says = (
-        "{ways:?Run the same check again with {way}|Measure more values in each build}: {statistic} needs {needs:,} "
-        "values of each build and has {has:,}"
+        "{ways:?Run the same check again with {way}|Measure more values in each {unit}}: {statistic} needs {needs:,} "
+        "values of each {unit} and has {has:,}"
     )
     statistic: str
     """The quantile, such as p99."""
+    unit: Top = "build"
     has: int
     needs: int
     executions: int | None
@@ -612,11 +623,12 @@ class MoreValues(Doing, frozen=True, kw_only=True):
 
 class MeasureMore(Doing, frozen=True, kw_only=True):
     says = (
-        "{hopeless:?Use a quieter host (`perfgate doctor` examines it): more builds would not help|Run again with "
+        "{hopeless:?Use a quieter host (`perfgate doctor` examines it): more {unit}s would not help|Run again with "
         "{way}, which narrows the intervals, or use a quieter host (`perfgate doctor` examines it)}"
     )
     hopeless: bool = False
     """Whether no reasonable number would, of any finding."""
+    unit: Top = "build"
     builds: int | None = None
     """Builds a side of a plan that narrows the intervals; None: it is hopeless."""
     budget: float | None = None
@@ -626,7 +638,14 @@ class MeasureMore(Doing, frozen=True, kw_only=True):
         return (DOCTOR,) if self.hopeless else _of_plan(self)
 
 
-_TIMES = {"user": "user time", "cpu": "CPU time", "cpu_time": "CPU time"}
+_OWN_WORK = {
+    "active": ("active time", "waits for a processor"),
+    "user": ("user time", "waits, disk, system calls and other processes"),
+    "cpu": ("CPU time", "waits, disk and other processes"),
+    "cpu_time": ("CPU time", "waits, disk and other processes"),
+    "instructions": ("instructions", "waits, disk and cache misses"),
+}
+"""Metrics of a program's own work: their names, and what they leave out."""
 
 
 class ReduceNoise(Doing, frozen=True, kw_only=True):
@@ -634,46 +653,53 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
 
     builds: int | None
     """Builds a side that would probably settle some of it; None: no reasonable number would."""
+    starts: int | None = None
+    """Of each of them; None: as many as there were."""
+    settled: int
+    """How many of the inconclusive findings that may be worse they would settle."""
     seconds: float | None
     """About what they take; None: not known."""
     too_much: bool = True
     """Whether these are beyond reason, or unknown."""
     metric: str | None
     """A metric that the run recorded, and that decides; None: there is none."""
+    tables: tuple[str, ...] = ()
+    """Benchmarks whose own table names what decides them, so that [plan] does not."""
     findings: int
     """How many of the inconclusive findings that may be worse."""
     may_be_worse: int
     """How many of these there are."""
     duet: bool
     """Whether both sides could be measured at once, which they are not."""
+    unit: Top = "build"
     waited: float | None
     """Share of the time in which some program waited for a processor, where that is much; None: it is not."""
 
-    @property
-    def in_rules(self) -> Lines:
-        """What a file says to decide by that metric."""
-        return Lines(("plan",), {"metrics": f"[{toml_text(self.metric or '')}]"})
-
     def _ways(self) -> tuple[Way, ...]:
-        if self.metric is not None:
-            setting = shlex.quote(f"plan.metrics=[{toml_text(self.metric)}]")
-            return (Command(f"perfgate decide .perfgate --set {setting}"),)
-        return (Lines(("plan",), {"pairing": '"duet"'}),) if self.duet else (DOCTOR,)
+        if self.metric is None:
+            return (with_set(pairing="duet"),) if self.duet else (DOCTOR,)
+        metrics = f"[{toml_text(self.metric)}]"
+        return (Lines(("benchmark",), {"metrics": metrics}, self.tables) if self.tables else with_set(metrics=metrics),)
 
     def _said(self) -> str:
         if self.metric is not None:
             every = f"{self.findings} of {self.may_be_worse}" if self.may_be_worse > 1 else "it"
-            name = _TIMES.get(self.metric) or metric_name(self.metric)
-            return f"Decide by {name}, which this run recorded and which decides {every}: {self.way}"
-        takes = "" if self.seconds is None else f", about {format_duration(self.seconds)}"
-        why = "more builds would not help"
+            name, without = _OWN_WORK[self.metric]
+            how = f"write {self.way}" if self.tables else self.way
+            said = f"Decide by {name}, which this run recorded and which decides {every}"
+            return f"{said} ({name} leaves out {without}): {how}"
+        takes = "" if self.seconds is None else f", and take about {format_duration(self.seconds)}"
+        why = f"more {self.unit}s would not help"
         if self.builds is not None:
-            why += f" within reason ({self.builds} of each{takes})"
+            which = "it" if self.settled == self.may_be_worse == 1 else f"only {self.settled} of {self.may_be_worse}"
+            which = which if self.settled < self.may_be_worse or self.may_be_worse == 1 else f"all {self.settled}"
+            starts = "" if self.starts is None else f", with {plural(self.starts, 'start')},"
+            why = f"{self.builds} builds of each{starts} would decide {which}{takes}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
         quieter = f"se a quieter host ({DOCTOR} examines it): {why}"
         if self.duet:
-            return f"Set {self.way}, which runs both sides at once and compares their CPU time, or u{quieter}"
+            return f"Run both sides at once and compare their CPU time, with {self.way}, or u{quieter}"
         return f"U{quieter}"
 
 
@@ -749,6 +775,10 @@ class MoreBuilds(Doing, frozen=True, kw_only=True):
     """A plan of so many builds would probably settle some of the inconclusive findings."""
 
     builds: int
+    executions: int | None = None
+    """Of each build; None: as in the present plan."""
+    iterations: int | None = None
+    """Of each execution; None: as in the present plan."""
     settled: int
     may_be_worse: int
     not_worse: int
@@ -780,6 +810,7 @@ class AllowMoreBuilds(Doing, frozen=True, kw_only=True):
     """Seconds that a round takes; None: not known."""
     builds: int | None
     """Builds of a plan that would do; None: the present one has enough."""
+    unit: Top = "build"
     budget: float | None
     """Seconds that would do, rounded up; None: the present budget does, or it is not known."""
 
@@ -787,7 +818,7 @@ class AllowMoreBuilds(Doing, frozen=True, kw_only=True):
         return (Options(("--resume",)),) if self.why == "interrupted" else _of_plan(self)
 
     def _said(self) -> str:
-        cost = f"{self.needed} builds are needed"
+        cost = f"{self.needed} {self.unit}s are needed"
         if self.round is not None:
             cost = f"a round takes about {format_duration(self.round)} and {self.needed} are needed"
         if self.why == "interrupted":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
 
-from gate.model.names import Better, Side
+from gate.model.names import Better, Side, Top
 from gate.units import agree, format_confidence, plural
 from gate.writing import amounts
 from gate.writing.amounts import Measured, as_configured, format_percent
@@ -18,7 +18,7 @@ from gate.writing.phrases import machine
 from gate.writing.plain import clip, visible
 from gate.writing.sentences import Sentence, filled, kinds_of
 
-Unit = Literal["build", "session"]
+Unit = Literal["build", "round", "session"]
 """What intervals rest on."""
 
 
@@ -116,9 +116,10 @@ class FewValues(Why, frozen=True, kw_only=True):
     statistic: str
     needs: int
     has: int
+    unit: Top = "build"
 
     def _said(self) -> str:
-        needs = f"{self.statistic} needs {plural(self.needs, 'value')} per build and has {self.has:,}"
+        needs = f"{self.statistic} needs {plural(self.needs, 'value')} per {self.unit} and has {self.has:,}"
         return f"{needs}: measure {self.needs - self.has:,} more"
 
 
@@ -216,11 +217,20 @@ class BeyondLimit(Why, frozen=True, kw_only=True):
     threshold: float | None
     """That its change is beyond, too; None: it is not."""
 
+    @property
+    def bound(self) -> str:
+        """Say what head is: "above the limit of 50 ms"."""
+        return f"{'above' if self.better == 'lower' else 'below'} the limit of {as_configured(self.limit, self.unit)}"
+
+    @property
+    def held(self) -> str:
+        """Say what head is and how sure that is: "above the limit of 50 ms with 97.5% confidence"."""
+        sure = "" if self.confidence is None else f" with {format_confidence(self.confidence)} confidence"
+        return f"{self.bound}{sure}"
+
     def _said(self) -> str:
-        held = "" if self.confidence is None else f" with {format_confidence(self.confidence)} confidence"
-        bound = f"{'above' if self.better == 'lower' else 'below'} the limit of {as_configured(self.limit, self.unit)}"
         also = "" if self.threshold is None else f", and beyond the threshold of {format_percent(self.threshold)}"
-        return f"head is {bound}{held}{also}"
+        return f"head is {self.held}{also}"
 
 
 class Crept(_Outgrowing, frozen=True, kw_only=True):
@@ -345,9 +355,10 @@ class Unbounded(Why, frozen=True):
 
 
 class FewBuilds(Why, frozen=True, kw_only=True):
-    says = "the change looks real, but a verdict needs {needs:build} of each and there {has:is|are} {has}"
+    says = "the change looks real, but a verdict needs {needs:{unit}} of each and there {has:is|are} {has}"
     needs: int
     has: int
+    unit: Top = "build"
 
 
 class FewForBootstrap(Why, frozen=True, kw_only=True):

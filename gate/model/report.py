@@ -12,7 +12,7 @@ from gate.model.controls import Control, Controls
 from gate.model.evidence import Cost, Pace, Round
 from gate.model.explanation import Explanation
 from gate.model.history import CreepFacts
-from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Verdict
+from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Top, Verdict
 from gate.model.outcomes import Summary
 from gate.model.profile import Unprofiled
 from gate.model.reasons import Accepted, BelowFloor, FloorOpen, Noise, Reason, SameProgram
@@ -265,6 +265,8 @@ class Finding(Compared, frozen=True, kw_only=True):
     """The change for the worse from which it is marked, as a share; None: none is."""
     limit: Limit | None = None
     """What head's value is held to; None: nothing."""
+    top: Top = "build"
+    """The level above starts: what its values are counted by."""
     pairing: Pairing | None = None
     """What both sides of its rounds have in common; None: rounds do not pair them, or there are fewer than three."""
     view: View | None = None
@@ -298,6 +300,15 @@ class Finding(Compared, frozen=True, kw_only=True):
     def is_noise(self) -> bool:
         """Whether noise alone leaves it open, and not a floor, too few builds or a value of 0."""
         return self.verdict == "inconclusive" and isinstance(self.reason, Noise)
+
+    @property
+    def may_regress(self) -> bool:
+        """Whether noise alone leaves it open, and its change as measured would be a regression."""
+        ratio = self.ratio.estimate
+        if not self.is_noise or self.not_worse or ratio is None or not ratio > 0:
+            return False
+        floor = (self.floor or 0.0) / abs(self.base.value) if self.base.value else 0.0
+        return (ratio if self.better == "lower" else 1 / ratio) - 1 > max(self.threshold, floor)
 
     @property
     def is_open(self) -> bool:
@@ -419,6 +430,18 @@ class MemoryFacts(msgspec.Struct, frozen=True, kw_only=True):
     are enough, or layouts are independent."""
 
 
+class NextPlan(msgspec.Struct, frozen=True):
+    """The cheapest plan that would probably settle all that is inconclusive."""
+
+    builds: int
+    executions: int
+    """Of each build."""
+    iterations: int
+    """Of each execution."""
+    seconds: float
+    """About what it takes."""
+
+
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What was measured, when, where and how much of it."""
 
@@ -447,6 +470,10 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None
     """From when the machine was free until measuring ended; where that is not known, what the steps took. None: neither
     is known."""
+    typed: list[str] | None = None
+    """The command line that measured, without the program's name; None: not known, or several jobs measured."""
+    again: list[str] | None = None
+    """The command line that decides again; None: not known."""
     commands: dict[str, str] | None
     """The command of each benchmark by name, as head's file gives it; None: not known."""
     settings: dict[str, Any] | None
@@ -470,6 +497,10 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The tools that wrote the result files, where perfgate did not measure: base and head have no rounds in common."""
     duet: bool = False
     """Whether both sides of every benchmark took turns and could be measured at once."""
+    plan: NextPlan | None = None
+    """What the next run would need where this one is inconclusive; None: no plan is known to do."""
+    tables: dict[str, str] = {}
+    """Of each benchmark that names in its own [[benchmark]] what decides it, the name in that table."""
 
 
 class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):

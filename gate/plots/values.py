@@ -67,7 +67,7 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
     right = _WIDTH - _PANEL
     slots = _slots(case, y.left, right - 14)
     frame(sheet, y, case, _WIDTH - 8)
-    _builds(sheet, slots)
+    _builds(sheet, slots, finding.top)
     sides = [
         _Sided("base", case.base, finding.base, used_builds(case.base, finding.base.counts.build)),
         _Sided("head", case.head, finding.head, used_builds(case.head, finding.head.counts.build)),
@@ -76,12 +76,12 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
         for side in sides:
             _build_violins(sheet, y, slots, side)
     drawn = [_points(sheet, y, slots, side) for side in sides]
-    shapes = _panel(sheet, y, right, sides)
+    shapes = _panel(sheet, y, right, sides, finding.top)
     caption = _caption(case, finding, y, drawn) + beyond_words(y, case)
-    title = f"Values of {case.benchmark}, {case.metric}, by build and start"
+    title = f"Values of {case.benchmark}, {case.metric}, by {finding.top} and start"
     reading = [*_READING, *([_SHAPES] if shapes else [])]
     both = ", ".join(f"{side} {y.say(s.value)}" for side, s in (("base", finding.base), ("head", finding.head)))
-    builds = f"{plural(len(case.base.builds), 'build')} of base and {len(case.head.builds)} of head"
+    builds = f"{plural(len(case.base.builds), finding.top)} of base and {len(case.head.builds)} of head"
     described = f"{builds}; {_own(finding)}: {both} {y.measure.unit}".rstrip()
     return sheet.picture(prefix, title, f"{described}.", caption, reading)
 
@@ -100,15 +100,15 @@ def _slots(case: Case, left: float, right: float) -> Slots:
     return ({name: start + (p + 0.5) * width for name, p in at.items()}, width * 0.44)
 
 
-def _builds(sheet: Sheet, slots: Slots) -> None:
+def _builds(sheet: Sheet, slots: Slots, top: str) -> None:
     keys = list(slots[0])
     sheet.row(_BOTTOM + 24, [(middle, str(name[1])) for name, middle in slots[0].items()], "soft")
     if 2.27 * slots[1] > 8:
         sheet.lines("axis", [[(slots[0][k], _BOTTOM + 2), (slots[0][k], _BOTTOM + 6)] for k in keys])
     sessions = sorted({session for session, _ in keys})
     middle = (slots[0][keys[0]] + slots[0][keys[-1]]) / 2
-    sheet.text(middle, _HEIGHT - 8, "build: base on the left, head on the right", "soft wide", "middle")
-    sheet.text(middle, _HEIGHT - 8, "build (base | head)", "soft narrow", "middle")
+    sheet.text(middle, _HEIGHT - 8, f"{top}: base on the left, head on the right", "soft wide", "middle")
+    sheet.text(middle, _HEIGHT - 8, f"{top} (base | head)", "soft narrow", "middle")
     if len(sessions) > 1:
         own = [[slots[0][k] for k in keys if k[0] == session] for session in sessions]
         names = [f"{session}" if index else f"session {session}" for index, session in enumerate(sessions)]
@@ -140,13 +140,13 @@ def _points(sheet: Sheet, y: Vertical, slots: Slots, of: _Sided) -> Drawn:
     return spots(sheet, y, of.side, kept, xs, of.used[where.build])
 
 
-def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided]) -> bool:
+def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided], top: str) -> bool:
     """Draw the values of all builds used and each side's own value; tell whether there was a density to draw."""
     shapes = False
     sheet.lines("axis", [[(left, _TOP), (left, _BOTTOM)]])
     width = (_WIDTH - left - 8) / 2
     whole = all(of.used.all() for of in sides)
-    sheet.text(left + width, 20, "all builds" if whole else "builds used", "soft", "middle")
+    sheet.text(left + width, 20, f"all {top}s" if whole else f"{top}s used", "soft", "middle")
     for index, of in enumerate(sides):
         middle = left + width * (index + 0.5)
         numbers = y.numbers[of.side][np.repeat(of.used, build_sizes(of.sample))]

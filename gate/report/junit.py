@@ -76,7 +76,7 @@ def render(report: Report) -> str:
         verdict_line.text(report),
         reports.counts(report),
         sameness.too_long(report),
-        reports.measured(report),
+        reports.compared(report),
         report.controls.sentence() if report.controls else "",
         *(clip(visible(f"warning: {each}"), _TEXT) for each in notes.once(reports.warnings(report))),
         *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),
@@ -138,6 +138,7 @@ def _facts(finding: Finding) -> list[str]:
         f"base {base}, head {head}, change {numbers.in_points(finding, numbers.change(finding.ratio))}",
         *([f"interval: {numbers.in_points(finding, numbers.interval(finding.ratio))}, {basis}"] if basis else []),
         *([f"decided by: {decided}"] if decided else []),
+        *([f"limit of head {numbers.limit(finding)}"] if finding.limit is not None else []),
         *views.others(finding),
         *(clip(visible(f"warning: {each.text}"), _TEXT) for each in notes.notes(finding)),
     ]
@@ -146,10 +147,11 @@ def _facts(finding: Finding) -> list[str]:
 def _failure(group: FailureGroup, report: Report, names: Names) -> _Case:
     first = group.first
     side = f"{' of' if first.kind == 'build' else ' on'} {first.side}" if first.side else ""
-    places, settings = failures.places(group, 10), failures.settings(group)
+    places, settings = failures.places(group, 10, reports.top(report)), failures.settings(group)
     hint = [clip(visible(first.hint), _TEXT)] if first.hint else []
-    output = [clip(line, 400) for line in last_lines(first.stderr, _LINES)]
-    steps = [clip(step, _TEXT) for step in failures.repeat(first, report.run)]
+    output, steps = last_lines(first.stderr, _LINES), failures.repeat(first, report.run)
+    output = [f"{failures.output_title(first)}:", *(f"  {clip(line, 400)}" for line in output)] if any(output) else []
+    steps = ["to repeat it by hand:", *(f"  {clip(step, _TEXT)}" for step in steps)] if steps else []
     allowed = {name for each in report.warnings if isinstance(each, MissingAllowed) for name in each.benchmarks}
     excused = first.benchmark in allowed or report.policy.gate.get("missing") == "pass"
     counts = first.kind != "missing" or first.benchmark is None or not excused
@@ -158,7 +160,7 @@ def _failure(group: FailureGroup, report: Report, names: Names) -> _Case:
         name=(names.benchmark(first.benchmark, _NAME) if first.benchmark else f"{first.kind}{side}")
         + (f" [{settings}]" if settings else ""),
         outcome="error" if counts else "skipped",
-        message=failures.heading(group, names),
+        message=": ".join(filter(None, (failures.heading(group, names), failures.error(first)))),
         text="\n".join([*([places] if places else []), *hint, *output, *steps]),
         kind=first.kind,
     )

@@ -90,8 +90,12 @@ def show(
     *,
     form: str = "text",
     links: Links | None = None,
+    whole: str = "report.html",
 ) -> None:
-    """Print a report: what was asked for on standard output, else in a form; text in colour on a terminal."""
+    """Print a report: what was asked for on standard output, else in a form; text in colour on a terminal.
+
+    whole: what shows all of it, for whoever reads the text.
+    """
     report = decided.report
     on_stdout = next((name for name, target in options.files.items() if target == "-"), None)
     if on_stdout is not None:
@@ -105,7 +109,7 @@ def show(
         from gate.report.text import terminal as text
 
         shown = screen(out)
-        out.write(text.render(report, color=shown.color, width=shown.width, every=options.every))
+        out.write(text.render(report, color=shown.color, width=shown.width, every=options.every, whole=whole))
     else:
         out.write(rendered(decided, form, links))
 

@@ -178,7 +178,7 @@ def kept_in(executions: int, where: Path) -> str:
     """Say that so many executions are kept there, and how the command goes on."""
     if not executions:
         return NOTHING
-    kept = f"{plural(executions, 'execution')} {agree(executions, 'is', 'are')}"
+    kept = f"{plural(executions, 'start')} {agree(executions, 'is', 'are')}"
     return f"{kept} kept in {where}; to continue, add --resume to the same command"
 
 

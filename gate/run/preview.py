@@ -20,7 +20,7 @@ from gate.run.duration import Expected, expected_time
 from gate.run.job import Job, by_starts
 from gate.run.plan_warnings import quantile_warnings
 from gate.units import format_duration, plural
-from gate.words.reports import commit
+from gate.words.reports import sides
 from gate.writing.plain import visible
 from harness.loop.schedule import Round
 from harness.source.repository import shared_paths
@@ -30,7 +30,7 @@ def announce(job: Job) -> str:
     """Say in one line what will be measured and how long it is expected to take."""
     benchmarks = job.project.settings.benchmarks
     both = sum(name in benchmarks["base"] for name in benchmarks["head"])
-    sides = f"base {commit(job.run.base)} against head {commit(job.run.head)}"
+    compared = " → ".join(sides(job.run.base, job.run.head))
     least, most = _rounds(job)
     planned = job.project.settings.rules.plan.builds
     top = _top(job)
@@ -38,7 +38,7 @@ def announce(job: Job) -> str:
     if least < most and isinstance(planned, Builds) and planned.max is None and _expected(job, 1) is None:
         # as many as the budget holds, which nobody knows yet
         builds = f"{least} {top}s or more"
-    return f"{sides}: {' x '.join((plural(both, 'benchmark'), builds, _repeats(job)))} of each, {expected(job)}"
+    return f"{compared}: {' x '.join((plural(both, 'benchmark'), builds, _repeats(job)))} of each, {expected(job)}"
 
 
 def _top(job: Job) -> str:

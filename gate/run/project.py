@@ -361,7 +361,7 @@ def _part(benchmark: Benchmark, globs: Collection[str]) -> Benchmark | None:
     """Return a benchmark that globs select, of a suite the part that they name: "suite/parse-*" or "*parse*"."""
     if any(matches(glob, benchmark.name) for glob in globs):
         return benchmark
-    if not benchmark.measured.suite:
+    if not benchmark.measured.suite and benchmark.format is None:
         return None
     inner = [glob for glob in globs if glob.startswith("*")]
     for glob in globs:

@@ -112,22 +112,22 @@ def _shared(group: FailureGroup) -> dict[str, Any]:
     }
 
 
-def place(failure: Failure, *, without: Collection[str] = ()) -> str:
-    """Say in which unit it happened, as measurements.jsonl has it: "session 1, build 0, start 3, load=busy".
+def place(failure: Failure, *, top: str = "build", without: Collection[str] = ()) -> str:
+    """Say in which unit it happened, as measurements.jsonl counts: "session 1, build 0, start 3, load=busy".
 
-    without: factors that are named elsewhere.
+    top: what is above the starts. without: factors that are named elsewhere.
     """
     if failure.kind == "lock" or (failure.kind == "missing" and failure.benchmark is None):
         return ""
     words = [f"session {failure.session}"] if failure.session else []
-    for level, number in (("build", failure.build), ("start", failure.execution)):
+    for level, number in ((top, failure.build), ("start", failure.execution)):
         if number is not None:
             words.append(f"{level} {number}")
     factors = {name: value for name, value in failure.factors.items() if name not in without}
     return ", ".join([*words, *([_settings(factors)] if factors else [])])
 
 
-def places(group: FailureGroup, limit: int) -> str:
+def places(group: FailureGroup, limit: int, top: str = "build") -> str:
     """Name the units of all failures of a group, at most so many of them: "build 0, start 1; and 4 more".
 
     Settings that all of them have are left to the heading.
@@ -141,7 +141,7 @@ def places(group: FailureGroup, limit: int) -> str:
         ranked.append((seen[at], failure))
         seen[at] += 1
     ranked.sort(key=lambda each: each[0])
-    found = [text for _, failure in ranked if (text := place(failure, without=shared))]
+    found = [text for _, failure in ranked if (text := place(failure, top=top, without=shared))]
     more = len(found) - limit
     return "; ".join(found[:limit]) + (f"; and {more} more" if more > 0 else "")
 
@@ -182,6 +182,11 @@ def repeat(failure: Failure, run: RunFacts) -> list[str]:
 def is_difference(failure: Failure) -> bool:
     """Return whether it is that base and head differ, of which its output shows the first line of each."""
     return failure.kind == "output" and failure.side is None
+
+
+def output_title(failure: Failure) -> str:
+    """Name what a failure wrote."""
+    return "where they differ" if is_difference(failure) else "its output"
 
 
 def error(failure: Failure) -> str:

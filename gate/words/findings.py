@@ -63,6 +63,13 @@ def overall_name(item: Overall) -> str:
     return visible(f"overall, {views.metric_name(item.metric)}" + ("" if item.group == "all" else f" of {item.group}"))
 
 
+def overall_brief(item: Overall) -> str:
+    """Write the change of all cases in a line: "-0.093% (-0.50% to +0.31%), geometric mean of 400 results"."""
+    metric = "" if item.metric == "time" else f"{visible(views.metric_name(item.metric))} "
+    of = plural(item.cases, "result")
+    return f"{metric}{numbers.change(item.ratio)} ({numbers.interval(item.ratio)}), geometric mean of {of}"
+
+
 def overall(item: Overall) -> str:
     """Write the change of a group: "+0.40% (-0.20% to +1.0%, 95% interval over 5 builds of each), geometric ..."."""
     limits = numbers.interval(item.ratio)
@@ -81,15 +88,20 @@ def conclusion(finding: Finding) -> str:
     the slowdown may be smaller; about 4 more builds would decide it".
     """
     between = " " if finding.verdict == "accepted" else ", "
-    reason = why(finding)
+    reason = "; ".join(filter(None, [numbers.MAY_REGRESS if finding.may_regress else "", why(finding)]))
     end = between + reason if reason else ""
     if finding.ratio.kind == "withheld":
         measured = " as measured" if known(finding.ratio.estimate) else ""
         said = f"{_changed(finding)}{measured}: {numbers.word(finding)}{end}"
     else:
         spread = numbers.in_points(finding, _spread(finding))
-        limit = f"threshold {_limit(finding)}"
-        said = f"{_changed(finding)}{spread}, {limit}: {numbers.word(finding)}{end}"
+        said = f"{_changed(finding)}{spread}, threshold {_limit(finding)}"
+        if isinstance(finding.reason, reasons.BeyondLimit):
+            # the change is beside the point
+            head = numbers.value(finding.head, finding.unit, finding.head.value)
+            said = f"head is {head}, {finding.reason.held}: {numbers.word(finding)}; {said}"
+        else:
+            said += f": {numbers.word(finding)}{end}"
     decided_by = views.because(finding)
     return clip(visible(said + _more(finding) + (f"; {decided_by}" if decided_by else "")), _LONGEST)
 
@@ -248,12 +260,12 @@ def _more(finding: Finding) -> str:
     if finding.stopped == "futility":
         builds = min(finding.base.counts.build, finding.head.counts.build)
         above = f" above the floor of {numbers.floor(finding)}" if finding.is_bound_by_floor else ""
-        told.append(f"stopped after {plural(builds, 'build')}: the rest of the plan would not help{above}")
+        told.append(f"stopped after {plural(builds, finding.top)}: the rest of the plan would not help{above}")
     if finding.more_builds is not None:
         where = " on each machine" if finding.sessions else ""
-        told.append(f"about {plural(finding.more_builds, 'more build')}{where} would decide it")
+        told.append(f"about {plural(finding.more_builds, f'more {finding.top}')}{where} would decide it")
     elif isinstance(finding.reason, (reasons.TooWide, reasons.TooNoisy)) and finding.reason.hopeless:
-        told.append("more builds would not help")
+        told.append(f"more {finding.top}s alone would not help")
     if known(finding.detectable) and not isinstance(finding.reason, reasons.TooNoisy):
         told.append(f"this run catches {amounts.caught(finding, finding.detectable)}")
     return "".join(f"; {each}" for each in told)
@@ -265,7 +277,11 @@ def _over(case: Finding | Recorded) -> str:
         return f"over {plural(case.reason.nights, 'night')}"
     if case.ratio.method in _OVER_MACHINES:
         return f"over {plural(base.build, 'round')} on {plural(base.session, 'machine')}"
-    noun, pair = ("session", (base.session, head.session)) if base.session > 1 else ("build", (base.build, head.build))
+    noun, pair = (
+        ("session", (base.session, head.session))
+        if base.session > 1
+        else (case.top if isinstance(case, Finding) else "build", (base.build, head.build))
+    )
     return f"over {plural(pair[0], noun)} of each" if pair[0] == pair[1] else f"over {pair[0]} and {pair[1]} {noun}s"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from msgspec import structs
 
-from gate.model import Finding, IntervalKind, RatioInterval, Recorded, SideSummary, reasons
+from gate.model import Finding, Identical, IntervalKind, RatioInterval, Recorded, SideSummary, reasons
 from gate.units import format_confidence, whole_of
 from gate.writing.amounts import (
     amount,
@@ -134,9 +134,9 @@ def verdict(name: str) -> str:
     return _WORDS.get(name, name)
 
 
-def word(finding: Finding) -> str:
+def word(finding: Finding | Identical) -> str:
     """Write the verdict of a finding: "regression", "too noisy"; "undecided" where something else is missing."""
-    return "too noisy" if finding.is_noise else verdict(finding.verdict)
+    return "too noisy" if isinstance(finding, Finding) and finding.is_noise else verdict(finding.verdict)
 
 
 def verdict_of(finding: Finding) -> str:
@@ -144,21 +144,26 @@ def verdict_of(finding: Finding) -> str:
     return f"{word(finding)}{resolution(finding)}{' (floor)' if by_floor(finding) else ''}"
 
 
+MAY_REGRESS = "may be a regression"
+"""What people read of a finding that is too noisy, and as measured beyond its threshold."""
+
+
 def counted(words: Iterable[str], more: Collection[str] = ()) -> list[str]:
     """Count the words of verdicts, as they come: "2 regressions", "24 too noisy"; more: those shown already."""
-    return [
-        f"{count:,} {'more ' * (word in more)}{word}{'s' * (count > 1 and word in _NOUNS)}"
-        for word, count in Counter(words).items()
-    ]
+    return [f"{count:,} {'more ' * (word in more)}{plural_of(word, count)}" for word, count in Counter(words).items()]
 
 
-_NOUNS = ("regression", "improvement")
+def plural_of(word: str, count: int) -> str:
+    """Write the word of a verdict for so many: "regressions", "too noisy"."""
+    return f"{word}{'s' * (count > 1 and word in ('regression', 'improvement'))}"
 
 
 def resolution(finding: Finding) -> str:
-    """Say how small a change was excluded or would have shown: ", catches 4.1%", " (within 3%)"; otherwise nothing."""
+    """Say what a verdict is by, or would have shown: ", catches 4.1%", " (within 3%)", " (limit 50 ms)"; or nothing."""
     if finding.verdict == "unchanged" and not by_floor(finding):
         return f" (within {threshold(finding)})"
+    if isinstance(finding.reason, reasons.BeyondLimit):
+        return f" (limit {visible(as_configured(finding.reason.limit, finding.unit))})"
     rests = finding.verdict == "no-sign" or isinstance(finding.reason, reasons.TooNoisy)
     return f", catches {detectable(finding)}" if rests and known(finding.detectable) else ""
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gate.model import Commit, Counts, Finding, Recorded, Report, Turn, outcomes, reasons
+import msgspec
+
+from gate.model import Commit, Counts, Finding, Identical, Recorded, Report, Turn, Verdict, outcomes, reasons
 from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.measured import TwoPrograms
+from gate.model.warnings.measured import RoundsShort, TwoPrograms
 from gate.units import format_confidence, format_duration, format_number, format_value, plural
 from gate.words import cost, numbers, views
 from gate.writing.amounts import format_percent, known
 from gate.writing.plain import clip, visible
 
-if TYPE_CHECKING:
-    from gate.decide.importance import Tally
-
-_VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Undecided", "error": "Error"}
 _SIZED = ("inconclusive", "unchanged", "no-sign")
 _WARNING = 300
 _BESIDE = 3
@@ -37,8 +35,9 @@ _LEAST = 0.01
 
 def verdict(report: Report) -> str:
     """Name the verdict in a word; nothing where the summary is the verdict by itself."""
-    alone = isinstance(report.summary, (outcomes.NotEnoughMeasured, outcomes.NothingToCompare))
-    return "" if alone else _VERDICTS[report.verdict]
+    if isinstance(report.summary, (outcomes.NotEnoughMeasured, outcomes.NothingToCompare)):
+        return ""
+    return capitalized(report.summary.word if isinstance(report.summary, outcomes.SomeInconclusive) else report.verdict)
 
 
 def beside(report: Report) -> list[str]:
@@ -49,21 +48,19 @@ def beside(report: Report) -> list[str]:
 
 
 def warnings(report: Report) -> list[AnyWarning]:
-    """Return the warnings that the line of verdict does not hold whole."""
+    """Return the warnings that neither the line of verdict nor what was compared says whole."""
     found = [each for each in report.warnings if each.in_headline]
     shown = found if len(found) <= _BESIDE + 1 else found[:_BESIDE]
     said = {id(each) for each in shown if len(each.sentence()) <= _WARNING}
-    return [each for each in report.warnings if id(each) not in said]
+    return [w for w in report.warnings if id(w) not in said and not isinstance(w, (TwoPrograms, RoundsShort))]
 
 
 def counts(report: Report) -> str:
     """How many findings of each verdict there are, and what else: "12 results: 1 regression, 11 same"."""
-    from gate.decide.importance import tallies
-
     words = []
     for t in tallies(report):
         which = "" if t.count == 1 else f"{'all' if t.not_worse == t.count else f'{t.not_worse:,}'} of them "
-        words.append(f"{t.count:,} {tally_name(t)}{f' ({which}not worse)' if t.not_worse else ''}")
+        words.append(f"{t.count:,} {t.name}{f' ({which}not worse)' if t.not_worse else ''}")
     found = len(report.findings) + len(report.identical)
     total = plural(found, "result") if found else "no results"
     rest = [
@@ -112,12 +109,33 @@ def no_sign(found: Iterable[Finding]) -> str:
     return "catches N%: a change for the worse of N% shows in 8 of 10 such runs" if said else ""
 
 
-def tally_name(tally: Tally) -> str:
-    """Name what a tally counts: "regressions", "same", "too noisy"."""
-    if tally.verdict == "inconclusive" and tally.noisy == tally.count:
-        return "too noisy"
-    noun = tally.verdict in ("regression", "improvement")
-    return f"{tally.verdict}s" if noun and tally.count != 1 else numbers.verdict(tally.verdict)
+class Tally(msgspec.Struct, frozen=True):
+    """How many findings people read one word for."""
+
+    verdict: Verdict
+    word: str
+    count: int
+    not_worse: int
+    """Of the inconclusive ones, how many are shown not to be worse."""
+
+    @property
+    def name(self) -> str:
+        """The word for so many: "regressions", "too noisy"."""
+        return numbers.plural_of(self.word, self.count)
+
+
+def tallies(report: Report) -> list[Tally]:
+    """Count the findings of each word, in the order of importance."""
+    from gate.decide.importance import ordered
+
+    every: list[Finding | Identical] = [*ordered(report.findings), *report.identical]
+    found: dict[str, list[Finding | Identical]] = {}
+    for each in every:
+        found.setdefault(numbers.word(each), []).append(each)
+    return [
+        Tally(own[0].verdict, word, len(own), sum(f.not_worse for f in own if f.verdict == "inconclusive"))
+        for word, own in found.items()
+    ]
 
 
 def commit(side: Commit | None) -> str:
@@ -130,11 +148,30 @@ def commit(side: Commit | None) -> str:
     return " ".join([*words, *(["with uncommitted changes"] if side.dirty else [])])
 
 
+def sides(base: Commit | None, head: Commit | None) -> tuple[str, str]:
+    """Name both sides; one commit once: "main 1a2b3c4d5e", "its working tree with uncommitted changes"."""
+    if base and head and base.sha and base.sha == head.sha and head.dirty and not base.dirty:
+        # of a branch and HEAD the branch says more
+        named = msgspec.structs.replace(base, ref=head.ref if base.ref in (None, "HEAD") else base.ref)
+        return commit(named), "its working tree with uncommitted changes"
+    return commit(base), commit(head)
+
+
 def compared(report: Report) -> str:
     """Say what was compared and how much was measured: "main 1a2b3c4d5e → HEAD 9f8e7d6c5b; 5 builds x 5 starts ..."."""
-    base, head = map(commit, (report.run.base, report.run.head))
-    sides = "" if base == head == "unknown" else f"{base} → {head}"
-    return "; ".join(filter(None, (sides, measured(report))))
+    base, head = sides(report.run.base, report.run.head)
+    arrow = "" if base == head == "unknown" else f"{base} → {head}"
+    return "; ".join(filter(None, (arrow, caution(report), measured(report))))
+
+
+def caution(report: Report) -> str:
+    """Say what a verdict on two given programs does not hold for; "" of other reports, and where nothing is decided."""
+    return "another build of either may differ" if report.findings and is_of_programs(report) else ""
+
+
+def is_of_programs(report: Report) -> bool:
+    """Return whether two given programs were compared, of which there are rounds and no builds."""
+    return any(isinstance(each, TwoPrograms) for each in report.warnings)
 
 
 def moved(report: Report) -> list[Recorded]:
@@ -152,25 +189,31 @@ def measured(report: Report) -> str:
     done, planned = report.run.rounds.done, None if _fills(report) else report.run.rounds.planned
     builds = _plan(report).get("builds")
     wanted = builds.get("max") if isinstance(builds, Mapping) else builds
-    parts = []
-    if planned is not None and isinstance(wanted, int) and planned < wanted:
-        parts = [f"{done} of {plural(planned, 'round')} ({wanted} in the plan, only {planned} fit the budget)"]
-    elif planned != done:
-        # that all were measured goes without saying
-        parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
+    cut = planned is not None and isinstance(wanted, int) and planned < wanted
+    # of what decides: what is only recorded may have more. A build is no start
+    decided: Sequence[Finding | Recorded] = [each for each in report.findings if each.metric not in OF_BUILDS]
+    cases = decided or [each for each in report.recorded if each.metric not in OF_BUILDS]
+    # what has no values behind it does not count
+    sides = [s.counts for case in cases if case.ratio.method != AGGREGATE for s in (case.base, case.head)]
+    # that all were measured goes without saying
+    of = wanted if cut else planned if planned != done else None
+    # a round is a build of each, so builds are said alone
+    even = bool(sides) and all(side.build == done for side in sides)
+    parts = (
+        []
+        if even or (planned == done and not cut)
+        else [plural(done, "round") if of is None else f"{done} of {plural(of, 'round')}"]
+    )
     if report.run.imported:
         parts = [f"by {visible(', '.join(report.run.imported))}"]
-    every: list[Finding | Recorded] = [*report.findings, *report.recorded]
-    # a build is no start, and what has no values behind it does not count
-    cases = [each for each in every if each.metric not in OF_BUILDS]
-    if report.identical and not (cases or report.failures):
+    elif report.identical and not (cases or report.failures):
         parts = ["nothing measured"]
-    cases = [each for each in cases if each.ratio.method != AGGREGATE]
-    sides = [side.counts for case in cases for side in (case.base, case.head)]
+    elif not (done or sides):
+        parts = ["no complete round"]
     if sides:
-        # of two given programs the rounds are all that there are several of
-        parts = [] if _top(report) == "round" and planned in (None, done) else parts
-        parts.append(f"{_design(sides, _top(report))} of each")
+        parts.append(f"{_design(sides, top(report), of if even else None)} of each")
+    if cut:
+        parts.append(f"only {planned} fit the budget")
     if _plan(report).get("pairing") == "duet":
         parts.append("both sides at once (duet)")
     if report.run.turns:
@@ -226,28 +269,28 @@ def memory(report: Report) -> str:
     return f"{text}, host {format_number(found.factor, 3)} times as noisy" if found.factor > 1 else text
 
 
-def _top(report: Report) -> str:
+def top(report: Report) -> str:
     """Name the level above executions: two given programs have one build each, and rounds."""
-    return "round" if any(isinstance(each, TwoPrograms) for each in report.warnings) else "build"
+    return "round" if is_of_programs(report) else "build"
 
 
-def _design(sides: list[Counts], top: str) -> str:
+def _design(sides: list[Counts], top: str, of: int | None) -> str:
+    """Say how much each side has of every level; of: how many of the highest were planned, None: no more."""
     first = sides[0]
     sessions = f"{plural(first.session, 'session')}, " if first.session > 1 else ""
+    builds = _span([side.build for side in sides], top) if of is None else f"{first.build} of {plural(of, top)}"
     balanced = first.build and first.execution and not first.execution % first.build
     if balanced and not first.iteration % first.execution and all(side == first for side in sides):
         executions, iterations = first.execution // first.build, first.iteration // first.execution
-        builds = plural(first.build, top)
         return f"{sessions}{builds} x {plural(executions, 'start')} x {plural(iterations, 'value')}"
-    return ", ".join(
-        _span([getattr(side, level) for side in sides], top if level == "build" else LEVELS.get(level, level))
-        for level in ("session", "build", "execution", "iteration")
-        if level != "session" or sessions
-    )
+    several = [_span([side.session for side in sides], "session")] if sessions else []
+    rest = (("start", [side.execution for side in sides]), ("value", [side.iteration for side in sides]))
+    return ", ".join([*several, builds, *(_span(counts, noun) for noun, counts in rest)])
 
 
-LEVELS = {"execution": "start", "iteration": "value"}
-"""What people read for a level of the variance."""
+def level_name(level: str, top: str = "build") -> str:
+    """Name a level of the variance for people; top: what is above the starts."""
+    return {"execution": "start", "iteration": "value", "build": top}.get(level, level)
 
 
 def _span(counts: list[int], noun: str) -> str:
@@ -307,15 +350,18 @@ def next_step(report: Report, *, pull: bool = False) -> str:
     if step is None:
         return ""
     said, whose = step.on_pull() if pull else step.sentence(), report.policy.whose
+    options = [way for way in step.ways if isinstance(way, Options)]
     if whose is None or whose.kind not in ("base", "target"):
+        for way in options:
+            words = report.run.again if way.decides else report.run.typed
+            said = said.replace(str(way), str(way.behind(words))) if words else said
         return said
     # who reads it types no command
-    settings = {str(way): way.lines for way in step.ways if isinstance(way, Options) and way.lines is not None}
-    if isinstance(step, outcomes.ReduceNoise) and step.metric is not None:
-        settings[str(step.ways[0])] = step.in_rules
+    settings = {str(way): way.lines for way in options if way.lines is not None}
     for typed, lines in settings.items():
         said = said.replace(typed, str(lines))
-    of_rules = settings or isinstance(step, _OF_RULES)
+    of_tables = isinstance(step, outcomes.ReduceNoise) and step.tables
+    of_rules = settings or of_tables or isinstance(step, _OF_RULES)
     return f"{said}. It counts once it is in the rules that decide, those of {whose}" if of_rules else said
 
 

@@ -71,24 +71,28 @@ def subject(report: Report) -> Finding | None:
 
 
 def _changed(finding: Finding) -> str:
-    if isinstance(finding.reason, reasons.TooNoisy):
+    if isinstance(finding.reason, reasons.TooNoisy) and not finding.may_regress:
         # its interval says less than what it hides
         return f"shows only {finding.reason.caught}"
     found = finding_words.why(finding)
-    if isinstance(finding.reason, reasons.BeyondLimit) and finding.reason.threshold is None:
-        # whatever base is: its change says nothing of it
-        return clip(visible(f"is beyond its limit: {found}"), _SAID)
+    if isinstance(finding.reason, reasons.BeyondLimit):
+        # whatever base is: a change below the threshold says nothing of it
+        change = f"{finding_words.sized(finding)}, and " if finding.reason.threshold is not None else ""
+        head = numbers.value(finding.head, finding.unit, finding.head.value)
+        return clip(visible(f"{change}is {finding.reason.bound}: {head}"), _SAID)
+    if finding.may_regress:
+        found = numbers.MAY_REGRESS
     why = [f": {found}" if finding.verdict == "inconclusive" else f", {found}"] if found else []
     return clip(visible("".join([finding_words.sized(finding), *why])), _SAID)
 
 
 def _more(report: Report, worst: Finding) -> list[str]:
     """Count what else there is of the verdict, and what failed beside it; say whether an open question blocks."""
-    more = sum(each.verdict == worst.verdict and not each.not_worse for each in report.findings) - 1
-    alike = f"{more:,} more" if worst.verdict == "inconclusive" else plural(more, "more regression")
+    alike = [f for f in _first(report, worst.verdict) if not f.not_worse and f is not worst]
+    more = numbers.counted(map(numbers.word, alike), more=[numbers.word(worst)])
     failed = [plural(len(report.failures), "failure")] if report.failures else []
     gate = ["failing" if report.exit_code else "not failing"] if report.verdict == "inconclusive" else []
-    return [*([alike] if more else []), *failed, *gate]
+    return [*more, *failed, *gate]
 
 
 def _hidden(report: Report, worst: Finding | None) -> list[str]:

@@ -96,7 +96,7 @@ def test_every_setting_reaches_its_executions_and_builds(tmp_path: Path) -> None
     project = made(tmp_path, CONFIG + study(treatments))
     done = project.process("study", "measure")
     assert (done.returncode, done.stdout) == (
-        0, "16 executions in .perfgate/study/measurements.jsonl; to see the results: perfgate study analyse .perfgate/study\n",
+        0, "16 starts in .perfgate/study/measurements.jsonl; to see the results: perfgate study analyse .perfgate/study\n",
     ), done.stderr  # fmt: skip
     found = records(project)
     executions: list[Execution] = of(Execution, found)
@@ -167,7 +167,7 @@ def test_a_killed_study_goes_on_where_it_was(tmp_path: Path) -> None:
     settings = {each["number"]: each["settings"] for each in plan["treatments"]}
     assert [e.factors for e in executions] == [settings[number] for number in planned]
     assert len(of(Build, found)) == 4
-    assert done.stdout.startswith("12 executions in ")
+    assert done.stdout.startswith("12 starts in ")
 
 
 def test_jobs_of_several_runners_measure_their_own_treatments(tmp_path: Path) -> None:

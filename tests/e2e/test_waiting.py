@@ -123,7 +123,7 @@ def test_a_signal_ends_the_wait_and_leaves_nothing(project: Project, number: sig
         finally:
             waiting.kill()
     assert (waiting.returncode, out) == (128 + number, "")
-    kept = "4 executions are kept in .perfgate/measurements.jsonl" if resume else "nothing was measured"
+    kept = "4 starts are kept in .perfgate/measurements.jsonl" if resume else "nothing was measured"
     assert f"perfgate: {number.name}: {kept}" in err
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     assert list(scratch.iterdir()) == []

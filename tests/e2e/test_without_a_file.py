@@ -73,24 +73,24 @@ def two(folder: Path, *arguments: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(("head", "code"), [("./slow", 1), ("./fast", 0)])
-def test_two_programs_outside_of_any_repository(tmp_path: Path, head: str, code: int) -> None:
+@pytest.mark.parametrize(("head", "name", "code"), [("./slow", "slow", 1), ("./fast", "./fast 1", 0)])
+def test_two_programs_outside_of_any_repository(tmp_path: Path, head: str, name: str, code: int) -> None:
     program(tmp_path / "fast", 200_000)
     program(tmp_path / "slow", 600_000)
     returned, out, err = two(tmp_path, *FIXED, "--save", "--base-command", "./fast", "--head-command", f"{head} 1")
     assert returned == code, err
-    assert "the verdict is of these two programs" in " ".join(out.split())
+    assert "another build of either may differ; " in " ".join(out.split())
     assert "5 rounds x 10 starts" in out
-    assert "no build command" not in out
+    assert "build" not in out.replace("another build of either may differ", "")
     assert "[[accept]]" not in out
     assert not (tmp_path / "history.sqlite").exists()
     assert {each.name for each in tmp_path.iterdir()} >= {"fast", "slow", "perfgate.toml"}
     # the file does the same
     text = (tmp_path / "perfgate.toml").read_text()
-    assert tomllib.loads(text)["benchmark"] == [{"name": head[2:], "command": [head, "1"], "against": ["./fast"]}]
+    assert tomllib.loads(text)["benchmark"] == [{"name": name, "command": [head, "1"], "against": ["./fast"]}]
     returned, out, err = two(tmp_path, "--dry-run")
     assert returned == 0, err
-    assert f"base ./fast against head {head} 1: 1 benchmark x 5 rounds x 10 starts" in out
+    assert f"./fast → {head} 1: 1 benchmark x 5 rounds x 10 starts" in out
     assert "build" not in out
 
 
@@ -147,3 +147,18 @@ def test_a_script_needs_no_build(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert "no build is known here" in done.stderr
     assert "no build is known here" not in project.perfgate("check", "--dry-run", "--build", "", "--", "./count").stderr
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "name"),
+    [
+        ("./old 1", "./new 1", "new"),
+        ("FOO=1 ./old", "FOO=1 ./new", "new"),
+        ("./sum 1", "./sum 2", "./sum 2"),
+        ("python3 a/run.py", "python3 b/run.py", "python3 b/run.py"),
+    ],
+)
+def test_a_benchmark_is_named_by_what_distinguishes_it(tmp_path: Path, base: str, head: str, name: str) -> None:
+    returned, _, err = two(tmp_path, "--save", "--dry-run", "--base-command", base, "--head-command", head)
+    assert returned == 0, err
+    assert tomllib.loads((tmp_path / "perfgate.toml").read_text())["benchmark"][0]["name"] == name

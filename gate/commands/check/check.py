@@ -42,7 +42,7 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
         err.writelines(f"perfgate: warning: {warning}\n" for warning in _unmatched(rules.benchmarks, job, inputs))
         decided = decide_by(inputs, policy_at(job.run, gate), RulesOptions())
         # first what cannot fail: a disk that is full by now must not cost the verdict
-        unprinted = _print(decided, outputs, out)
+        unprinted = _print(decided, job.out, outputs, out)
         code = _keep(decided, job, options.history, outputs, err)
     if unprinted is None:
         return code
@@ -72,10 +72,11 @@ def _unmatched(globs: Sequence[str], job: Job, inputs: Inputs) -> list[str]:
     return [f"--benchmark {glob}: no case that ran has such a name" for glob in unmatched]
 
 
-def _print(decided: Decided, outputs: OutputOptions, out: TextIO) -> OSError | None:
+def _print(decided: Decided, folder: Path, outputs: OutputOptions, out: TextIO) -> OSError | None:
     """Print the report; return why it cannot be."""
+    run = "" if folder == Path(DEFAULT_FOLDER) else f"{shlex.quote(str(folder))} "
     try:
-        show(decided, outputs, out)
+        show(decided, outputs, out, whole=f"`perfgate report {run}--all`")
         out.flush()
     except OSError as error:
         return error

@@ -21,8 +21,11 @@ from gate.config.resolve import tables_of
 from gate.config.schema import ADDRESS
 from gate.config.source import COMMAND_LINE, read_source
 from gate.model import UserError
+from gate.writing.plain import clip, visible
 
 FILE = "perfgate.toml"
+_NAME = 60
+"""Characters of the name of a benchmark."""
 _SHELL = re.compile(r"[|&;<>()$`*?\[\]#~{}!\n]|^\s*\w+=")
 """What only a shell understands, outside quotes or in them."""
 
@@ -101,14 +104,18 @@ def _over(tables: Mapping[str, Mapping[str, Any]], more: Mapping[str, Any]) -> d
 
 
 def _written(tables: Mapping[str, Mapping[str, Any]], benchmark: Mapping[str, str | list[str]]) -> str:
-    command = benchmark["command"]
-    words = command.split() if isinstance(command, str) else command
-    # FOO=1 ./sum is sum
-    name = PurePath(next((word for word in words if "=" not in word), "")).name or "command"
+    programs = [next((word for word in _words(each) if "=" not in word), "") for each in benchmark.values()]
+    # FOO=1 ./sum is sum; what others of the system run too, or base's program with other arguments, needs all its words
+    own = "/" in programs[0] and len({*programs}) == len(programs)
+    name = PurePath(programs[0]).name if own else clip(visible(" ".join(_words(benchmark["command"]))), _NAME)
     blocks = [*((f"[{each}]", table) for each, table in tables.items()), ("[[benchmark]]", {"name": name, **benchmark})]
     return "\n".join(
         f"{title}\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in table.items()) for title, table in blocks
     )
+
+
+def _words(command: str | list[str]) -> list[str]:
+    return command.split() if isinstance(command, str) else command
 
 
 def _toml(value: Any) -> str:

@@ -210,7 +210,7 @@ def counted(column: Column) -> str:
     """Say how many builds, starts and values the rows of a column have."""
     return ", ".join(
         plural(span.least, noun) if span.least == span.most else f"{span.least} to {span.most} {noun}s"
-        for noun, span in ((reports.LEVELS.get(level, level), span) for level, span in column.counts.items())
+        for noun, span in ((reports.level_name(level), span) for level, span in column.counts.items())
         if noun != "session" or span.most > 1
     )
 

@@ -38,7 +38,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     refuse_inputs([Path(file) for file in options.files], targets(options.outputs))
     decided = decide_inputs(read_inputs(options.files), options.rules)
     write_asked(decided, options.outputs)
-    show(decided, options.outputs, out)
+    show(decided, options.outputs, out, whole="add `--all`")
     return decided.report.exit_code
 
 

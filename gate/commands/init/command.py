@@ -11,8 +11,8 @@ from gate.cli.options import option, switch
 from gate.codes import Exit, MisuseError
 
 KINDS = (
-    *("pytest-benchmark", "pyperf", "asv", "go", "cargo", "cmake", "jmh", "npm", "autotools", "make"),
-    *("python", "generic"),
+    *("pytest-benchmark", "pyperf", "asv", "go", "cargo", "cmake", "jmh", "java", "npm", "autotools", "make"),
+    *("c", "python", "generic"),
 )
 """Of projects; gate/commands/init/init.py looks for them."""
 WORKFLOWS = ("pull-request", "trusted", "forks", "comment", "matrix", "calibrate", "history", "creep", "study")

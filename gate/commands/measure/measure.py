@@ -49,7 +49,7 @@ def _conclude(job: Job, out: TextIO, err: TextIO) -> int:
     proved = f" and {plural(proofs, 'unaffected benchmark')}" if proofs else ""
     more = f", with the other parts: this is {job.part}" if job.part else ""
     out.write(
-        f"{plural(executions, 'execution')}{proved} in {job.out / MEASUREMENTS}; "
+        f"{plural(executions, 'start')}{proved} in {job.out / MEASUREMENTS}; "
         f"`perfgate decide {job.out}` decides{more}\n"
     )
     # a shard may have nothing that both sides have; who decides over all shards sees that

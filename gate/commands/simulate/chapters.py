@@ -37,7 +37,7 @@ def chapters(setting: Setting) -> list[Section]:
 def simulated(setting: Setting) -> Section:
     """List the cases."""
     whence = (
-        "The variance components of Kalibera and Jones 2012, Table VII, as 10 executions x 10 iterations in each build."
+        "The variance components of Kalibera and Jones 2012, Table VII, as 10 starts x 10 values in each build."
         if setting.paper
         else "The variance components of these cases, a negative T2 as 0, measured as often as they were."
     )

@@ -182,9 +182,7 @@ def _unfinished(progress: Sequence[Progress]) -> str:
         if not each.finished:
             session = f"session {each.session}: " if len(progress) > 1 else ""
             complete = f"{each.complete} of {plural(each.planned, 'replicate')} {agree(each.complete, 'is', 'are')}"
-            more = (
-                f", and {plural(each.partial, 'execution')} of the next ({each.each} in each)" if each.partial else ""
-            )
+            more = f", and {plural(each.partial, 'start')} of the next ({each.each} in each)" if each.partial else ""
             parts.append(f"{session}{complete} complete{more}")
     return f"Not finished: {'; '.join(parts)}. `perfgate study --resume` measures the rest." if parts else ""
 

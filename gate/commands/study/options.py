@@ -110,7 +110,7 @@ class MeasuringOptions(CommitsOptions):
     strict: bool = switch(STRICT)
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
     dry_run: bool = switch("print what would run, how often and how long; measure nothing")
-    every: bool = switch("with --dry-run: print the order of all executions", flag="--all")
+    every: bool = switch("with --dry-run: print the order of all starts", flag="--all")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,7 +180,7 @@ class PlanningOptions(CommitsOptions):
 
     out: Path | None = option(f"folder of the last run (default: {FOLDER})", metavar="DIR", parse=values.folder)
     seed: int | None = option(SEED, metavar="N", parse=values.seed)
-    every: bool = switch("print the order of all executions", flag="--all")
+    every: bool = switch("print the order of all starts", flag="--all")
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     matrix: bool = switch("print the jobs as one line of JSON: session, sessions, runner and name of each")
 
@@ -237,12 +237,12 @@ class AnalyseOptions:
         metavar="F=S,S", flag="--settings", parse=factor_settings, section="selection",
     )  # fmt: skip
     unit: Unit | None = option(
-        "what one observation of the linear model is (default: the mean of an execution)",
+        "what one observation of the linear model is (default: the mean of a start)",
         choices=UNITS,
         section="method",
     )
     block: BlockOption | None = option(
-        "what executions are compared within (default: study.block, or the lowest that has every treatment)",
+        "what starts are compared within (default: study.block, or the lowest that has every treatment)",
         choices=BLOCKS,
         section="method",
     )

@@ -68,7 +68,7 @@ def introduction(design: Design, job: Job) -> str:
     """Say in one line what will be measured, and how long it is expected to take."""
     head = f"head {commit(job.run.head)}"
     sides = head if job.run.base is None else f"base {commit(job.run.base)} and {head}"
-    executions, earlier = plural(_executions(job), "execution"), job.earlier
+    executions, earlier = plural(_executions(job), "start"), job.earlier
     if earlier is None:
         benchmarks, treatments = plural(len(design.benchmarks), "benchmark"), len(job.treated.planned)
         of = f"{benchmarks} x {plural(treatments, 'treatment')} x {plural(design.study.replicates, 'replicate')}"
@@ -177,11 +177,11 @@ def _builds(design: Design, job: Job) -> list[str]:
     builds, replicates = builds_of(design.study), design.study.replicates
     built = list(dict.fromkeys(_built(design, each.side, each.building) for each in job.treated.planned))
     each = f", each of {'; '.join(built)}" if len(built) > 1 else ""
-    made, executions = (plural(count, noun) for count, noun in ((_made(job), "build"), (_executions(job), "execution")))
+    made, executions = (plural(count, noun) for count, noun in ((_made(job), "build"), (_executions(job), "start")))
     if job.earlier is not None:
         open_ = job.earlier.planned_replicates - job.earlier.replicates
         return [
-            f"measured: {job.earlier.executions:,} of {plural(job.earlier.planned, 'execution')}",
+            f"measured: {job.earlier.executions:,} of {plural(job.earlier.planned, 'start')}",
             f"left: {plural(open_, 'replicate')} in {plural(len(job.rounds), 'round')} of builds: {made}, {executions}",
             f"expected time: {expected(job) if job.rounds else 'none'}",
         ]

@@ -344,8 +344,7 @@ class NoBuildCommand(Base, frozen=True):
 
 class TwoPrograms(Base, frozen=True):
     says = "the verdict is of these two programs: another build of either may differ"
-    weight: ClassVar[Weight] = "first"
-    in_headline: ClassVar[bool] = True
+    weight: ClassVar[Weight] = "later"
 
 
 class BuildNeedsGit(Base, frozen=True):

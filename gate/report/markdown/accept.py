@@ -9,8 +9,8 @@ from gate.decide.importance import ordered
 from gate.document.markdown import block, brief
 from gate.model import Finding, Report
 from gate.model.reasons import BeyondLimit
-from gate.model.warnings.measured import TwoPrograms
 from gate.report.markdown.tables import Part
+from gate.words.reports import is_of_programs
 from gate.writing.amounts import known
 
 _MOST = 3
@@ -23,8 +23,7 @@ def accept(report: Report, share: float = 1.0) -> Part:
     several = Counter(f.benchmark for f in report.findings)
     regressed = (f for f in ordered(report.findings) if f.verdict == "regression" and _size(f) is not None)
     # two given programs have no rules that an entry could be in
-    none = any(isinstance(each, TwoPrograms) for each in report.warnings)
-    found = [] if none else [f for f in regressed if not isinstance(f.reason, BeyondLimit)]
+    found = [] if is_of_programs(report) else [f for f in regressed if not isinstance(f.reason, BeyondLimit)]
     entries: dict[str, None] = {}
     for f in found:
         alone = several[f.benchmark] == 1

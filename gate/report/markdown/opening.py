@@ -43,7 +43,7 @@ def opening(
     say the same together.
     """
     left = len(groups) - room.failures
-    failures = [failed(group, common.names, room.text) for group in groups[: room.failures]]
+    failures = [failed(group, common.names, reports.top(report), room.text) for group in groups[: room.failures]]
     table = findings_table("", shown, common)
     changed, noisy = [each for each in rest if is_changed(each)], [each for each in rest if each.is_noise]
     changes = [*map(numbers.word, changed)]
@@ -130,10 +130,11 @@ def new(report: Report, names: Names, most: int) -> Md | None:
 
 def compared(report: Report) -> Md:
     """Write what was compared and how much was measured, in one line."""
-    base, head = (reports.commit(side) for side in (report.run.base, report.run.head))
+    base, head = reports.sides(report.run.base, report.run.head)
     sides = [] if base == head == "unknown" else [f"{code(base, 60)} → {code(head, 60)}"]
-    measured = reports.measured(report)
-    return Md("; ".join([*sides, *([brief(measured, 200)] if measured else [])]))
+    return Md(
+        "; ".join([*sides, *(brief(text, 200) for text in (reports.caution(report), reports.measured(report)) if text)])
+    )
 
 
 def next_step(report: Report, links: Links | None, *, pull: bool) -> str:

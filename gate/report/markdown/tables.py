@@ -150,6 +150,7 @@ def findings_table(title: str, findings: Sequence[Finding], common: Marked, shar
     def rows(finding: Finding) -> Iterator[Sequence[str]]:
         # a phone shows the first two columns
         verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
+        verdict += f"<br>{numbers.MAY_REGRESS}" if finding.may_regress else ""
         quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
         name = f"{marks.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
         yield (
@@ -185,21 +186,12 @@ def divided(found: Sequence[Finding], rows: int) -> tuple[list[Finding], list[Fi
 def folded_tables(rest: Sequence[Finding], common: Marked, share: float) -> list[Part]:
     """Write the rows that are not shown at first sight: what changed, what is too noisy, all others by their groups."""
     changed, noisy = [*filter(is_changed, rest)], [f for f in rest if f.is_noise]
-    others = [*filter(plain, rest)]
-    groups: dict[str, list[Finding]] = {}
-    for each in others:
-        group, slash, _ = common.names.tail(each.benchmark).rpartition("/")
-        groups.setdefault(f"{group}{slash}", []).append(each)
-    if not 1 < len(groups) <= _GROUPS:
-        groups = {"": others}
+    groups = common.names.grouped(filter(plain, rest))
     tables = {_counted(changed, [*map(numbers.word, changed)]): changed, _counted(noisy): noisy}
     tables |= {
         f"{short(name, NAME)}: {_counted(own)}" if name else _counted(own): own for name, own in sorted(groups.items())
     }
     return [findings_table(title, own, common, share / len(tables)) for title, own in tables.items() if own]
-
-
-_GROUPS = 40
 
 
 def _counted(found: Sequence[Finding], more: Collection[str] = ()) -> str:
@@ -315,9 +307,9 @@ def concluded(finding: Finding, names: Names) -> Md:
     return Md(f"{named(finding, names)}: {escape(short(finding_words.conclusion(finding), _TEXT))}")
 
 
-def failed(group: FailureGroup, names: Names, width: int = _TEXT) -> Md:
+def failed(group: FailureGroup, names: Names, top: str, width: int = _TEXT) -> Md:
     """Write a group of failures as an item of a list: what, where, and what probably went wrong."""
-    places = failures.places(group, 3)
+    places = failures.places(group, 3, top)
     title = f"- {brief(failures.heading(group, names), width)}{f' ({escape(places)})' if places else ''}"
     said = failures.error(group.first)
     told = [Md(f"- {code(said, width)}")] if said else []

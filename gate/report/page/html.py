@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from gate.decide.importance import MOST, ordered, tallies
+from gate.decide.importance import MOST, ordered
 from gate.document.html import Fact, prose, render_template
 from gate.model import VERDICTS, Commit, Finding, Report, outcomes
 from gate.model.case import case_id
@@ -50,7 +50,7 @@ def render(report: Report, material: Material | None = None) -> str:
         "title": verdict_line.text(report),
         "line": verdict_line.verdict_line(report),
         "mark": marks.of_report(report),
-        "tallies": tallies(report),
+        "tallies": reports.tallies(report),
         "neutral": isinstance(report.summary, outcomes.NothingToCompare),
         "shapes": marks.SHAPES,
         "same": reports.uniform(finding_words.quantity(f) for f in report.findings),
@@ -129,7 +129,6 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         run=_run(report),
         plan=_plan(report),
         cost=cost.parts(report.run.cost),
-        advice=[prose(line) for line in material.advice],
         environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
         host=[
@@ -155,6 +154,7 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
 
 def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]:
     facts = [_commit("base", report.run.base), _commit("head", report.run.head)]
+    caution = reports.caution(report)
     if report.creep is not None:
         facts.append(Fact("creep check", creep.line(report)))
         facts += [
@@ -162,7 +162,7 @@ def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]
             for case, found in creep.suspects(report.creep)
             for one in found
         ]
-    facts.append(Fact("measured", reports.measured(report)))
+    facts.append(Fact("measured", "; ".join(filter(None, (reports.measured(report), caution)))))
     if found:
         facts.append(Fact("threshold", thresholds(found)))
     if names.prefix:

@@ -65,8 +65,8 @@ def by_build(case: Case, finding: Finding) -> ByBuild:
     return ByBuild(
         rows,
         unit,
-        f"means of builds: {', '.join(ranges)}{f' {unit}' if unit else ''}",
-        f"The first {MOST_BUILDS} builds of each; {plural(more, 'more build')} in the measurements."
+        f"means of {finding.top}s: {', '.join(ranges)}{f' {unit}' if unit else ''}",
+        f"The first {MOST_BUILDS} {finding.top}s of each; {plural(more, f'more {finding.top}')} in the measurements."
         if more > 0
         else "",
     )
@@ -78,7 +78,7 @@ def used(case: Case, finding: Finding) -> str:
     rest_on = {"base": finding.base.counts.build, "head": finding.head.counts.build}
     if all(rest_on[side] >= measured[side] for side in SIDES):
         return ""
-    parts = [f"{rest_on[side]} of the {plural(measured[side], 'measured build')}" for side in SIDES]
+    parts = [f"{rest_on[side]} of the {plural(measured[side], f'measured {finding.top}')}" for side in SIDES]
     over = f"{parts[0]} of each" if parts[0] == parts[1] else f"{parts[0]} of base and {parts[1]} of head"
     look = finding.decided_at
     when = f", those up to interim check {look.look} of {look.looks}" if look.looks > 1 else ""

@@ -9,7 +9,7 @@ from gate.document.terminal import Cell, Column, Notes, Screen, lay_out, paint, 
 from gate.model import Finding, Recorded, Report
 from gate.model.explanation import Candidate, Explanation
 from gate.model.warnings.estimates import DependsOnMachine
-from gate.units import agree
+from gate.units import plural
 from gate.words import bars, creep, failures, marks, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import explanations as words
 from gate.words import findings as finding_words
@@ -17,13 +17,16 @@ from gate.words.failures import FailureGroup, grouped
 from gate.words.marks import SHAPES, STYLES
 from gate.words.names import Names
 from gate.writing.output import last_lines
-from gate.writing.phrases import joined, listed, machine, more_are, named
+from gate.writing.phrases import listed, machine, named
 from gate.writing.plain import clip, visible, wrap
 
 _TOLD = 3
 _TOLD_OF_ALL = 20
-_UNCHANGED, _QUIET = 20, 6
-_CHANGED = 50
+_ROWS, _QUIET = 20, 6
+"""Rows of a report that fails, and of one that does not."""
+_CHANGED, _NOISY = 50, 3
+"""Rows of changes and of noise where not all have one."""
+_BY_GROUP = 3
 _BY_MACHINE = 5
 _EXPLAINED = 3
 _IDENTICAL = (20, 10, 5, 2)
@@ -32,29 +35,34 @@ _NAME_LINES = 3
 _FAILURES = 10
 _RECORDED = 20
 _STDERR = 20
-_WARNINGS = 5
-_GROUPS, _MANY = 3, 5
-"""Overall changes, of at least so many cases."""
+_WARNINGS, _QUIET_WARNINGS = 5, 3
+_OVERALL, _MANY = 2, 5
+"""Overall changes, and the cases of which one is worth a line."""
 
 
-def render(report: Report, *, color: bool = False, width: int = 100, every: bool = False) -> str:
+def render(
+    report: Report, *, color: bool = False, width: int = 100, every: bool = False, whole: str = "report.html"
+) -> str:
     """Write a report for a terminal, ending with a newline.
 
     color: SGR codes for verdicts and titles, else none at all. width: columns of the terminal; only commands to copy
     and single words go beyond it. every: all unchanged findings, notes, failures and recorded metrics, however many.
+    whole: what shows all of them.
     """
-    return "\n".join(_Text(report, color, max(width, 20), every).lines()) + "\n"
+    return "\n".join(_Text(report, color, max(width, 20), every, whole).lines()) + "\n"
 
 
 class _Text:
     """One rendering: the report, and how it is to look."""
 
-    def __init__(self, report: Report, color: bool, width: int, every: bool) -> None:
+    def __init__(self, report: Report, color: bool, width: int, every: bool, whole: str) -> None:
         self.report = report
+        self.whole = whole
         self.color = color
         self.width = width
         self.every = every
         self.bold = "1" if color else ""
+        self.unsaid = 0
         self.names = Names(report)
         # noise and an improvement are all said by their rows
         decided = [f for f in ordered(report.findings) if not plain(f) and (every or not finding_words.in_row(f))]
@@ -89,8 +97,7 @@ class _Text:
         return [paint(line, "2" if self.color else "") for line in lines]
 
     def left_out(self, count: int, noun: str = "") -> list[str]:
-        text = f"{more_are(count, noun)} in report.json and report.html."
-        return self.wrap(text, first="  ", rest="  ") if count else []
+        return self.wrap(left(count, noun), first="  ", rest="  ") if count else []
 
     def top(self) -> list[str]:
         line = self.wrap(f"{marks.of_report(self.report)} {verdict_line.text(self.report)}", rest="  ")
@@ -103,12 +110,14 @@ class _Text:
         # who asked for none knows it
         off = sandbox is not None and sandbox.why not in (None, "asked", "programs")
         without = [("sandbox", str(sandbox))] if off else []
+        large = [o for o in report.overall if o.group == "all" and o.cases >= _MANY and not self.every]
+        unsaid = f", with {plural(self.unsaid, 'more warning')}" if self.unsaid else ""
         facts = [
-            ("results", reports.counts(report)),
             ("unproved", sameness.too_long(report)),
             ("creep", creep.line(report)),
+            *(("overall", finding_words.overall_brief(each)) for each in large[:_OVERALL]),
             ("compared", reports.compared(report)),
-            *(reports.behind(report) if self.every else [*without, ("more", "`perfgate report --all`")]),
+            *(reports.behind(report) if self.every else [*without, ("more", f"{self.whole}{unsaid}")]),
         ]
         return self.dim(self.named(facts))
 
@@ -147,29 +156,30 @@ class _Text:
     def step(self) -> list[str]:
         """The call to action: what to do now."""
         said = reports.next_step(self.report)
-        return [paint(line, self.bold) for line in self.named([("next", said)])] if said else []
+        lines = wrap(said, self.width, first="next      ", rest=" " * 10, typed=True) if said else []
+        return [paint(line, self.bold) for line in lines]
 
     def findings(self) -> list[str]:
-        found = ordered(self.report.findings)
-        changed, noisy = [f for f in found if is_changed(f)], [f for f in found if f.is_noise]
-        unchanged = [f for f in found if plain(f)]
-        shown = found
-        if not self.every:
-            # a report that does not fail is short: noise gets the rows that changes leave, the rest what noise leaves
-            most = _UNCHANGED if self.report.verdict in ("regression", "error") else _QUIET
-            noisy = noisy[: max(0, most - len(changed))]
-            few = unchanged if len(unchanged) <= (most if most > _QUIET else most - len(changed) - len(noisy)) else []
-            shown = [*changed[:_CHANGED], *noisy, *few]
+        found = shown = ordered(self.report.findings)
+        most = _ROWS if self.report.verdict in ("regression", "error") else _QUIET
+        if len(found) > most and not self.every:
+            # of many results the worst of noise, and the rest where changes and noise leave room
+            changed, noisy = [f for f in found if is_changed(f)], [f for f in found if f.is_noise][:_NOISY]
+            few = [f for f in found if plain(f)]
+            shown = [*changed[:_CHANGED], *noisy, *(few if len(few) <= _QUIET - len(changed) - len(noisy) else [])]
         lines: list[str] = []
         below: list[str] = []
         if shown:
             screen = Screen(self.color, self.width, self.width)
             lines, below = findings_table(shown, self.told, screen, self.every, self.names)
-        listed = {*map(id, shown)}
-        left = [numbers.word(f) for f in found if id(f) not in listed]
-        if left:
-            counted = joined(numbers.counted(left, more=[*map(numbers.word, shown)]), 9)
-            lines += self.wrap(f"{counted} {agree(len(left), 'is', 'are')} in report.json and report.html.")
+        rows = {*map(id, shown)}
+        if rest := [f for f in found if id(f) not in rows]:
+            groups = sorted(self.names.grouped(rest).items(), key=lambda group: -len(group[1]))
+            texts = [f"{name} {', '.join(numbers.counted(map(numbers.word, own)))}" for name, own in groups if name]
+            if more := len(texts[_BY_GROUP:]):
+                texts[_BY_GROUP:] = [plural(more, "more group")]
+            texts = texts or [", ".join(numbers.counted(map(numbers.word, rest)))]
+            lines += self.wrap(f"{reports.counts(self.report)}. Without a row: {'; '.join(texts)}.")
         return [*lines, *below]
 
     def identical(self) -> list[str]:
@@ -227,15 +237,14 @@ class _Text:
 
     def failure(self, group: FailureGroup) -> list[str]:
         first = group.first
-        where = failures.places(group, 3)
+        where = failures.places(group, 3, reports.top(self.report))
         heading = failures.heading(group, self.names) + (f" ({where})" if where else "")
         lines = self.wrap(heading, first="  ", rest="    ")
         if first.hint:
             lines += self.wrap(visible(first.hint), first="    ", rest="    ")
         output = last_lines(first.stderr, _STDERR)
         if any(output):
-            what = "where they differ" if failures.is_difference(first) else "its output"
-            lines.append(f"    {what}:")
+            lines.append(f"    {failures.output_title(first)}:")
             # clipped rather than wrapped: the shape of a compiler's message is part of it
             lines += [f"      {clip(line, self.width - 6)}".rstrip() for line in output]
         steps = failures.repeat(first, self.report.run)
@@ -248,14 +257,11 @@ class _Text:
         lines = []
         if report.new:
             lines += self.wrap(f"new in head, not compared: {named(report.new, 20)}", rest="  ")
-        large = [each for each in report.overall if each.cases >= _MANY]
-        groups = report.overall if self.every else large[:_GROUPS]
-        for overall in groups:
+        for overall in report.overall if self.every else ():
             text = f"{finding_words.overall_name(overall)}: {finding_words.overall(overall)}"
             if overall.dropped:
                 text += f", without {named(overall.dropped, 5)}"
             lines += self.wrap(text, rest="  ")
-        lines += self.left_out(0 if self.every else len(large) - len(groups))
         recorded = self.recorded()
         return lines + ([""] if lines and recorded else []) + recorded
 
@@ -292,21 +298,25 @@ class _Text:
         ]
 
     def warnings(self) -> list[str]:
-        told = reports.warnings(self.report)
+        told = every = reports.warnings(self.report)
         if self.report.verdict == "pass" and not self.every:
             # what does not change a pass is counted
             told = [each for each in told if each.weight == "first"]
-        weighed = notes.weigh(told, _WARNINGS)
-        found = [*weighed.shown, *weighed.rest]
-        texts = found if self.every else weighed.shown
+        weighed = notes.weigh(told, _WARNINGS if self.report.exit_code else _QUIET_WARNINGS)
+        texts = [*weighed.shown, *weighed.rest] if self.every else weighed.shown
         lines = [self.title("warnings")] if texts else []
-        lines += [line for each in texts for line in self.wrap(visible(each), first="  - ", rest="    ")]
-        return lines + self.left_out(len(found) - len(texts))
+        self.unsaid = len(notes.once(every)) - len(texts)
+        return lines + [line for each in texts for line in self.wrap(visible(each), first="  - ", rest="    ")]
 
 
 def _is_quiet(finding: Finding) -> bool:
     """Return whether no machine of a finding needs to be looked at."""
     return plain(finding) and not any(isinstance(w, DependsOnMachine) for w in finding.warnings)
+
+
+def left(count: int, noun: str = "") -> str:
+    """Say how many have no room; what shows them stands at the end of a report."""
+    return f"and {plural(count, f'more {noun}') if noun else f'{count:,} more'}"
 
 
 _NOTES = 40
@@ -381,7 +391,7 @@ def findings_table(
     legends = reports.no_sign(found) if "verdict" in shown else ""
     read = (bars.legend() if drawn else "", legends, *clauses, *views.meanings(found))
     below += wrap(" ".join(f"{reports.capitalized(text)}." for text in read if text), width) if any(read) else []
-    below += numbered.lines(width, "in report.json and report.html")
+    below += numbered.lines(width)
     return lines, [paint(line, "2" if color else "") for line in below]
 
 
@@ -406,7 +416,10 @@ def _rows(
         # that a view varies less is said of all at once
         apart = finding.view is not None and finding.view.why != "sharper" and not said
         texts = [shared[n.kind].text if n.kind in shared else n.text for n in (*why, *minded(finding))]
-        return (*([views.clause(finding)] if apart else []), *texts)
+        open_ = (
+            [f"{numbers.MAY_REGRESS}: its change as measured is beyond the threshold"] if finding.may_regress else []
+        )
+        return (*open_, *([views.clause(finding)] if apart else []), *texts)
 
     def row(finding: Finding) -> dict[str, Cell]:
         arrow = " ↑" if not same_better and finding.better == "higher" else ""
@@ -444,8 +457,8 @@ def explanation_lines(report: Report, most: int | None, width: int, style: str) 
         lines += ["", *one(found, names, words.NAMED if most is not None else _ALL, width, style)]
     for each in report.unprofiled[:most]:
         lines += ["", *wrap(words.unprofiled(each, names), width, rest="  ")]
-    left = 0 if most is None else len(report.explanations[most:]) + len(report.unprofiled[most:])
-    lines += ["", *wrap(f"{more_are(left, 'profile')} in report.json and report.html.", width)] if left else []
+    more = 0 if most is None else len(report.explanations[most:]) + len(report.unprofiled[most:])
+    lines += ["", left(more, "profile")] if more else []
     return lines[1:]
 
 
@@ -458,8 +471,8 @@ def one(found: Explanation, names: Names, most: int, width: int, style: str) -> 
     for text in words.cautions(found):
         lines += wrap(f"{text}.", width, first="  ", rest="  ")
     lines += _functions(found, found.candidates[:most], width)
-    left = len(found.candidates[most:]) + found.left_out
-    lines += wrap(f"{more_are(left, 'function')} in report.json and report.html.", width, first="  ") if left else []
+    more = len(found.candidates[most:]) + found.left_out
+    lines += [f"  {left(more, 'function')}"] if more else []
     for shift in found.moved[:_MOVED]:
         lines += wrap(f"{words.moved(shift, found.unit)}.", width, first="  moved, not added: ", rest="    ")
     return lines

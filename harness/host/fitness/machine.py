@@ -48,7 +48,7 @@ def clock(tree: Tree) -> Check:
 def aslr(tree: Tree) -> Check:
     """Look whether each process gets other addresses: it should."""
     name = "aslr"
-    why = "Leave it on: each execution then samples another layout, and one lucky layout decides nothing."
+    why = "Leave it on: each start then samples another layout, and one lucky layout decides nothing."
     setting = tree.number("proc/sys/kernel/randomize_va_space")
     if setting is None:
         return unreadable(name, why)

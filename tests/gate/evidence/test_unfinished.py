@@ -62,7 +62,7 @@ def test_the_round_that_the_budget_ended_does_not_count(tmp_path: Path) -> None:
     assert report["findings"][0]["head"]["counts"]["build"] == 5
     assert report["findings"][0]["head"]["value"] < 1.01
     assert report["failures"] == []
-    assert "5 of 6 rounds" in out
+    assert "5 of 6 builds" in out
 
 
 def test_a_failure_in_that_round_counts(tmp_path: Path) -> None:

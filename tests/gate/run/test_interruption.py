@@ -37,7 +37,7 @@ def test_an_early_interruption_of_a_resumed_run_says_what_is_kept(kept: Path, mo
     below.mkdir()
     for directory, shown in ((kept.parents[1], DEFAULT), (below, ".." / DEFAULT)):
         monkeypatch.chdir(directory)
-        found = f"2 executions are kept in {shown}/measurements.jsonl; to continue, add --resume to the same command"
+        found = f"2 starts are kept in {shown}/measurements.jsonl; to continue, add --resume to the same command"
         assert interrupted(None, resume=True) == f"SIGINT: {found}"
         # a new run has measured nothing yet, whatever is there of another
         assert interrupted(None, resume=False) == "SIGINT: nothing was measured"
@@ -63,12 +63,12 @@ def test_a_disk_that_is_full_is_an_error_that_says_what_is_kept(kept: Path) -> N
     with pytest.raises(EndedError) as ended, orderly(folder):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert ended.value.exit_code == 4
-    assert str(ended.value).startswith(f"No space left on device: 2 executions are kept in {kept}/measurements.jsonl; ")
+    assert str(ended.value).startswith(f"No space left on device: 2 starts are kept in {kept}/measurements.jsonl; ")
 
 
 def test_what_an_earlier_run_left_is_none_of_a_run_that_waits(kept: Path) -> None:
     assert interrupted(kept, resume=False) == "SIGINT: nothing was measured"
-    assert interrupted(kept, resume=True).startswith("SIGINT: 2 executions are kept")
+    assert interrupted(kept, resume=True).startswith("SIGINT: 2 starts are kept")
 
 
 def test_without_a_folder_nothing_is_kept() -> None:

@@ -83,7 +83,8 @@ EXPECTED = [
     (
         inconclusive(1.041, 0.022, more_builds=4, reason=examples.wide(beyond=True)),
         (
-            "4.1% slower (1.9% to 6.3%), threshold 3%: too noisy, the slowdown may be smaller; "
+            "4.1% slower (1.9% to 6.3%), threshold 3%: too noisy, may be a regression; "
+            "the slowdown may be smaller; "
             "about 4 more builds would decide it"
         ),
     ),
@@ -109,7 +110,7 @@ EXPECTED = [
         inconclusive(1.012, 0.2, reason=examples.wide("both", hopeless=True)),
         (
             "1.2% slower (18.8% faster to 21.2% slower), threshold 3%: too noisy, the change may exceed it in both "
-            "directions; more builds would not help"
+            "directions; more builds alone would not help"
         ),
     ),
     (
@@ -128,7 +129,8 @@ EXPECTED = [
     (
         inconclusive(1.051, 0.018, reason=UNCORRECTED, more_builds=2),
         (
-            "5.1% slower (3.3% to 6.9%), threshold 3%: too noisy, beyond it, but not after correction for 12 "
+            "5.1% slower (3.3% to 6.9%), threshold 3%: too noisy, may be a regression; "
+            "beyond it, but not after correction for 12 "
             "comparisons; about 2 more builds would decide it"
         ),
     ),
@@ -149,14 +151,15 @@ EXPECTED = [
     (
         inconclusive(1.4, 1.9, reason=examples.wide("both", beyond=True)),
         (
-            "40.0% slower (100% faster to 230% slower), threshold 3%: too noisy, the change may exceed it in both "
-            "directions"
+            "40.0% slower (100% faster to 230% slower), threshold 3%: too noisy, may be a regression; "
+            "the change may exceed it in both directions"
         ),
     ),
     (
         examples.unbounded(),
         (
-            "20.0% slower (unbounded), threshold 3%: too noisy, base's mean is too close to 0 for its spread, "
+            "20.0% slower (unbounded), threshold 3%: too noisy, may be a regression; "
+            "base's mean is too close to 0 for its spread, "
             "so the interval of the ratio has no bounds"
         ),
     ),

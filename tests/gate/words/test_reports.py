@@ -60,11 +60,11 @@ def test_a_commit(side: Commit | None, expected: str) -> None:
 
 def test_a_budget_that_cuts_the_plan_is_said() -> None:
     assert reports.measured(examples.only_inconclusive()).startswith(
-        "3 of 3 rounds (12 in the plan, only 3 fit the budget), 3 builds"
+        "3 of 12 builds x 5 starts x 10 values of each, only 3 fit the budget, "
     )
     plan = {"plan": {"builds": {"min": 4, "max": 12}}}
     looks = examples.run_facts(rounds=Round(done=4, planned=4), settings=plan)
-    assert "12 in the plan" in reports.measured(examples.report("pass", [], run=looks))
+    assert "4 of 12 rounds, only 4 fit the budget" in reports.measured(examples.report("pass", [], run=looks))
     # nobody planned how many rounds the budget is to hold
     facts = LookFacts(rounds=[4, 6, 8, 12, 18, 28, 31], used=1)
     fills = {"plan": {"builds": {"min": 4, "max": None}}}
@@ -202,7 +202,7 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
         ),
         (
             examples.report("inconclusive", [examples.finding("x", "inconclusive", not_worse=True)]),
-            "Nothing to do: what is undecided is not worse",
+            "Nothing to do: no result is worse",
         ),
     ],
 )
@@ -230,8 +230,8 @@ def test_a_check_of_hours_is_no_advice() -> None:
     said = reports.next_step(report)
     builds = 90 + min(report.findings[0].base.counts.build, report.findings[0].head.counts.build)
     assert said == (
-        "Use a quieter host (`perfgate doctor` examines it): more builds would not help within "
-        f"reason ({builds} of each, about {format_duration(60 + 100 * builds)})"
+        f"Use a quieter host (`perfgate doctor` examines it): {builds} builds of each would decide it, and take "
+        f"about {format_duration(60 + 100 * builds)}"
     )
 
 
@@ -317,7 +317,7 @@ def test_another_command_of_head_stands_in_the_headline_of_every_format() -> Non
     made = "base and head are not built alike: head changes build.command from `make` to `make O=3`"
     assert verdict_line.text(report).endswith(f"; {ran}; {made}")
     plain = " ".join(terminal.render(report).split())
-    assert plain.index(ran) < plain.index("1 result:")
+    assert plain.index(ran) < plain.index("lower is better")
     assert ran.replace("`", "&#96;") in markdown.render(report).splitlines()[0]
     page = html.render(report)
     assert ran in page[page.index("<h1>") : page.index("</h1>")]

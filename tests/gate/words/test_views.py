@@ -126,7 +126,7 @@ def test_every_format_says_why_a_view_decided_and_what_the_others_show(form: str
 
 def test_there_is_one_row_a_benchmark() -> None:
     report = examples.views()
-    assert "7 results: 2 regressions, 1 too noisy, 1 same, 3 ok" in terminal.render(report)
+    assert "7 results: 2 regressions, 1 too noisy, 1 same, 3 ok" in comment.render(report)
     assert junit.render(report).count("<testcase ") == 7
     assert html.render(report).count('<tr role="row" class=') == 7
 

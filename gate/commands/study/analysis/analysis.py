@@ -308,8 +308,8 @@ def _warnings(observed: Observed, linear: LinearModel | None, unsampled: tuple[i
         )
     if observed.analysis_unit == "iteration" and observed.values["execution"].nunique() < len(observed.values):
         found.append(
-            "iterations are the units, as requested: values of one execution are alike, so intervals and p are too "
-            "narrow and too small; the default unit is the execution"
+            "iterations are the units, as requested: values of one start are alike, so intervals and p are too "
+            "narrow and too small; the default unit is `execution`, the mean of a start"
         )
     for i, factor in enumerate(observed.factors):
         # an effect that cannot be separated from what one build or session was like

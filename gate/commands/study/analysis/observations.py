@@ -232,7 +232,7 @@ def _column(name: str, executions: Sequence[Execution], wanted: Wanted) -> _Colu
     if None in own:
         e = executions[own.index(None)]
         raise UserError(
-            f"{e.benchmark}: {e.side}, build {e.build}, execution {e.execution} has no setting of the factor {name}, "
+            f"{e.benchmark}: {e.side}, build {e.build}, start {e.execution} has no setting of the factor {name}, "
             "others do: give each line one, or leave lines out with --benchmark"
         )
     # 1 beside "big": all are text, so that 1 and "1" are one setting

@@ -54,7 +54,7 @@ def responses(
     unknown = [glob for glob in metrics if not any(fnmatchcase(name, glob) for name in known)]
     if measured and unknown:
         have = ", ".join(sorted(known))
-        raise UserError(f"response {unknown[0]}: no execution has values of it; measured were {have}")
+        raise UserError(f"response {unknown[0]}: no start has values of it; measured were {have}")
     chosen = [case for case in measured if any(fnmatchcase(case.metric, glob) for glob in metrics)]
     if not metrics:
         chosen = [case for case in measured if default(case.benchmark, case.metric)] or list(measured)

@@ -17,6 +17,7 @@ from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis
 from gate.units import agree, format_confidence, plural
 from gate.words.effects import alias_sets, named_short
+from gate.words.reports import level_name
 from gate.writing.plain import clip
 
 _WIDTH = 720
@@ -203,7 +204,7 @@ def _caption(
     words.append(f"Below 0 a quantile becomes smaller{percent}; {response.better} is better.")
     words.append(
         f"The band is pointwise, {format_confidence(confidence)}, with values dependent within "
-        f"{'an' if effects.cluster == 'execution' else 'a'} {effects.cluster} ({effects.clusters:,} of them)."
+        f"a {level_name(effects.cluster)} ({effects.clusters:,} of them)."
     )
     if any(p.iid for p in points):
         words.append("Dashed lines are the interval that treats all values as independent: it is too narrow.")

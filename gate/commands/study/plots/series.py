@@ -25,6 +25,7 @@ from gate.plots.axes import grid
 from gate.plots.picture import SETTINGS, Picture, Sheet
 from gate.plots.scales import Axis, Tick, minus, ticks
 from gate.units import agree, plural
+from gate.words.reports import level_name
 from gate.writing.plain import clip
 
 _WIDTH, _PLOT = 720, 214
@@ -50,7 +51,7 @@ def _frame(response: Response, of: Scale, values: Array, listed: Sequence[Entry]
 
 def _unit(response: Response) -> str:
     unit = response.analysis_unit
-    return "a value" if unit == "iteration" else f"the mean of {'an' if unit == 'execution' else 'a'} {unit}"
+    return "a value" if unit == "iteration" else f"the mean of a {level_name(unit)}"
 
 
 def _beyond(y: Vertical) -> list[str]:

@@ -72,7 +72,7 @@ def measured(response: Response) -> str:
     values = sum(t.values for t in response.treatments)
     text = (
         f"{factors}: {plural(len(response.treatments), 'treatment')}, "
-        f"{each} {'execution' if each == '1' else 'executions'} each, {plural(values, 'value')} in all. "
+        f"{each} {'start' if each == '1' else 'starts'} each, {plural(values, 'value')} in all. "
         f"{UNITS[response.analysis_unit].capitalize()} are the units of the linear model"
     )
     kind = " of logarithms, so that means are geometric and effects are in percent" if response.scale == "log" else ""

@@ -90,7 +90,7 @@ def test_a_machine_with_too_few_rounds_is_named_and_nothing_passes_for_it(tmp_pa
     code, shown, _ = run("decide", *measured)
     assert code == 3
     few = "session 2 (ci-arm-1): 2 complete rounds, but each machine needs 3"
-    assert " ".join(shown.split()).partition(" time, ")[0].endswith("; 2 more; failing")
+    assert " ".join(shown.split()).partition(" time, ")[0].endswith("; 2 more undecided; failing")
     assert few in " ".join(shown.split())
 
 

@@ -49,7 +49,7 @@ def test_the_text_says_what_matters_and_shows_the_effects(additive: str) -> None
     code, out, err = analyse(additive, "--settings", "load=idle,busy")
     assert (code, err) == (0, "")
     lines, out = out.splitlines(), " ".join(out.split())
-    assert "load (idle, busy) x clients (1, 8) x sched (bfs, cfs): 8 treatments, 4 executions each" in out
+    assert "load (idle, busy) x clients (1, 8) x sched (bfs, cfs): 8 treatments, 4 starts each" in out
     assert "Executions are the units of the linear model" in out
     for part in ("What it shows", "Effects on the mean", "Effects on p70 in s", "Block plots", "residuals"):
         assert part in out
@@ -223,7 +223,7 @@ def test_nothing_measured_is_exit_4(tmp_path: Path) -> None:
         (["--settings", "load=full"], "--settings load=full: full was not measured; there are busy, idle"),
         (["--settings", "vm=on"], "there is no factor vm; there are clients, load, sched"),
         (["--benchmark", "other*"], "--benchmark other*: matches none of bench"),
-        (["--response", "memory"], "response memory: no execution has values of it; measured were time"),
+        (["--response", "memory"], "response memory: no start has values of it; measured were time"),
         (["--sample", "vm=on"], "--sample vm=on: there is no factor vm; there are load, clients, sched"),
         (["--sample", "load=busy"], "--sample load=busy: 4 treatments have these settings: name clients, sched too"),
         (["--histogram", "load=full"], "--histogram load=full: load was measured at busy, idle"),

@@ -66,7 +66,7 @@ def run(*argv: str) -> tuple[int, str, str]:
 
 
 PLAN = """\
-study of head main COMMIT: 1 benchmark x 6 treatments x 3 replicates = 18 executions of 4 values, \
+study of head main COMMIT: 1 benchmark x 6 treatments x 3 replicates = 18 starts of 4 values, \
 at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
 head is the last commit on main
 rules: head
@@ -93,7 +93,7 @@ factors
   clients=8, load=busy, opt=O2
 
 3 rounds of builds, each of opt=O0; opt=O2: 6 builds in all
-3 replicates, in each every treatment once in random order: 18 executions in all
+3 replicates, in each every treatment once in random order: 18 starts in all
 expected time: at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
 """
 
@@ -327,7 +327,7 @@ def test_what_only_a_check_goes_by_is_refused(project: Project, part: tuple[str,
 
 
 def test_what_a_study_takes_from_the_plan_is_accepted(project: Project) -> None:
-    assert "18 executions of 2 values" in run("study", "plan", "--set", "plan.iterations=2")[1]
+    assert "18 starts of 2 values" in run("study", "plan", "--set", "plan.iterations=2")[1]
 
 
 def test_every_part_of_it_has_an_example() -> None:

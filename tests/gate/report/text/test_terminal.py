@@ -49,7 +49,7 @@ def test_colour_changes_no_column() -> None:
 def test_many_unchanged_findings_are_counted_unless_all_are_wanted() -> None:
     report = examples.many()
     short, full = terminal.render(report), terminal.render(report, every=True)
-    assert "270 same are in report.json" in short
+    assert "270 same. Without a row: 270 same." in " ".join(short.split())
     assert "case-001" not in short and "names begin with suite/" in short
     assert all(f.benchmark.removeprefix("suite/") in full for f in report.findings)
     assert all(f.benchmark.removeprefix("suite/") in short for f in report.findings if f.verdict != "unchanged")
@@ -57,7 +57,7 @@ def test_many_unchanged_findings_are_counted_unless_all_are_wanted() -> None:
 
 def test_a_report_of_unchanged_findings_only_is_a_count() -> None:
     report = examples.report("pass", [examples.finding(f"case-{i}") for i in range(1000)])
-    assert "1,000 same are in report.json" in terminal.render(report)
+    assert "1,000 results: 1,000 same. Without" in terminal.render(report)
 
 
 def test_equal_notes_share_a_number() -> None:
@@ -71,7 +71,7 @@ def test_notes_end_before_they_drown_the_table(verdict: Verdict) -> None:
     found = [examples.finding(f"case-{i}", verdict, reason=examples.told(f"reason {i}")) for i in range(60)]
     out = terminal.render(examples.report("regression", found))
     # fifty are listed: three are told of in sentences, forty have notes
-    assert "7 more notes are in report.json and report.html." in out
+    assert "7 more notes are left out." in out
     assert "more notes" not in terminal.render(examples.report("regression", found), every=True)
 
 
@@ -117,18 +117,17 @@ def test_500_findings_are_listed_within_bounds(verdict: Verdict) -> None:
     report = examples.report("regression", found, warnings=warnings, policy=policy)
     out = terminal.render(report)
     assert len(out.splitlines()) < 220
-    assert "495 more are in report.json" in out  # warnings
-    left = {"regression": "450 more regressions", "inconclusive": "450 more undecided", "unchanged": "500 same"}
-    assert f"{left[verdict]} are in report.json" in out
+    assert "\nmore      report.html, with 495 more warnings\n" in out
+    left = {"regression": "450 regressions", "inconclusive": "450 undecided", "unchanged": "500 same"}
+    assert f"Without a row: {left[verdict]}." in " ".join(out.split())
     full = terminal.render(report, width=140, every=True)
     assert all(f"{name.removeprefix('suite/')}-{i}" in full for i in range(500))
 
 
-def test_a_few_unchanged_stand_beside_many_others() -> None:
+def test_what_has_no_row_beside_many_others_is_counted() -> None:
     found = [examples.regressed(f"slow-{i}") for i in range(60)] + [examples.finding(f"same-{i}") for i in range(20)]
     out = terminal.render(examples.report("regression", found))
-    assert "10 more regressions are in report.json" in out
-    assert all(f"same-{i}" in out for i in range(20))
+    assert "80 results: 60 regressions, 20 same. Without a row: 10 regressions, 20 same." in " ".join(out.split())
 
 
 def test_one_more_footnote_keeps_the_table() -> None:
@@ -170,17 +169,17 @@ def test_blanks_within_a_name_stay() -> None:
 def test_what_to_do_stands_right_after_the_table() -> None:
     head, found, rest = terminal.render(examples.only_inconclusive()).partition("\n\nnext      ")
     assert found
-    assert head.splitlines()[-1].startswith("├─●─┤ interval and change")
+    assert head.splitlines()[-2].startswith("├─●─┤ interval and change")
+    assert head.splitlines()[-1].startswith("¹ may be a regression: ")
     assert rest.startswith("Run again with `--set plan.builds=7 --set plan.budget=10m`, which would probably decide")
-    assert rest.partition("\n\n")[2].startswith("results ")
+    assert rest.partition("\n\n")[2].startswith("compared ")
     assert "\nnext " not in terminal.render(examples.passing())
 
 
 def test_the_overall_change_says_how_sure_it_is_and_on_what_it_rests() -> None:
-    assert (
-        "overall, time: +0.40% (-0.20% to +1.0%, 95% interval over 5 builds of each), geometric mean"
-        in terminal.render(examples.regression(), width=140)
-    )
+    short, whole = (terminal.render(examples.regression(), width=140, every=every) for every in (False, True))
+    assert "\noverall   +0.40% (-0.20% to +1.0%), geometric mean of 7 results\n" in short
+    assert "overall, time: +0.40% (-0.20% to +1.0%, 95% interval over 5 builds of each), geometric mean" in whole
 
 
 def test_an_interval_that_does_not_exist_is_never_a_number() -> None:
@@ -237,7 +236,7 @@ def test_of_many_findings_the_machines_of_those_are_shown_that_need_a_look() -> 
     start = lines.index("each machine by itself")
     assert lines[start + 2].split()[0] == "differs"
     assert sum("session 1 (ci-arm-1)" in line for line in lines[start:]) == 5
-    assert "  4 more results are in report.json and report.html." in lines
+    assert "  and 4 more results" in lines
     whole = terminal.render(report, every=True)
     assert whole.count("session 1 (ci-arm-1)") == 9
     assert "more results are" not in whole

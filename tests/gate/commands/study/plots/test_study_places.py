@@ -89,7 +89,7 @@ def test_quantiles_without_enough_values_are_hollow_and_said() -> None:
     assert whole is not None
     assert marks(whole, "wheel-s0") == 0
     assert "Hollow" not in whole.caption
-    assert "pointwise, 90%, with values dependent within an execution (480 of them)" in whole.caption
+    assert "pointwise, 90%, with values dependent within a start (480 of them)" in whole.caption
 
 
 def test_the_interval_of_the_paper_is_thin_and_only_where_asked_for() -> None:
