@@ -149,8 +149,12 @@ class Share(float):
         return f"{float(self) * 100:.12g}%"
 
 
+_YEAR = 366 * 86400.0
+"""Seconds; clocks and timers of the system take no span without end."""
+
+
 class Duration(float):
-    """A time span in seconds, written "15m", "1h", "90s" or a number of seconds; above 0."""
+    """A time span in seconds, written "15m", "1h", "90s" or a number of seconds; above 0, and a year at most."""
 
     @classmethod
     def parse(cls, raw: object) -> Self:
@@ -175,6 +179,8 @@ class Duration(float):
             raise ValueError(f'expected a time span such as "15m", got {raw!r}')
         if not (math.isfinite(value) and value > 0):
             raise ValueError(f'a time span is above 0, got {raw!r}: write "15m" or "90s"')
+        if value > _YEAR:
+            raise ValueError(f"{raw!r} is longer than a year")
         return cls(value)
 
     def __str__(self) -> str:

@@ -18,7 +18,8 @@ _READY = ("tcp:", "http://", "log:", "command:")
 
 def check_benchmark(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
     """Find what makes a benchmark one that cannot be meant."""
-    yield from _check_command(benchmark.command, (*path, "command"))
+    for key in ("command", "against"):
+        yield from _check_command(getattr(benchmark, key), (*path, key))
     if not benchmark.name.strip():
         yield Fault((*path, "name"), "is blank; write a name that is unique in the file")
     if any(ord(char) < 32 or ord(char) == 127 for char in benchmark.name):
@@ -41,10 +42,10 @@ def check_benchmark(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
     yield from _check_companions(benchmark, path)
 
 
-def _check_command(command: str | list[str], path: Path) -> Iterator[Fault]:
-    if "\0" in "".join(command):
-        yield Fault(path, "holds a NUL character, which no command can hold")
-    elif not command or not "".join(command).strip():
+def _check_command(command: str | list[str] | None, path: Path) -> Iterator[Fault]:
+    if command is None:
+        return
+    if not command or not "".join(command).strip():
         # what `perfgate init` writes where it finds nothing to measure
         yield Fault(path, f'is empty; write e.g. {path[-1]} = "./program"')
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from gate.config.source import ConfigError, Fault, Path, Source, dotted, from_ta
 from gate.config.types import Accept, Benchmark, Config, Override
 from gate.config.wrong import advice_on_option
 from gate.model import SIDES, Side
+from gate.model.case import MEAN, TYPICAL
 from gate.model.names import BUILD_TIME, SIZE
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, MatchesNothing, Renamed, RulesChanged
@@ -239,6 +241,10 @@ def _unmatched(config: Config) -> Iterator[tuple[Path, str, list[str]]]:
         *((("benchmark", i, "metrics"), b.name, m) for i, b in enumerate(config.benchmark) for m in b.metrics or ()),
         *(((*path, "metric"), each.benchmark, each.metric) for path, each in rules),
     ]
+    for path, each in rules:
+        known = [MEAN, TYPICAL, "p50", "p95", "p99"]
+        if not re.fullmatch(r"p[\d.]+", each.statistic) and not any(matches(each.statistic, name) for name in known):
+            yield (*path, "statistic"), each.statistic, known
     for path, benchmark, glob in metrics:
         known = metrics_known(config, benchmark)
         if known and not any(matches(glob, name) for name in known):

@@ -232,11 +232,11 @@ class Override(Table, frozen=True, kw_only=True):
     detectable: Annotated[Detectable | None, Meta(description="Replaces gate.detectable.")] = None
     better: Annotated[
         Better | None,
-        Meta(description="Which direction is better, where the metric has no own."),
+        Meta(description="Which direction is better, where the metric has none of its own."),
     ] = None
     exact: Annotated[
         bool | None,
-        Meta(description="Whether it is a count or a size without noise, where the metric has no own."),
+        Meta(description="Whether it is a count or a size without noise, where the metric has none of its own."),
     ] = None
     missing: Annotated[
         Literal["fail", "pass"] | None,
@@ -437,7 +437,7 @@ class MetricRules(Table, frozen=True, kw_only=True):
     unit: Annotated[str | None, Meta(description='Unit of plain numbers: "s", "ms", "B", "count", ...')] = None
     better: Annotated[
         Better | None,
-        Meta(description="Which direction is better. Default: as an override, the tool, its name or its unit tells."),
+        Meta(description="Which direction is better. Default: what an override, the tool, its name or its unit says."),
     ] = None
     statistics: Annotated[
         Annotated[list[Statistic], Meta(min_length=1)] | None,
@@ -504,7 +504,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
     traits: Traits | None = None
     """Traits of an instrument that is not in KNOWN; only perfgate writes them, into the run line."""
     warmup: Annotated[
-        Annotated[int, Meta(ge=0)] | Literal["auto"],
+        Annotated[int, Meta(ge=0, le=10_000_000)] | Literal["auto"],
         Meta(
             description='Values dropped at the beginning of each start. "auto": until they are steady (docs/method.md).'
         ),

@@ -77,7 +77,9 @@ def _own_words(members: list[_Member], raw: Any) -> str | None:
     kinds = [member.kind for member in members]
     choices = [choice for kind in kinds if typing.get_origin(kind) is typing.Literal for choice in kind.__args__]
     if choices and int in kinds:
-        return f"{shown(raw)} is neither a whole number from 0 on nor {shown(choices[0])}"
+        meta = members[kinds.index(int)].meta or msgspec.Meta()
+        until = "on" if meta.le is None else f"to {meta.le:,}"
+        return f"{shown(raw)} is neither a whole number from {meta.ge or 0} {until} nor {shown(choices[0])}"
     if choices:
         return f"{shown(raw)} is not one of {', '.join(shown(choice) for choice in choices)}"
     found = next((member for member in members if member.holds(raw)), None)

@@ -19,6 +19,8 @@ from gate.writing.plain import clip, visible
 
 _OF_CI = re.compile(r"(GITHUB|ACTIONS|RUNNER|INPUT)_")
 """Names that only the job has: nobody repeats a command with them set."""
+_TREE = re.compile(r"/[^\s:'\"]*/perfgate-[0-9a-f]{8}/((base|head)/)?tree/")
+"""What a path begins with in a run's own tree, which is gone when somebody reads of it."""
 _NAME = 100
 _SETTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -191,4 +193,4 @@ def output_title(failure: Failure) -> str:
 
 def error(failure: Failure) -> str:
     """Return the first error that it wrote, as of a compiler, else its last line; "" where it wrote nothing."""
-    return "" if is_difference(failure) else clip(error_line(failure.stderr), 200)
+    return "" if is_difference(failure) else clip(_TREE.sub("", error_line(failure.stderr)), 200)

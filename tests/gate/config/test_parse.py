@@ -147,6 +147,10 @@ def test_an_empty_file_is_all_defaults() -> None:
             '[[benchmark]]\nname = "a"\ncommand = "x"\n[benchmark.metric.time]\nexact = true',
             "perfgate.toml:4: benchmark[0].metric: spawn measures nothing exact; exact is for counts and sizes of the other instruments",
         ),
+        ("[build]\nsetup = []", "perfgate.toml:2: build.setup: is empty; leave the key out, or write a command"),
+        ('[build]\nrelink = " "', "perfgate.toml:2: build.relink: is empty; leave the key out, or write a command"),
+        ('[build]\nwrite = ["a\\u0000"]', "perfgate.toml:2: build.write[0]: holds a NUL character"),
+        ('[[override]]\nbenchmark = "a"\nmetric = "b"', 'perfgate.toml:1: override[0]: changes nothing; add e.g. threshold = "5%"'),
         ('[build]\nshare = ["../x"]', 'perfgate.toml:2: build.share: "../x" is not a path inside the project'),
         (
             '[gate]\nthreshold = 0\ninconclusive = "fail"',
@@ -155,8 +159,8 @@ def test_an_empty_file_is_all_defaults() -> None:
         *[
             (f'[[benchmark]]\nname = "a"\ncommand = "x {{port}}"\n{line}', f"perfgate.toml:4: benchmark[0].{message}")
             for line, message in [
-                ('warmup = "no"', 'warmup: "no" is neither a whole number from 0 on nor "auto"'),
-                ("warmup = -1", 'warmup: -1 is neither a whole number from 0 on nor "auto"'),
+                ('warmup = "no"', 'warmup: "no" is neither a whole number from 0 to 10,000,000 nor "auto"'),
+                ("warmup = -1", 'warmup: -1 is neither a whole number from 0 to 10,000,000 nor "auto"'),
                 ('cpus = "one"', 'cpus: "one" is not a list of processors: write 0, 2-3 or 0,2'),
                 ('cpus = "0-100000"', 'cpus: "0-100000" is not a list of processors: write 0, 2-3 or 0,2'),
                 ("priority = 30", "priority: expected a whole number of 19 or less, got 30; write e.g. priority = 0"),
@@ -168,8 +172,12 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('format = "hlog"', "format: is for the values instrument, not for spawn"),
                 ('format = "hlog"\ninstrument = "values"\ncolumn = "ms"', "format: cannot be used with column, which reads a CSV file"),
                 ('format = "go"\ninstrument = "values"', 'format: "go" is not one of benchmark_js, catch2, divan, hlog, libtest, nanobench, values, vitest'),
+                ("warmup = 99999999999999999999", 'warmup: 99999999999999999999 is neither a whole number from 0 to 10,000,000 nor "auto"'),
+                ('timeout = "9000h"', "timeout: '9000h' is longer than a year"),
+                ('against = ""', 'against: is empty; write e.g. against = "./program"'),
+                ('same_output = "a\\u0000"', "same_output: holds a NUL character"),
                 ('load = {command = " "}', 'load.command: is empty; write e.g. command = "./program"'),
-                ('service = {command = ["a\\u0000"], ready = "log:x"}', "service.command: holds a NUL character, which no command can hold"),
+                ('service = {command = ["a\\u0000"], ready = "log:x"}', "service.command[0]: holds a NUL character"),
                 ('service = {command = "s", ready = "udp:1"}', 'service.ready: "udp:1" begins with none of tcp:, http://, log:, command:'),
                 ('service = {command = "s", ready = "log:"}', 'service.ready: "log:" has nothing after the colon'),
                 ('service = {command = "s", ready = "tcp:abc"}', 'service.ready: "tcp:abc": write tcp:{port}, tcp:8080 or tcp:HOST:8080'),

@@ -139,6 +139,8 @@ def test_a_wrong_set_option_is_named(option: str, message: str) -> None:
         ('[[override]]\nbenchmark = "*"\nmetric = "t*"', None, []),
         ('[[override]]\nbenchmark = "gone"\nmetric = "own"', "own", ["time", "active", "user", "system", "memory"]),
         ('[[accept]]\nup_to = "9%"\nuntil = 2030-01-01\nreason = "x"\nbenchmark = "b"', "b", ["a", "gone"]),
+        ('[[override]]\nbenchmark = "a"\nstatistic = "meen"', "meen", ["mean", "typical", "p50"]),
+        ('[[override]]\nbenchmark = "a"\nstatistic = "p99.9"', None, []),
         # what is built, and what a suite holds, nobody knows yet
         ('[plan]\nmetrics = ["size", "time"]\n[[override]]\nbenchmark = "build/app"', None, []),
         (BENCH.format("go", "go test") + 'instrument = "go"\n[[override]]\nbenchmark = "*x"\nmetric = "y"', None, []),
@@ -146,7 +148,8 @@ def test_a_wrong_set_option_is_named(option: str, message: str) -> None:
     ],
 )  # fmt: skip
 def test_a_rule_about_nothing_is_told(rule: str, glob: str | None, known: list[str]) -> None:
-    given = source(BENCH.format("a", "x") + "[benchmark.metric.own]\n" + BENCH.format("gone", "g") + rule)
+    text = BENCH.format("a", "x") + "[benchmark.metric.own]\n" + BENCH.format("gone", "g")
+    given = source(f"{text}{rule}\n{'' if 'accept' in rule else 'warn = 0.09'}")
     told = [each for each in resolve(given, given, rules="head").warnings if isinstance(each, MatchesNothing)]
     assert [each.glob for each in told] == ([glob] if glob else [])
     assert all(list(each.known[: len(known)]) == known and each.place.startswith("perfgate.toml:") for each in told)

@@ -122,7 +122,7 @@ TWO = '[study.factor]\na = [1, 2]\nb = ["x", "y"]\n'
         ("[study.factor.a]\nx = {value = [1]}\ny = {}", 'perfgate.toml:2: study.factor.a.x.value: expected a string or a number, got [1]; write e.g. value = "..."'),
         ('[study.factor.a]\nx = {value = "{seed}"}\ny = {}', 'perfgate.toml:2: study.factor.a.x.value: "{seed}" holds {seed}, which is replaced in commands, prefix and args only'),
         ('[study.factor.a]\nx = {prefix = [""]}\ny = {}', "perfgate.toml:2: study.factor.a.x.prefix: begins with an empty word: name the program to start"),
-        ('[study.factor.a]\nx = {args = ["\\u0000"]}\ny = {}', "perfgate.toml:2: study.factor.a.x.args: holds a NUL character, which no command can hold"),
+        ('[study.factor.a]\nx = {args = ["\\u0000"]}\ny = {}', "perfgate.toml:2: study.factor.a.x.args[0]: holds a NUL character"),
         ('[study.factor.a]\nx = {env = {"A=B" = "1"}}\ny = {}', 'perfgate.toml:2: study.factor.a.x.env."A=B": is not a name of an environment variable: it is empty, or holds = or NUL'),
         ('[study.factor.a]\nx = {build_env = {"" = "1"}}\ny = {}', "perfgate.toml:2: study.factor.a.x.build_env.\"\": is not a name of an environment variable: it is empty, or holds = or NUL"),
         ('[study.factor.a]\nx = {cpus = "3-1"}\ny = {}', 'perfgate.toml:2: study.factor.a.x.cpus: "3-1": 3-1 ends before it starts'),

@@ -16,6 +16,10 @@ from tests.gate.report.examples import run_facts
         ("", "gz (tool=gzipp) failed on head: exit 127"),
         ("\n", "gz (tool=gzipp) failed on head: exit 127"),
         ("cc x.c\nx.c:1:2: error: no\nmake: *** Error 1\n", "gz (tool=gzipp) failed on head: x.c:1:2: error: no"),
+        (
+            "[ERROR] /tmp/perfgate-0268845c/tree/src/A.java:[1,29] no\n",
+            "gz (tool=gzipp) failed on head: [ERROR] src/A.java:[1,29] no",
+        ),
         ("first\nsh: gzipp: not found\n\n", "gz (tool=gzipp) failed on head: sh: gzipp: not found"),
     ],
 )
