@@ -164,8 +164,13 @@ def resolution(finding: Finding) -> str:
         return f" (within {threshold(finding)})"
     if isinstance(finding.reason, reasons.BeyondLimit):
         return f" (limit {visible(as_configured(finding.reason.limit, finding.unit))})"
-    rests = finding.verdict == "no-sign" or isinstance(finding.reason, reasons.TooNoisy)
-    return f", catches {detectable(finding)}" if rests and known(finding.detectable) else ""
+    return f", catches {detectable(finding)}" if is_caught(finding) else ""
+
+
+def is_caught(finding: Finding) -> bool:
+    """Return whether a row says which change for the worse would have shown."""
+    found = finding.verdict == "no-sign" or (finding.is_noise and not finding.not_worse)
+    return found and known(finding.detectable)
 
 
 def by_floor(finding: Finding) -> bool:

@@ -18,7 +18,6 @@ from gate.words import cost, numbers, views
 from gate.writing.amounts import format_percent, known
 from gate.writing.plain import clip, visible
 
-_SIZED = ("inconclusive", "unchanged", "no-sign")
 _WARNING = 300
 _BESIDE = 3
 _OF_RULES = (outcomes.GiveDirection, outcomes.DeclareZero, outcomes.DeclareExact, outcomes.LowerFloor)
@@ -75,26 +74,6 @@ def counts(report: Report) -> str:
     return "; ".join([f"{total}: {', '.join(words)}" if words else total, *([", ".join(rest)] if rest else [])])
 
 
-def could_have_shown(report: Report) -> str:
-    """Say which changes the findings of an undecided report could have shown at all; no full stop.
-
-    Nothing for a single finding, whose sentence says it.
-    """
-    found = [f for f in report.findings if f.verdict in _SIZED and f.ratio.method != "exact"]
-    found = [f for f in found if f.verdict == "inconclusive" or known(f.detectable)]
-    if report.verdict != "inconclusive" or len(found) < 2:
-        return ""
-    sized = sorted((f for f in found if known(f.detectable)), key=lambda f: f.detectable or 0.0)
-    if not sized:
-        return "This run catches no change of any size"
-    # of a rate what is lost of it, as its own sentence says
-    least, most = numbers.detectable(sized[0]), numbers.detectable(sized[-1])
-    if len(sized) == len(found) and least == most:
-        # the line of verdict has it
-        return "" if any(isinstance(f.reason, reasons.TooNoisy) for f in found) else f"This run catches {least}"
-    return f"This run catches {least} (quietest) to {most if len(sized) == len(found) else 'nothing'} (noisiest)"
-
-
 def basis(findings: Sequence[Finding]) -> str:
     """Say what intervals and verdicts of a table rest on, as far as its title does not; no full stop."""
     crept = any(map(is_crept, findings))
@@ -105,7 +84,7 @@ def basis(findings: Sequence[Finding]) -> str:
 
 def no_sign(found: Iterable[Finding]) -> str:
     """Say what "catches 4.1%" means, where a verdict says it; no full stop."""
-    said = any(each.verdict == "no-sign" or isinstance(each.reason, reasons.TooNoisy) for each in found)
+    said = any(map(numbers.is_caught, found))
     return "catches N%: a change for the worse of N% shows in 8 of 10 such runs" if said else ""
 
 

@@ -134,8 +134,7 @@ class _Text:
             lines += self.wrap(said, rest="  ") if finding is not first or because else []
             for other in views.others(finding):
                 lines += self.wrap(other, first="  ", rest="    ")
-        shown = reports.could_have_shown(self.report) if self.every else ""
-        return lines + (self.wrap(f"{shown}.") if shown else [])
+        return lines
 
     def explanations(self) -> list[str]:
         """Which functions add to the changes that were profiled."""

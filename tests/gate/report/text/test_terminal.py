@@ -169,7 +169,7 @@ def test_blanks_within_a_name_stay() -> None:
 def test_what_to_do_stands_right_after_the_table() -> None:
     head, found, rest = terminal.render(examples.only_inconclusive()).partition("\n\nnext      ")
     assert found
-    assert head.splitlines()[-2].startswith("├─●─┤ interval and change")
+    assert head.splitlines()[-2].startswith("Catches N%: ")
     assert head.splitlines()[-1].startswith("¹ may be a regression: ")
     assert rest.startswith("Run again with `--set plan.builds=7 --set plan.budget=10m`, which would probably decide")
     assert rest.partition("\n\n")[2].startswith("compared ")
