@@ -12,13 +12,15 @@ from gate.model import Commit, Counts, Finding, Identical, Recorded, Report, Tur
 from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.measured import RoundsShort, TwoPrograms
+from gate.model.warnings.measured import BudgetRounds, RoundsShort, TwoPrograms
 from gate.units import format_confidence, format_duration, format_number, format_value, plural
 from gate.words import cost, numbers, views
 from gate.writing.amounts import format_percent, known
 from gate.writing.plain import clip, visible
 
 _WARNING = 300
+_OF_COMPARED = (BudgetRounds, RoundsShort, TwoPrograms)
+"""Warnings that are said beside what was compared."""
 _BESIDE = 3
 _OF_RULES = (outcomes.GiveDirection, outcomes.DeclareZero, outcomes.DeclareExact, outcomes.LowerFloor)
 """Steps that change the rules, which in CI are base's."""
@@ -51,7 +53,7 @@ def warnings(report: Report) -> list[AnyWarning]:
     found = [each for each in report.warnings if each.in_headline]
     shown = found if len(found) <= _BESIDE + 1 else found[:_BESIDE]
     said = {id(each) for each in shown if len(each.sentence()) <= _WARNING}
-    return [w for w in report.warnings if id(w) not in said and not isinstance(w, (TwoPrograms, RoundsShort))]
+    return [w for w in report.warnings if id(w) not in said and not isinstance(w, _OF_COMPARED)]
 
 
 def counts(report: Report) -> str:

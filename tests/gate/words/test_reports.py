@@ -58,6 +58,22 @@ def test_a_commit(side: Commit | None, expected: str) -> None:
     assert reports.commit(side) == expected
 
 
+@pytest.mark.parametrize(
+    ("base", "head", "expected"),
+    [
+        (Commit(ref="HEAD", sha="1" * 40), Commit(ref="main", sha="1" * 40, dirty=True), "main 1111111111"),
+        (Commit(ref="main", sha="1" * 40), Commit(ref="HEAD", sha="1" * 40, dirty=True), "main 1111111111"),
+        (Commit(ref="main", sha="1" * 40), Commit(ref="topic", sha="2" * 40, dirty=True), None),
+        (Commit(ref="main", sha="1" * 40), Commit(ref="main", sha="1" * 40), None),
+        (None, Commit(ref="main", dirty=True), None),
+    ],
+)
+def test_a_commit_and_its_working_tree_are_named_once(base: Commit | None, head: Commit, expected: str | None) -> None:
+    apart = (reports.commit(base), reports.commit(head))
+    tree = "its working tree with uncommitted changes"
+    assert reports.sides(base, head) == (apart if expected is None else (expected, tree))
+
+
 def test_a_budget_that_cuts_the_plan_is_said() -> None:
     assert reports.measured(examples.only_inconclusive()).startswith(
         "3 of 12 builds x 5 starts x 10 values of each, only 3 fit the budget, "

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from gate.model import Finding, Verdict
+from gate.model import Finding, ReportVerdict, Verdict, reasons
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import DependsOnMachine, OnSession
 from gate.report.text import terminal
@@ -92,6 +92,30 @@ def test_the_first_lines_tell_the_story() -> None:
 )
 def test_a_report_that_asks_for_little_is_short(name: str, most: int) -> None:
     assert len(terminal.render(examples.ALL[name]()).splitlines()) <= most
+
+
+@pytest.mark.parametrize("verdict", ["regression", "inconclusive"])
+def test_of_many_noisy_results_changes_come_first_and_the_rest_is_counted_by_group(verdict: ReportVerdict) -> None:
+    def noise(number: int) -> Finding:
+        better = {"not_worse": True, "estimate": 0.5} if number % 2 else {"estimate": 1.0 + number / 1000}
+        why = reasons.TooNoisy(detectable=0.4, wanted=0.1, unit="s", better="lower", hopeless=True)
+        name = f"{'abcd'[number % 4]}/case-{number}"
+        return examples.finding(name, "inconclusive", half=0.6, detectable=0.4, reason=why, **better)
+
+    changes = [examples.improved("a/fast"), *([examples.regressed("b/slow")] if verdict == "regression" else [])]
+    large = examples.regression().overall
+    report = examples.report(verdict, [*map(noise, range(398)), *changes], overall=large)
+    lines = terminal.render(report, width=80).splitlines()
+    assert len(lines) - len(changes) <= 20
+    rows = [line for line in lines if line.startswith(("a/", "b/", "c/", "d/"))]
+    # what may be a regression before what is shown to be none, however large
+    worst = ["a/case-396", "c/case-394", "a/case-392"]
+    assert [row.split()[0] for row in rows] == [*(each.benchmark for each in changes[::-1]), *worst]
+    assert all(row.endswith("◆ too noisy, catches 40.0% ¹") for row in rows[-3:])
+    text = " ".join(" ".join(lines).split())
+    assert "398 too noisy (199 of them not worse)" in text
+    assert "Without a row: b/ 100 too noisy; d/ 99 too noisy; " in text and "; 1 more group." in text
+    assert "¹ may be a regression: its change as measured is beyond the threshold" in text
 
 
 def test_what_a_sentence_says_no_footnote_repeats() -> None:
