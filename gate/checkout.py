@@ -142,7 +142,7 @@ def text_of(file: Path) -> str:
         OSError: there is none, it is no regular file, or a link leads out of the checkout.
     """
     if not os.path.isfile(file):  # noqa: PTH113  # a path may hold what no path can
-        raise FileNotFoundError(errno.ENOENT, "no regular file", str(file))
+        raise OSError(errno.EISDIR if os.path.isdir(file) else errno.ENOENT, "no regular file", str(file))  # noqa: PTH112
     place = Path(os.path.realpath(file.parent), file.name)
     top = top_of(place.parent) or Path("/")
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gate.cli import values
 from gate.cli.listing import file_formats
-from gate.cli.options import named, option, repeated, switch
+from gate.cli.options import named, option, repeated, switch, words
 from gate.cli.values import Shard
 
 
@@ -29,6 +29,8 @@ class RulesOptions:
     benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
     given: Any = None
     """A config (gate.config.source.Source) that other options made, in place of a file."""
+    typed: tuple[str, ...] = words()
+    """The command line that has these options, from the command's name on; empty: none was typed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -18,16 +18,18 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 from gate import __version__
 from gate.cli.command import LAST, Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
-from gate.cli.options import BEHIND, add_options, options_of
+from gate.cli.options import BEHIND, WORDS, add_options, options_of
 from gate.codes import Exit, of_signal
 from gate.words.streams import ASCII_ONLY, colored, is_terminal, paint, prefix
-from gate.writing.phrases import listed
+from gate.writing.phrases import listed, most_alike
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _WIDEST = 100
 """Columns of a help."""
+_CHOICES = 12
+"""Of an option that are named."""
 _OWNERS = 4
 """Commands that are named as those with an option."""
 
@@ -78,7 +80,7 @@ class _Parser(argparse.ArgumentParser):
         known = [str(each) for each in action.choices]
         name = "/".join(action.option_strings) or str(action.metavar)
         raise argparse.ArgumentError(
-            None, f"{name}: {value!r:.80} is not one of {', '.join(known)}{_meant(value, known)}"
+            None, f"{name}: {value!r:.80} is not one of {most_alike(str(value), known, _CHOICES)}{_meant(value, known)}"
         )
 
     def error(self, message: str) -> NoReturn:
@@ -102,7 +104,9 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     try:
         named = _invocation(list(argv))
         parser = _parser(named)
-        options = options_of(named.command.options, _parsed(parser, named))
+        parsed = _parsed(parser, named)
+        setattr(parsed, WORDS, tuple(argv))
+        options = options_of(named.command.options, parsed)
         lacking = too_little_memory()
         if lacking is not None:
             err.write(f"{prefix(err)} {lacking}\n")
@@ -245,8 +249,8 @@ def _invocation(words: list[str]) -> _Invocation:
             known = _MEANT.get(words[0])
             meant = f" (did you mean {known}?)" if known else _meant(words[0], names)
             parser.error(f"{words[0]!r} is not a command{meant}")
-        parser.parse_args(words or ["--help"])
-        raise AssertionError(words)
+        parser.parse_known_args(words or ["--help"])
+        parser.error(f"{words[0]} is not an option")
     found = _Invocation(words[0], command_of(words[0]), words[1:])
     if found.words and found.words[0] in found.command.parts:
         part = found.words[0]
@@ -320,6 +324,8 @@ def _parsed(parser: _Parser, named: _Invocation) -> Any:
     if behind is not None:
         # a word that stands before it is no part of a command
         rest += getattr(parsed, behind.dest)
+        if end == len(named.words) - 1:
+            parser.error("no command stands behind --")
         setattr(parsed, behind.dest, named.words[end + 1 :])
     for word in rest:
         if word in named.command.parts:
@@ -341,6 +347,8 @@ def _refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str]) -> No
         name, given, value = word.partition("=")
         if name == "--":
             break
+        if given and any(name in each.option_strings and each.nargs == 0 for each in parser._actions):
+            parser.error(f"{name} takes no value")
         if name.startswith("--") and name not in known:
             following = words[index + 1] if index + 1 < len(words) else "-"
             value = value if given else "..." if following.startswith("-") else following

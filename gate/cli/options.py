@@ -27,6 +27,8 @@ _SHORT = {"--quiet": ("-q",), "--all": ("-v",)}
 """What else an option is called, in every command."""
 BEHIND = "-- "
 """Begins the metavar of an argument that takes all words behind --, and none before it."""
+WORDS = "words"
+"""Attribute of a parsed command line: its words, as they were typed."""
 KNOWN = "known"
 """Attribute of an action of argparse: values that a shell completes."""
 
@@ -151,6 +153,11 @@ def argument(
     return _field(made, () if several else None if nargs == "?" else MISSING)
 
 
+def words() -> Any:
+    """Declare that a field keeps the words of the whole command line, without the program's name."""
+    return field(default=(), metadata={_KEY: WORDS})
+
+
 def group(type_: type[Any], title: str | None = None, about: str | None = None) -> Any:
     """Declare that the options of another dataclass belong here, under a heading of their own."""
     return field(default_factory=type_, metadata={_KEY: _Group(type_, title, about)})
@@ -196,6 +203,8 @@ def options_of(options: type[T], parsed: argparse.Namespace, prefix: str = "") -
     values: dict[str, Any] = {}
     for each in fields(options):  # type: ignore[arg-type]  # T is a dataclass
         declared = each.metadata.get(_KEY)
+        if declared == WORDS:
+            values[each.name] = getattr(parsed, WORDS, ())
         if isinstance(declared, _Group):
             values[each.name] = options_of(declared.type, parsed, f"{prefix}{each.name}.")
         elif isinstance(declared, _Named):

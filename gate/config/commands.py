@@ -34,6 +34,12 @@ def filled(command: Command, values: Mapping[str, str]) -> Command:
     return [replaced(argument, values) for argument in command]
 
 
+def by_hand(command: Command, values: Mapping[str, str]) -> str:
+    """Return a command as one would type it into a shell; a script in brackets, lest its `set -e` end the session."""
+    text = as_text(filled(command, values)).strip("\n")
+    return f"(\n{text}\n)" if isinstance(command, str) and "\n" in text else text
+
+
 def replaced(text: str, values: Mapping[str, str]) -> str:
     """Replace each {name} of values by its value as it is; every other brace stays."""
     if not values or "{" not in text:

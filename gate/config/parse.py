@@ -41,6 +41,7 @@ from gate.config.wrong import advice, closest, example, is_struct, shown, wrong
 from gate.model import SIDES
 from gate.model.case import MEAN
 from gate.units import DIMENSIONS, Duration, Quantity, Share, plural, to_base
+from gate.writing.phrases import most_alike
 
 _CUSTOM: tuple[type[Share | Duration | Quantity], ...] = (Share, Detectable, Duration, Quantity)
 
@@ -118,7 +119,7 @@ class _Decoder:
         """Find formats of values that there are not."""
         for index, benchmark in enumerate(config.benchmark):
             if benchmark.format is not None and benchmark.format not in value_formats():
-                why = f'"{benchmark.format}" is not one of {", ".join(value_formats())}'
+                why = f'"{benchmark.format}" is not one of {most_alike(benchmark.format, value_formats(), 12)}'
                 self._fault(("benchmark", index, "format"), why)
 
     def with_traits(self, benchmark: Benchmark, path: Path) -> Benchmark:
@@ -130,7 +131,7 @@ class _Decoder:
         if traits is None:
             names = instrument_names()
             near = closest(name, names)
-            instead = f"did you mean {near}?" if near else f"known: {', '.join(names)}"
+            instead = f"did you mean {near}?" if near else f"known: {most_alike(name, names, 12)}"
             self._fault((*path, "instrument"), f'"{name}" is not an instrument; {instead}')
         return msgspec.structs.replace(benchmark, traits=traits)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -12,14 +12,16 @@ import msgspec
 
 from gate.config.changed import changed_measuring, paired
 from gate.config.parse import parse, parse_types
-from gate.config.rules import matches
+from gate.config.rules import matches, metrics_known
 from gate.config.schema import to_tables
 from gate.config.source import ConfigError, Fault, Path, Source, dotted, from_tables, has, together
-from gate.config.types import Benchmark, Config
+from gate.config.types import Accept, Benchmark, Config, Override
 from gate.config.wrong import advice_on_option
 from gate.model import SIDES, Side
+from gate.model.names import BUILD_TIME, SIZE
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, Renamed, RulesChanged
+from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, MatchesNothing, Renamed, RulesChanged
+from gate.writing.phrases import none_of
 
 _RULES = ("gate", "override", "accept", "plan", "creep")
 """The tables that decide; [study] goes by the same file, but decides nothing."""
@@ -118,7 +120,12 @@ def resolve(
         env=sides["head"].env,
         benchmark=_union(sides, decisive),
     )
-    _refuse_unmatched_globs(merged, origin)
+    _refuse_unmatched_globs(merged, origin, options)
+    warnings += [
+        MatchesNothing(origin.place(path), str(path[0]), str(path[-1]), glob, tuple(known))
+        for path, glob, known in _unmatched(merged)
+        if path[0] in ("override", "accept")
+    ]
     return Settings(sides, merged, origin.name, warnings, sources, origin, options)
 
 
@@ -197,15 +204,45 @@ def _refuse_without_study(rules: Source, options: Source) -> None:
         raise ConfigError(f"study.{next(iter(given))}", f"{rules.name} has no [study]", option="set")
 
 
-def _refuse_unmatched_globs(config: Config, rules: Source) -> None:
+def _refuse_unmatched_globs(config: Config, rules: Source, options: Source) -> None:
+    for path, glob, known in _unmatched(config):
+        if path[-1] in ("benchmarks", "metrics"):
+            # a list decides or measures nothing by it
+            source = options if has(options.tables, path) else rules
+            raise source.error(Fault(path, f'"{glob}" {none_of(glob, known)}'))
+
+
+def _unmatched(config: Config) -> Iterator[tuple[Path, str, list[str]]]:
+    """Find the globs of the rules that can mean nothing, with what there is, as far as it is known before measuring."""
     names = [b.name for b in config.benchmark]
+    if not names:
+        return
     suites = any(b.measured.suite for b in config.benchmark)
-    for glob in config.study.benchmarks if config.study and names else ():
+    rules: list[tuple[Path, Override | Accept]] = [
+        *((("override", i), each) for i, each in enumerate(config.override)),
+        *((("accept", i), each) for i, each in enumerate(config.accept)),
+    ]
+    # what is built has names of its own
+    builds = any(matches(glob, metric) for glob in config.plan.metrics or () for metric in (SIZE, BUILD_TIME))
+    asked: list[tuple[Path, str]] = [
+        *((("study", "benchmarks"), glob) for glob in (config.study.benchmarks if config.study else ())),
+        *(((*path, "benchmark"), each.benchmark) for path, each in rules if not builds),
+    ]
+    for path, glob in asked:
         # "suite/parse-*" is a part of a suite, and "*parse*" may be one
         parts = glob.split("/")
         heads = ["/".join(parts[:i]) for i in range(1, len(parts) + 1)]
         if not any(matches(head, name) for head in heads for name in names) and not (suites and glob.startswith("*")):
-            raise rules.error(Fault(("study", "benchmarks"), f'"{glob}" matches none of {", ".join(names)}'))
+            yield path, glob, names
+    metrics: list[tuple[Path, str, str]] = [
+        *((("plan", "metrics"), "*", glob) for glob in config.plan.metrics or ()),
+        *((("benchmark", i, "metrics"), b.name, m) for i, b in enumerate(config.benchmark) for m in b.metrics or ()),
+        *(((*path, "metric"), each.benchmark, each.metric) for path, each in rules),
+    ]
+    for path, benchmark, glob in metrics:
+        known = metrics_known(config, benchmark)
+        if known and not any(matches(glob, name) for name in known):
+            yield path, glob, known
 
 
 def _changed_rules(sides: dict[Side, Config]) -> list[str]:

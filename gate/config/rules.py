@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from gate.config.instruments import command_metrics
 from gate.config.types import Accept, Benchmark, Builds, Config, Detectable, MetricRules, Override, Plan, Show
 from gate.directions import told_or_known
 from gate.model import Better, Metric, Whose
@@ -98,6 +99,16 @@ def named_metrics(config: Config, benchmark: str) -> list[str] | None:
     if rules is not None and rules.metrics is not None:
         return rules.metrics
     return None if named and {*named} <= {SIZE, BUILD_TIME} else named
+
+
+def metrics_known(config: Config, glob: str) -> list[str]:
+    """Name every metric that benchmarks can have, and their builds; nothing where only a tool knows those of one."""
+    own = [b for b in config.benchmark if matches(glob, b.name)]
+    if not all(command_metrics(b.instrument) for b in own):
+        return []
+    duet = DUET_CHIEF if config.plan.pairing == "duet" else ()
+    found = [name for b in own for name in (*command_metrics(b.instrument), *b.metric)]
+    return [*dict.fromkeys([*found, *duet, SIZE, BUILD_TIME])] if own else []
 
 
 def is_decided(config: Config, benchmark: str, metric: str, view_of: str | None = None, *, sharp: bool = False) -> bool:

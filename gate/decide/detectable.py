@@ -34,8 +34,11 @@ def _has_size(found: Estimated) -> bool:
     return not (found.exact or found.reduced.trouble or found.ratio.df is None)
 
 
-def size_at(found: Estimated, design: Design, builds: int, look: int) -> float | None:
-    """Return that change for so many builds a side, tested at a look (from 0) of the design."""
+def size_at(found: Estimated, design: Design, builds: int, look: int, noise: float = 1.0) -> float | None:
+    """Return that change for so many builds a side, tested at a look (from 0) of the design.
+
+    noise: what the variance is as large as, over the one that was measured.
+    """
     df = found.ratio.df
     if df is None:
         return None
@@ -46,7 +49,7 @@ def size_at(found: Estimated, design: Design, builds: int, look: int) -> float |
         needed(degrees(found, df, builds), design.spending.nominal(look, alpha, paired=found.paired), POWER),
         threshold=found.subject.threshold,
         floor=found.subject.floor,
-        share=found.builds_each / builds,
+        share=noise * found.builds_each / builds,
         lower=found.subject.lower,
     )
     return None if ratio is None else ratio - 1 if found.subject.lower else 1 / ratio - 1

@@ -30,6 +30,7 @@ from gate.stats.family import Tested
 from gate.stats.levels import LevelVariance
 from gate.stats.ratio import Limits, Rounded, t_quantile
 from gate.stats.round_ratio import UNKNOWN
+from gate.stats.special import chdtri
 from gate.stats.spreads import wider
 
 _WITH_A_RATIO = ("", "one-unit", "no-spread", "apart", "few-values", "no-rounds", "machine")
@@ -455,12 +456,17 @@ def more_builds(judged: Judged, design: Design) -> int | None:
 
 
 def _until_seen(found: Estimated, design: Design) -> int | None:
-    """Return how many more builds a side show a slowdown of the wanted size in POWER of such runs."""
-    look, builds = max(len(design.looks) - 1, 0), found.builds_each
+    """Return how many more builds a side show a slowdown of the wanted size in POWER of such runs.
+
+    By the noise that was estimated half of them would be too noisy again, so it is taken as large as it is in no more
+    than POWER of the cases.
+    """
+    look, builds, df = max(len(design.looks) - 1, 0), found.builds_each, found.ratio.df or 1.0
+    noise = df / float(chdtri(df, POWER))
     least = math.ceil(needed_builds(found, design.policy.config.gate) / max(1, len(found.machines)))
 
     def seen(more: int) -> bool:
-        size = size_at(found, design, builds + more, look)
+        size = size_at(found, design, builds + more, look, noise)
         return size is not None and size <= found.subject.wanted
 
     few, many = max(1, least - builds), MOST

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy, matches
@@ -12,12 +13,14 @@ from gate.config.types import Config
 from gate.decide import decide, look
 from gate.decide.policy import policy_at, policy_of
 from gate.evidence.gather import gather
-from gate.evidence.inputs import Inputs
+from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.looks import planned_looks
 from gate.evidence.records import Located
 from gate.evidence.runs import run_of
 from gate.model import AfterRound, Evidence, Execution, Look, Record, Report, Round, Run, Same, UserError
+from gate.model.report import NextPlan
 from gate.model.warnings.measured import SelectedOnly
+from gate.writing.phrases import none_of
 
 
 class Decided(msgspec.Struct, frozen=True, eq=False):
@@ -40,7 +43,7 @@ def decide_inputs(inputs: Inputs, options: RulesOptions, *, label: str | None = 
         UserError: files that contradict each other, or rules that cannot be read.
     """
     run = run_of(inputs.records)
-    return decide_by(inputs, msgspec.structs.replace(policy_of(run, options), label=label), options)
+    return decide_by(inputs, replace(policy_of(run, options), label=label), options)
 
 
 def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
@@ -54,10 +57,25 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
     if options.benchmarks and not found:
         names = sorted({name for r in inputs.records if (name := getattr(r.record, "benchmark", None))})
         given = " ".join(options.benchmarks)
-        raise UserError(f"{given}: matches none of {', '.join(names) or 'nothing'}", option="benchmark")
+        raise UserError(f"{given}: {none_of(given, names)}", option="benchmark")
     warnings = [*evidence.warnings, *_selection(inputs, options), *inputs.warnings]
-    warned = msgspec.structs.replace(evidence, warnings=warnings)
-    return Decided(decide(warned, policy), inputs, evidence, policy, options)
+    warned = replace(evidence, warnings=warnings)
+    report = decide(warned, policy)
+    folders = (str(file.parent if file.name == MEASUREMENTS else file) for file in inputs.files)
+    again = [*options.typed] or ["decide", *folders]
+    plan = _next_plan(inputs, policy, options) if report.verdict == "inconclusive" and not report.run.imported else None
+    return Decided(replace(report, run=replace(report.run, again=again, plan=plan)), inputs, evidence, policy, options)
+
+
+def _next_plan(inputs: Inputs, policy: Policy, options: RulesOptions) -> NextPlan | None:
+    from gate.planning.basis import from_readings
+    from gate.planning.plan import advised
+
+    try:
+        found = advised(from_readings([inputs], ["this run"], policy, options.benchmarks))
+    except UserError:
+        return None
+    return None if found is None else NextPlan(found.looks[-1], found.executions, found.iterations, found.most)
 
 
 def _selection(inputs: Inputs, options: RulesOptions) -> list[SelectedOnly]:
@@ -81,13 +99,14 @@ def looking(run: Run, config: Config) -> AfterRound | None:
     def after_round(records: Sequence[Record]) -> frozenset[str]:
         done = 1 + sum(isinstance(record, Look) for record in records)
         looks = planned_looks(config.plan, () if run.shard else records, done)
-        if done not in looks:
+        # after the first, what is measured is known: a name that no metric has ends it
+        if done not in (1, *looks):
             return frozenset()
         # the loop knows what it measured; the run line, which holds what is remembered, is not among it
         measured = [record for record in records if not isinstance(record, Run)]
         located = [Located(record, "this run", number) for number, record in enumerate([run, *measured], 1)]
         evidence = gather(located, config, measured=config)
         rounds = Round(done=done, planned=looks[-1])
-        return look(msgspec.structs.replace(evidence, looks=looks, rounds=rounds), policy)
+        return look(replace(evidence, looks=looks, rounds=rounds), policy)
 
     return after_round

@@ -15,6 +15,7 @@ from gate.config.source import Source, from_tables, project_source, read_source,
 from gate.config.types import Config
 from gate.evidence.runs import config_of
 from gate.model import Run, UserError, Whose
+from gate.writing.phrases import unread
 
 
 def policy_of(run: Run | None, options: RulesOptions) -> Policy:
@@ -29,7 +30,7 @@ def policy_of(run: Run | None, options: RulesOptions) -> Policy:
         )
     file = options.config or (Path(options.rules) if options.rules else None)
     sets = from_tables(tables_of(options.sets), "--set")
-    source = read_rules(file) if file is not None else None
+    source = read_rules(file, "config" if options.config else "rules") if file is not None else None
     measured = config_of(run)
     if source is None and run is not None and measured is not None:
         whose = _of_run(run)
@@ -65,26 +66,25 @@ def _with_benchmarks(config: Config, measured: Config) -> Config:
     )
 
 
-def read_rules(file: Path) -> Source:
-    """Read a config file named on the command line; a pyproject.toml by its [tool.perfgate].
+def read_rules(file: Path, option: str = "rules") -> Source:
+    """Read a config file that an option names; a pyproject.toml by its [tool.perfgate].
 
     Raises:
         UserError: it cannot be read, is not TOML, or is another tool's.
     """
-    text = _text(file)
+    text = _text(file, option)
     if text is None:
-        raise UserError(f"{file}: no such file")
+        raise UserError(f"{file}: no such file", option=option)
     source = read_source(text, str(file), prefix=("tool", "perfgate") if file.name == "pyproject.toml" else ())
     if tables_of_namesake(source.tables):
         raise UserError(f"{file} {why_namesake(source.tables)}")
     return source
 
 
-def _text(file: Path) -> str | None:
+def _text(file: Path, option: str | None = None) -> str | None:
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UserError(f"{file}: cannot be read: {why}") from None
+        raise UserError(f"{file}: {unread(error)}", option=option) from None

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.codes import Exit
-from gate.config.rules import Policy, default_floor, implausible_of, missing_fails, no_duet
+from gate.config.rules import Policy, benchmark_rules, default_floor, implausible_of, matches, missing_fails, no_duet
 from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.decide import reasons
@@ -50,8 +50,8 @@ from gate.model.evidence import Amount
 from gate.model.names import AGGREGATE
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.estimates import Implausible, Improvement, NoisyHost
-from gate.model.warnings.measured import MissingAllowed, WithoutValues
-from gate.model.warnings.setup import ExpiredAccept, NothingRemembered, NothingToCompare, ZeroThreshold
+from gate.model.warnings.measured import MissingAllowed, SelectedOnly, WithoutValues
+from gate.model.warnings.setup import ExpiredAccept, MatchesNothing, NothingRemembered, NothingToCompare, ZeroThreshold
 from gate.stats.prior import FEWEST_COMMON, with_layouts
 from gate.units import ratio_of
 
@@ -64,7 +64,7 @@ _EXITS: dict[ReportVerdict, Exit] = {
 _NOISY_HOST = 1.5
 _SETTINGS = ("plan", "build", "env")
 _OF_RUN = (
-    "id", "created", "perfgate", "seed", "base", "head", "chosen", "choice", "host", "commands", "sandbox",
+    "id", "created", "perfgate", "seed", "base", "head", "chosen", "choice", "host", "commands", "sandbox", "typed",
 )  # fmt: skip
 """Facts that stand in the run line."""
 
@@ -132,6 +132,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             *_missing_allowed(evidence.failures, policy),
             *evidence.warnings,
             *_of_rules(subjects, policy, design, walked),
+            *_about_no_case(evidence, policy),
         ],
         explanations=explanations,
         unprofiled=unprofiled_of(evidence, explanations),
@@ -144,10 +145,13 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
     """Name the benchmarks that need no more executions after the rounds of the evidence.
 
     evidence.looks: the rounds of the looks planned; evidence.rounds.done: those that are complete. A benchmark is done
-    when every finding of it is settled, or when no look is left.
+    when every finding of it is settled, when no look is left, or when no metric of any is decided.
     """
     subjects = subjects_of(evidence, policy)
     names = {subject.case.benchmark for subject in subjects}
+    if evidence.cases and not subjects:
+        # another round decides no more metrics
+        return frozenset(case.benchmark for case in evidence.cases)
     if evidence.looks and evidence.rounds.done >= evidence.looks[-1]:
         return frozenset(names | {failure.benchmark for failure in evidence.failures if failure.benchmark})
     if evidence.rounds.done < min(evidence.looks, default=0):
@@ -211,6 +215,11 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         turns=evidence.turns,
         imported=run.tools if run else [],
         duet=bool(turned) and not any(map(no_duet, turned)),
+        tables={
+            case.benchmark: own.name
+            for case in evidence.cases
+            if (own := benchmark_rules(design.policy.config, case.benchmark)) is not None and own.metrics is not None
+        },
     )
 
 
@@ -250,6 +259,21 @@ def _of_rules(subjects: Sequence[Subject], policy: Policy, design: Design, walke
         yield from typed(design.memory.unused)
     if walked.factor > _NOISY_HOST:
         yield NoisyHost(walked.factor)
+
+
+def _about_no_case(evidence: Evidence, policy: Policy) -> Iterator[MatchesNothing]:
+    """Warn of rules about a case that a suite does not have; what its cases are is known only now, of all of them."""
+    run, config = evidence.run, policy.config
+    if run is None or run.shard is not None or any(isinstance(each, SelectedOnly) for each in evidence.warnings):
+        return
+    whole = {name for names in (run.benchmarks or {}).values() for name in names}
+    suites = tuple(f"{b.name}/" for b in config.benchmark if b.measured.suite and b.name in whole)
+    measured = [*(each.benchmark for each in evidence.cases), *(each.benchmark for each in evidence.identical)]
+    names = dict.fromkeys([*measured, *(f.benchmark for f in evidence.failures if f.benchmark), *evidence.new])
+    for table, entries in (("override", config.override), ("accept", config.accept)):
+        for glob in (each.benchmark for each in entries if each.benchmark.startswith(suites)):
+            if not any(matches(glob, name) for name in names):
+                yield MatchesNothing(policy.source, table, "benchmark", glob, tuple(names))
 
 
 def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:

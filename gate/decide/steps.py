@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from gate.model import Finding, RatioInterval, Recorded, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.history import CreepFacts
 from gate.model.names import ACTIVE
-from gate.model.warnings.hosts import Pressure
+from gate.model.warnings.hosts import Pressure, Steal
 from gate.model.warnings.measured import TwoPrograms
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.ratio import t_quantile
@@ -49,18 +49,23 @@ def next_step(report: Report) -> steps.Step | None:
     """Choose what a reader does now; None after a pass."""
     if isinstance(report.summary, steps.NotEnoughMeasured):
         few = report.summary
-        plan, why, seconds = _plan(report), few.why, few.seconds
+        plan, why, seconds, needed = _plan(report), few.why, few.seconds, few.needed
         spent = _configured(plan)
+        told = max([needed, *_told(f for f in report.findings if f.is_open)])
+        settled = _seconds(report, math.ceil(told / _sessions(report)))
+        if settled is not None and seconds is not None and settled <= _limit(report, settled):
+            # what is needed at least would leave open what the details say needs more
+            needed, seconds = told, max(seconds, settled)
         if why == "interrupted" and seconds is not None and spent is not None and seconds > spent:
             # the rest of this run has no more time than it had
             why = "budget"
         if seconds is None and spent is not None and why != "interrupted":
             # what no round tells goes by the budget that was too small
-            seconds = spent * few.needed / max(1, few.builds)
+            seconds = spent * needed / max(1, few.builds)
         budget = _budget(seconds, plan) if why != "interrupted" else None
-        builds = math.ceil(few.needed / _sessions(report)) if why == "plan" else None
+        builds = math.ceil(needed / _sessions(report)) if why == "plan" else None
         return steps.AllowMoreBuilds(
-            needed=few.needed,
+            needed=needed,
             why=why,
             round=few.round,
             builds=builds,
@@ -224,8 +229,7 @@ def _settle(report: Report) -> steps.Step:
     declared = [step for f in still_open if (step := not_by_builds(f, imported=bool(report.run.imported))) is not None]
     if len(declared) == len(still_open):
         return _with_plan(declared[0], report) if isinstance(declared[0], steps.MoreValues) else declared[0]
-    needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
-    told = needed[: math.ceil(_SHARE * len(needed))]
+    told = _told(still_open)
     least = _least(report)
     hopeless = not told and all(_is_hopeless(f) for f in still_open)
     if report.run.imported and not hopeless:
@@ -233,23 +237,46 @@ def _settle(report: Report) -> steps.Step:
         most = max(map(_builds, still_open))
         return steps.ImportMore(builds=max([least, *(told or ([2 * most] if most >= least else []))]))
     plan = _plan(report)
-    if not told:
-        quieter = less_noise(report, still_open, None)
-        short = any(_needed(f, least, _sessions(report)) for f in still_open)
-        if not hopeless and (short or quieter is None or quieter.metric is None):
-            # nothing says that twice as many builds would not do
-            quieter = None
-        return _more_machines(still_open) or quieter or _measure_more(still_open, report, least, hopeless=hopeless)
-    seconds = _seconds(report, told[-1])
-    more = steps.MoreBuilds(
-        builds=told[-1],
-        settled=len(told),
-        may_be_worse=len(still_open),
-        not_worse=len(found) - len(still_open),
-        seconds=seconds,
-        budget=_budget(seconds, plan),
-    )
-    return less_noise(report, still_open, more) or more
+    more = None
+    if told:
+        seconds = _seconds(report, told[-1])
+        more = steps.MoreBuilds(
+            builds=told[-1],
+            settled=len(told),
+            may_be_worse=len(still_open),
+            not_worse=len(found) - len(still_open),
+            seconds=seconds,
+            budget=_budget(seconds, plan),
+        )
+    less, other = less_noise(report, still_open, more), report.run.plan if _sessions(report) == 1 else None
+    dear = hopeless if more is None else _is_too_much(report, more)
+    dear = dear or (more is not None and other is not None and _CHEAPER * other.seconds < (more.seconds or 0.0))
+    if other is not None and dear and (less is None or less.metric is None):
+        # with more starts of each build, where more builds alone would not do, or take much longer
+        more = steps.MoreBuilds(
+            builds=other.builds,
+            executions=other.executions,
+            iterations=other.iterations,
+            settled=len(still_open),
+            may_be_worse=len(still_open),
+            not_worse=len(found) - len(still_open),
+            seconds=other.seconds,
+            budget=_budget(other.seconds, plan),
+        )
+        less = less_noise(report, still_open, more)
+    if more is not None:
+        return less or more
+    short = any(_needed(f, least, _sessions(report)) for f in still_open)
+    if not hopeless and (short or less is None or less.metric is None):
+        # nothing says that twice as many builds would not do
+        less = None
+    return _more_machines(still_open) or less or _measure_more(still_open, report, least, hopeless=hopeless)
+
+
+def _told(still_open: Iterable[Finding]) -> list[int]:
+    """Return the builds a side that would settle findings, of those of which it is known, without the costliest."""
+    needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
+    return needed[: math.ceil(_SHARE * len(needed))]
 
 
 def _measure_more(
@@ -415,12 +442,18 @@ def _builds(finding: Finding) -> int:
 
 _LONGEST = 3600.0
 """Seconds of a check beyond which more builds are no good advice."""
+_SHORT = 900.0
+"""Seconds of a check that nobody minds who asks for a verdict, however small the budget was."""
 _TIMES = 4
 """How many plans more builds may be worth."""
+_CHEAPER = 2
+"""Times as long that more builds may take as more starts of fewer."""
 _BUSY = 0.5
 """Share of the time in which some program waited for a processor, from which the noise is the host's."""
 _QUIETER = (ACTIVE, "cpu", "cpu_time", "user", "instructions")
 """Metrics of a program's own work, which other programs hardly disturb; the best first."""
+_PART = 0.5
+"""Of a time, that its own work takes at least where it may stand for it."""
 _DETECTABLE = 0.1
 """What gate.detectable is at least where it is not set."""
 
@@ -444,19 +477,24 @@ def less_noise(
     busy = next((w.share for w in report.warnings if isinstance(w, Pressure) and w.resource == "cpu"), 0.0)
     waited = busy if busy >= _BUSY else None
     quieter = _quieter(report, still_open)
-    # active time by turns is as sharp as the CPU time of a duet
-    duet = report.run.duet and any(finding.metric != ACTIVE for finding in still_open)
-    loaded, other = waited is not None, quieter is not None or duet
+    loaded = waited is not None or any(isinstance(w, Steal) for w in report.warnings)
+    # both sides at once meet the same load, but not the same layout; active time by turns is as sharp
+    duet = loaded and report.run.duet and any(finding.metric != ACTIVE for finding in still_open)
+    other = quieter is not None or duet
     too_much = loaded if more is None else _is_too_much(report, more)
     # on a host that others load, what hardly minds them comes first; a duet does not where a few builds would do
-    sure = quieter is not None and quieter.sure
+    # nor do more builds than the budget has, where a metric decides that is there already
+    sure = quieter is not None and (quieter.sure or (more is not None and more.budget is not None))
     if not too_much and not sure and not (other if more is None else loaded and quieter is not None):
         return None
     return steps.ReduceNoise(
         builds=more.builds if more else None,
+        starts=more.executions if more else None,
+        settled=more.settled if more else 0,
         seconds=more.seconds if more else None,
         too_much=too_much or more is None,
         metric=quieter.metric if quieter else None,
+        tables=tuple(dict.fromkeys(t for f in still_open if (t := report.run.tables.get(f.benchmark)) is not None)),
         findings=quieter.findings if quieter else 0,
         may_be_worse=len(still_open),
         duet=duet,
@@ -472,7 +510,12 @@ def _is_too_much(report: Report, more: steps.MoreBuilds) -> bool:
     if more.seconds is None:
         planned = report.run.rounds.planned
         return planned is not None and more.builds > _TIMES * planned
-    return more.seconds > min(_LONGEST, _TIMES * (_configured(_plan(report)) or more.seconds))
+    return more.seconds > _limit(report, more.seconds)
+
+
+def _limit(report: Report, seconds: float) -> float:
+    """Return the seconds beyond which a check is no good advice; seconds: what it takes, where no budget is known."""
+    return min(_LONGEST, max(_SHORT, _TIMES * (_configured(_plan(report)) or seconds)))
 
 
 def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
@@ -485,6 +528,8 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         found = [r for r in report.recorded if r.metric == name and r.statistic == "mean" and r.better is not None]
         if not every <= {r.benchmark for r in found}:
             continue
+        if any(_is_little(r, report) for r in found):
+            continue
         recorded = {_case(r): r.ratio for r in found}
         own = [(f, recorded.get(_case(f))) for f in still_open]
         beyond = [by is not None and (by.low or 0.0) > 1 + f.threshold for f, by in own]
@@ -492,6 +537,14 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         if any(decided) and 2 * sum(decided) >= len(still_open):
             return _Quieter(name, sum(decided), sure=any(beyond))
     return None
+
+
+def _is_little(own: Recorded, report: Report) -> bool:
+    """Return whether a benchmark mostly waits, so that a time of its own work is a small part of what is measured."""
+    return any(
+        f.benchmark == own.benchmark and f.unit == own.unit == "s" and own.base.value < _PART * f.base.value
+        for f in report.findings
+    )
 
 
 def _decides(by: RatioInterval, finding: Finding, report: Report, *, own_work: bool) -> bool:

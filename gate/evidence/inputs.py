@@ -16,6 +16,7 @@ from gate.evidence.records import Located, read
 from gate.model import UserError
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import TornLine
+from gate.writing.phrases import unread
 
 if TYPE_CHECKING:
     from gate.evidence.foreign.arguments import Named
@@ -167,7 +168,7 @@ def _bytes(path: str) -> tuple[str, bytes]:
     except OSError as error:
         if isinstance(error, FileNotFoundError):
             _require_run(path)
-        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+        raise UserError(f"{file}: {unread(error)}") from None
 
 
 def _require_run(path: str) -> None:

@@ -638,7 +638,14 @@ class MeasureMore(Doing, frozen=True, kw_only=True):
         return (DOCTOR,) if self.hopeless else _of_plan(self)
 
 
-_TIMES = {"user": "user time", "cpu": "CPU time", "cpu_time": "CPU time"}
+_OWN_WORK = {
+    "active": ("active time", "waits for a processor"),
+    "user": ("user time", "waits, disk, system calls and other processes"),
+    "cpu": ("CPU time", "waits, disk and other processes"),
+    "cpu_time": ("CPU time", "waits, disk and other processes"),
+    "instructions": ("instructions", "waits, disk and cache misses"),
+}
+"""Metrics of a program's own work: their names, and what they leave out."""
 
 
 class ReduceNoise(Doing, frozen=True, kw_only=True):
@@ -646,12 +653,18 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
 
     builds: int | None
     """Builds a side that would probably settle some of it; None: no reasonable number would."""
+    starts: int | None = None
+    """Of each of them; None: as many as there were."""
+    settled: int
+    """How many of the inconclusive findings that may be worse they would settle."""
     seconds: float | None
     """About what they take; None: not known."""
     too_much: bool = True
     """Whether these are beyond reason, or unknown."""
     metric: str | None
     """A metric that the run recorded, and that decides; None: there is none."""
+    tables: tuple[str, ...] = ()
+    """Benchmarks whose own table names what decides them, so that [plan] does not."""
     findings: int
     """How many of the inconclusive findings that may be worse."""
     may_be_worse: int
@@ -662,31 +675,31 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
     waited: float | None
     """Share of the time in which some program waited for a processor, where that is much; None: it is not."""
 
-    @property
-    def in_rules(self) -> Lines:
-        """What a file says to decide by that metric."""
-        return Lines(("plan",), {"metrics": f"[{toml_text(self.metric or '')}]"})
-
     def _ways(self) -> tuple[Way, ...]:
-        if self.metric is not None:
-            setting = shlex.quote(f"plan.metrics=[{toml_text(self.metric)}]")
-            return (Command(f"perfgate decide .perfgate --set {setting}"),)
-        return (Lines(("plan",), {"pairing": '"duet"'}),) if self.duet else (DOCTOR,)
+        if self.metric is None:
+            return (with_set(pairing="duet"),) if self.duet else (DOCTOR,)
+        metrics = f"[{toml_text(self.metric)}]"
+        return (Lines(("benchmark",), {"metrics": metrics}, self.tables) if self.tables else with_set(metrics=metrics),)
 
     def _said(self) -> str:
         if self.metric is not None:
             every = f"{self.findings} of {self.may_be_worse}" if self.may_be_worse > 1 else "it"
-            name = _TIMES.get(self.metric) or metric_name(self.metric)
-            return f"Decide by {name}, which this run recorded and which decides {every}: {self.way}"
-        takes = "" if self.seconds is None else f", about {format_duration(self.seconds)}"
+            name, without = _OWN_WORK[self.metric]
+            how = f"write {self.way}" if self.tables else self.way
+            said = f"Decide by {name}, which this run recorded and which decides {every}"
+            return f"{said} ({name} leaves out {without}): {how}"
+        takes = "" if self.seconds is None else f", and take about {format_duration(self.seconds)}"
         why = f"more {self.unit}s would not help"
         if self.builds is not None:
-            why += f" within reason ({self.builds} of each{takes})"
+            which = "it" if self.settled == self.may_be_worse == 1 else f"only {self.settled} of {self.may_be_worse}"
+            which = which if self.settled < self.may_be_worse or self.may_be_worse == 1 else f"all {self.settled}"
+            starts = "" if self.starts is None else f", with {plural(self.starts, 'start')},"
+            why = f"{self.builds} builds of each{starts} would decide {which}{takes}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
         quieter = f"se a quieter host ({DOCTOR} examines it): {why}"
         if self.duet:
-            return f"Set {self.way}, which runs both sides at once and compares their CPU time, or u{quieter}"
+            return f"Run both sides at once and compare their CPU time, with {self.way}, or u{quieter}"
         return f"U{quieter}"
 
 
@@ -762,6 +775,10 @@ class MoreBuilds(Doing, frozen=True, kw_only=True):
     """A plan of so many builds would probably settle some of the inconclusive findings."""
 
     builds: int
+    executions: int | None = None
+    """Of each build; None: as in the present plan."""
+    iterations: int | None = None
+    """Of each execution; None: as in the present plan."""
     settled: int
     may_be_worse: int
     not_worse: int

@@ -432,7 +432,7 @@ class Unconfirmed(Why, frozen=True, kw_only=True):
     @property
     def _waits(self) -> str:
         known = "the first night" if self.nights == 1 else f"{self.nights} nights"
-        more = "" if self.more is None else f"; about {plural(self.more, 'more night')} would, if it stays so"
+        more = f"; about {plural(self.more, 'more night')} would, if it stays so" if self.more else ""
         return f"{known} against this commit {agree(self.nights, 'does', 'do')} not confirm it yet{more}"
 
 

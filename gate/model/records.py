@@ -178,6 +178,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """How base and head were chosen, for people alone."""
     choice: Choice | None = None
     """The same as data; None: of an older or another program."""
+    typed: list[str] | None = None
+    """The command line that measures, without the program's name; None: not known."""
     rules: str | None = None
     """Whose rules are in force, for people alone: "base with gate.threshold=5%"."""
     whose: Whose | None = None

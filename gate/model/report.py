@@ -430,6 +430,18 @@ class MemoryFacts(msgspec.Struct, frozen=True, kw_only=True):
     are enough, or layouts are independent."""
 
 
+class NextPlan(msgspec.Struct, frozen=True):
+    """The cheapest plan that would probably settle all that is inconclusive."""
+
+    builds: int
+    executions: int
+    """Of each build."""
+    iterations: int
+    """Of each execution."""
+    seconds: float
+    """About what it takes."""
+
+
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What was measured, when, where and how much of it."""
 
@@ -458,6 +470,10 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None
     """From when the machine was free until measuring ended; where that is not known, what the steps took. None: neither
     is known."""
+    typed: list[str] | None = None
+    """The command line that measured, without the program's name; None: not known, or several jobs measured."""
+    again: list[str] | None = None
+    """The command line that decides again; None: not known."""
     commands: dict[str, str] | None
     """The command of each benchmark by name, as head's file gives it; None: not known."""
     settings: dict[str, Any] | None
@@ -481,6 +497,10 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The tools that wrote the result files, where perfgate did not measure: base and head have no rounds in common."""
     duet: bool = False
     """Whether both sides of every benchmark took turns and could be measured at once."""
+    plan: NextPlan | None = None
+    """What the next run would need where this one is inconclusive; None: no plan is known to do."""
+    tables: dict[str, str] = {}
+    """Of each benchmark that names in its own [[benchmark]] what decides it, the name in that table."""
 
 
 class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):

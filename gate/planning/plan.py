@@ -64,14 +64,14 @@ def planned(gathered: Gathered, wanted: Wanted) -> Planned:
     found = _search(gathered, aims, wanted, early=early)
     terms = _terms(gathered)
     rows = [_row(known, case, found.plan, terms) for known, case in zip(gathered.known, found.cases, strict=True)]
-    return _planned(gathered, wanted, found, tuple(rows))
+    return Planned(gathered, found.plan, tuple(rows), _aim_in_words(wanted, gathered), found.budget, found.instead)
 
 
-def advised(gathered: Gathered) -> Planned:
-    """Plan for what a gate needs to be green, without saying what that means for each finding.
+def advised(gathered: Gathered) -> Plan | None:
+    """Return the cheapest plan that reaches what a gate needs to be green, within the budget if there is one that does.
 
-    It stands in every report, so it takes no more time than it must: only the findings that are hardest to tell have
-    aims, and looks, whose levels take seconds, are not tried.
+    It is asked of every report that is inconclusive, so it takes no more time than it must: only the findings that are
+    hardest to tell have aims, and looks, whose levels take seconds, are not tried. None: no plan does.
 
     Raises:
         UserError: as planned.
@@ -80,7 +80,8 @@ def advised(gathered: Gathered) -> Planned:
     hard = [build_variance(k.estimated.components, 1, 1) / max(k.threshold, 1e-9) ** 2 for k in gathered.known]
     hardest = sorted(range(len(hard)), key=hard.__getitem__, reverse=True)[:_HARDEST]
     aims = [(_aim(known, wanted),) if i in hardest else () for i, known in enumerate(gathered.known)]
-    return _planned(gathered, wanted, _search(gathered, aims, wanted, early=False), ())
+    found = _search(gathered, aims, wanted, early=False)
+    return found.plan if found.plan.reached else found.instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +90,6 @@ class _Found:
     plan: Plan
     instead: Plan | None
     budget: float
-
-
-def _planned(gathered: Gathered, wanted: Wanted, found: _Found, rows: tuple[Row, ...]) -> Planned:
-    return Planned(gathered, found.plan, rows, _aim_in_words(wanted, gathered), found.budget, found.instead)
 
 
 def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted, *, early: bool) -> _Found:

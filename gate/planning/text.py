@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gate.config.types import Builds
 from gate.document.terminal import Column, table
 from gate.model.case import MEAN, pairs, quantile_of
 from gate.planning.basis import Gathered
@@ -111,15 +110,6 @@ def render(planned: Planned, width: int) -> str:
     # what no plan reaches is no reason to measure the longest one again and again
     copied = "" if planned.hopeless else "\n" + section(planned.plan, planned.budget, gathered.config.plan.metrics)
     return "\n".join(lines) + "\n" + copied
-
-
-def advice(planned: Planned) -> list[str]:
-    """Write what is advised for the next run: the plan, what it means for the findings, what to know of it."""
-    width = 10_000
-    early = isinstance(planned.gathered.config.plan.builds, Builds)
-    more = ["a plan that may stop early takes less time if the answer is clear: run `perfgate plan` on this run"]
-    aim = f"it aims for {planned.aim}; `perfgate plan` shows which changes it finds, for each benchmark"
-    return [*_plan(planned, width), aim, *(more if early else []), *planned.gathered.notes]
 
 
 def names(known: Sequence[Known]) -> list[str]:

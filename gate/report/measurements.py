@@ -1,4 +1,4 @@
-"""What a page shows beside its report: the values behind it, the files they came from, what the next run should do."""
+"""What a page shows beside its report: the values behind it, the files they came from, how to decide them again."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.config.rules import Policy, matches
+from gate.config.rules import matches
 from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.apart import as_in_file
-from gate.evidence.inputs import Inputs, read_inputs
+from gate.evidence.inputs import read_inputs
 from gate.model import Case, Execution, Report, UserError
 
 
@@ -25,14 +25,13 @@ class Attachment(msgspec.Struct, frozen=True):
 class Material(msgspec.Struct, frozen=True, eq=False):
     """What is at hand beside a report; each part may be empty.
 
-    cases: with the values of both sides. attachments: the files they were read from. advice: the plan advised for the
-    next run, a sentence each. executions: all that gave values, also of benchmarks without a finding. options: of the
-    command line by which the measurements were decided, beside their names.
+    cases: with the values of both sides. attachments: the files they were read from. executions: all that gave values,
+    also of benchmarks without a finding. options: of the command line by which the measurements were decided, beside
+    their names.
     """
 
     cases: Sequence[Case] = ()
     attachments: Sequence[Attachment] = ()
-    advice: Sequence[str] = ()
     executions: Sequence[Execution] = ()
     options: Sequence[str] = ()
 
@@ -53,7 +52,7 @@ Subject = Decided | Kept
 
 
 def material_of(shown: Subject) -> Material:
-    """Bring together the values, the files they came from, the plan that they advise, and how to decide them again.
+    """Bring together the values, the files they came from, and how to decide them again.
 
     Beside a report that was kept there is nothing where the measurements are of another run, or cannot be read.
     """
@@ -68,7 +67,6 @@ def material_of(shown: Subject) -> Material:
     return Material(
         cases=[as_in_file(case) for case in evidence.cases] if apart else evidence.cases,
         attachments=attachments(inputs.files),
-        advice=_advice(inputs, decided.policy, options),
         executions=[
             e
             for located in inputs.records
@@ -101,14 +99,3 @@ def attachments(files: list[Path]) -> list[Attachment]:
     except OSError:
         # they were readable a moment ago, and the report does not depend on them
         return []
-
-
-def _advice(inputs: Inputs, policy: Policy, options: RulesOptions) -> list[str]:
-    from gate.planning.basis import from_readings
-    from gate.planning.plan import advised
-    from gate.planning.text import advice
-
-    try:
-        return advice(advised(from_readings([inputs], ["this run"], policy, options.benchmarks)))
-    except UserError as error:
-        return [f"none: {error}"]

@@ -14,14 +14,12 @@ from gate.run.base_trial import Started
 from gate.run.first_comparison import Runs, lacking, left
 from gate.run.job import Job
 from gate.run.project import overlaid_sources, with_base
-from gate.words.failures import sentence
-from gate.writing.output import last_lines
+from gate.words.failures import error, sentence
 from harness.errors import SourceError
 from harness.source.base_and_head import Source, Sources, fetch_all
 
 MOST = 5
 """Ancestors that are tried."""
-_LINES = 2
 _BUDGET = "the budget ended before one of its ancestors worked: raise it"
 
 Start = Callable[[Job, Sources, Side], Started]
@@ -78,7 +76,7 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
         failed=failure.kind,
         benchmark=failure.benchmark,
         status=failure.status,
-        output=tuple(line for line in last_lines(failure.stderr, _LINES) if line.strip()),
+        output=tuple(filter(None, (error(failure),))),
         tried=found.tried,
         compared=found.job.project.sources.base.commit.sha if found.job is not None else None,
     )

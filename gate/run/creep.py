@@ -68,7 +68,7 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
 def _rules_text(repository: Repository, tip: Tip, rules: RulesOptions) -> Source:
     file = rules.config or (Path(rules.rules) if rules.rules else None)
     if file is not None:
-        return read_rules(file)
+        return read_rules(file, "config" if rules.config else "rules")
     text = config_at(repository, tip.source.revision, "head")
     if text is None:
         raise ConfigError("", f"{tip.branch} has no perfgate.toml: run `perfgate init` to write one, and commit it")

@@ -265,6 +265,7 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
         config=to_tables(settings.rules),
         chosen=str(project.sources.choice),
         choice=project.sources.choice,
+        typed=[*project.asked.typed] or None if part is None else None,
         rules=str(project.whose),
         whose=project.whose,
         benchmarks=_expected(project),

@@ -34,6 +34,7 @@ from gate.model.choice import AnyHow, AsHead, Choice
 from gate.model.history import Pin
 from gate.model.warnings.setup import BuildChanged, MeasuringChanged
 from gate.run.refusal import refuse_default, with_target
+from gate.writing.phrases import none_of
 from harness.errors import SourceError
 from harness.source import base_and_head as source
 from harness.source.repository import Repository, find_repository, texts_at
@@ -190,7 +191,7 @@ def project_of(
 
 def named_config(options: RulesOptions) -> Source | None:
     """Return the config that options give for both sides and the rules: a file's, or one made of a command line."""
-    return options.given or (read_rules(options.config) if options.config else None)
+    return options.given or (read_rules(options.config, "config") if options.config else None)
 
 
 def with_head(project: Project, head: source.Source, options: RulesOptions, globs: Collection[str]) -> Project:
@@ -270,8 +271,7 @@ def selected(
         if not _cut(settings.rules, [glob]).benchmark:
             suite = next((b.name for b in settings.rules.benchmark if b.measured.suite), None)
             cases = f" (the cases of {suite} are {suite}/NAME: try '*{glob.strip('*')}*')" if suite else ""
-            why = f"matches none of {', '.join(names) or 'no benchmarks'}{cases}"
-            raise ConfigError(where or glob, why, option=option)
+            raise ConfigError(where or glob or "''", none_of(glob, names) + cases, option=option)
     narrowed = frozenset(b.name for b in rules.benchmark if not any(matches(glob, b.name) for glob in globs))
     return replace(project, settings=replace(settings, sides=sides, rules=rules), narrowed=project.narrowed | narrowed)
 
@@ -341,7 +341,7 @@ def _rules(options: RulesOptions) -> Literal["base", "head"] | Source:
     if options.rules in ("base", "head"):
         return "base" if options.rules == "base" else "head"
     if options.rules is not None:
-        return read_rules(Path(options.rules))
+        return read_rules(Path(options.rules or "''"))
     # where CI is set this is a pull request, which must not loosen its own gate
     return "base" if os.environ.get("CI") else "head"
 
@@ -361,7 +361,7 @@ def _part(benchmark: Benchmark, globs: Collection[str]) -> Benchmark | None:
     """Return a benchmark that globs select, of a suite the part that they name: "suite/parse-*" or "*parse*"."""
     if any(matches(glob, benchmark.name) for glob in globs):
         return benchmark
-    if not benchmark.measured.suite:
+    if not benchmark.measured.suite and benchmark.format is None:
         return None
     inner = [glob for glob in globs if glob.startswith("*")]
     for glob in globs:

@@ -13,6 +13,7 @@ from gate.model import Execution, Record, UserError
 from gate.model.names import ACTIVE, ONE_TASK
 from gate.model.warnings.setup import StartedByShim
 from gate.run.job import Job, by_starts
+from gate.run.workshop import direct
 from harness.host.fitness import problems
 from harness.host.shims import Shim, Shims
 from harness.instruments.declaration import declared
@@ -80,7 +81,7 @@ def _by_active(job: Job) -> Collection[str]:
 def shim_warnings(job: Job) -> list[StartedByShim]:
     """Name the shims among the commands whose start is measured; a suite's values do not hold its own start."""
     head = job.project.settings.sides["head"]
-    environment = clean_environment(os.environ, head.env.pass_, head.env.set)
+    environment = direct(job.project, clean_environment(os.environ, head.env.pass_, head.env.set))
     directory = job.project.repository.project
     shims = Shims(environment, directory)
     commands: dict[str, list[str]] = {}

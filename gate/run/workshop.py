@@ -26,6 +26,7 @@ from harness.build.cache import BuildCache, directory_of
 from harness.build.conditions import Conditions, Recipe, in_project, keeps_by_path
 from harness.build.perturb import make_shims, uses_go
 from harness.build.work import links
+from harness.host.shims import behind
 from harness.loop.execution import Executions
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Executor, ProcessExecutor, clean_environment
@@ -91,7 +92,7 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
         ExitStack() as stack,
     ):
         kept = in_project(paths, commands)
-        recipes = {side: _recipe(settings.sides[side], settings.rules, kept) for side in SIDES}
+        recipes = {side: _recipe(settings.sides[side], job.project, kept) for side in SIDES}
         sandbox = _sandbox(job, trees, recipes, (paths, commands), stack)
         trees.own = sandbox.own
         executor, study = BoundedExecutor(processes, budget), job.treated.study
@@ -159,7 +160,7 @@ def one_path(project: Project) -> bool:
     return not keeps_by_path(_commands(project))
 
 
-def _recipe(config: Config, rules: Config, kept: Mapping[str, str]) -> Recipe:
+def _recipe(config: Config, project: Project, kept: Mapping[str, str]) -> Recipe:
     """Return how a side is built; kept: variables that the user may have set otherwise.
 
     Where callgrind counts, paths do not vary: programs spend instructions on them. Where the time of builds is decided,
@@ -167,11 +168,19 @@ def _recipe(config: Config, rules: Config, kept: Mapping[str, str]) -> Recipe:
     """
     counts = any(b.measured.exact for b in config.benchmark)
     perturb = [each for each in config.build.perturb if not (counts and each == "path")]
-    timed = config.build.relink == "auto" and any(matches(glob, BUILD_TIME) for glob in rules.plan.metrics or ())
+    timed = config.build.relink == "auto" and any(
+        matches(glob, BUILD_TIME) for glob in project.settings.rules.plan.metrics or ()
+    )
     relink = "off" if timed else config.build.relink
     table = msgspec.structs.replace(config.build, perturb=perturb, relink=relink)
     named = paths_named(benchmark.command for benchmark in config.benchmark)
-    return Recipe(table, {**kept, **clean_environment(os.environ, config.env.pass_, config.env.set)}, named)
+    environment = {**kept, **clean_environment(os.environ, config.env.pass_, config.env.set)}
+    return Recipe(table, direct(project, environment), named)
+
+
+def direct(project: Project, environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the environment of a side's commands, in which version managers' shims start nothing."""
+    return behind(environment, _commands(project), _paths(project))
 
 
 def _paths(project: Project) -> list[str]:

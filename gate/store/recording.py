@@ -24,6 +24,7 @@ from gate.stats.ratio import LogPair, MeanPair, Rounded
 from gate.store.records import is_sha
 from gate.store.ref import Git
 from gate.units import nominal_gib
+from gate.writing.phrases import unread
 
 _FACTS = ("os", "kernel", "machine", "cpu", "cores", "affinity")
 """Of a run line's host. Its name and boot are left out, and any other key, which may hold a name too."""
@@ -126,7 +127,7 @@ def record_of(decided: Decided, committed: str | None, subject: str) -> tuple[Hi
             with file.open("rb") as opened:
                 raw.append(f"sha256:{hashlib.file_digest(opened, 'sha256').hexdigest()}")
         except OSError as error:
-            raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+            raise UserError(f"{file}: {unread(error)}") from None
     if not raw:
         raise UserError("standard input: a record names its measurements by their hash: give their file")
     # estimate what was decided, over all of its rounds

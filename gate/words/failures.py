@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from gate.config.commands import by_hand
 from gate.model import Failure, RunFacts
 from gate.units import plural
 from gate.words.names import Names
@@ -146,19 +147,22 @@ def places(group: FailureGroup, limit: int, top: str = "build") -> str:
 
 
 def repeat(failure: Failure, run: RunFacts) -> list[str]:
-    """Return the shell lines that repeat it by hand: a checkout of its commit, its build, environment, command.
+    """Return the shell lines that repeat it from the project's folder: checkout, environment, set-up, build, start.
 
     Names that no shell can set are left out, and counted in a comment.
     """
+    if not failure.command:
+        return []
     lines, commit = [], run.head if failure.side == "head" else run.base
+    table = (run.settings or {}).get("build", {})
     if failure.directory and failure.side and commit is not None and commit.sha and not commit.dirty:
-        # the tree of the run is gone
-        place = f"../perfgate-{failure.side}"
-        lines = [f"git worktree add --detach {place} {visible(commit.sha)[:12]}", f"cd {place}"]
+        # the tree of the run is gone; pasted again, the second line finds that of the first time
+        sha = visible(commit.sha)[:12]
+        lines = [f"git worktree add --detach /tmp/perfgate-{sha} {sha}"]
+        lines.append(f'cd "/tmp/perfgate-{sha}/$(git rev-parse --show-prefix)"')
+        if table.get("overlay") and failure.side == "base" and run.head is not None and run.head.sha:
+            lines.append(f"git checkout {visible(run.head.sha)[:12]} -- {visible(shlex.join(table['overlay']))}")
     environment = {name: value for name, value in (failure.environment or {}).items() if not _OF_CI.match(name)}
-    build = (run.settings or {}).get("build", {}).get("command") if lines and failure.kind != "build" else None
-    if build:
-        lines.append(visible(build if isinstance(build, str) else shlex.join(map(str, build))))
     settable = {name: value for name, value in environment.items() if _SETTABLE.fullmatch(name)}
     removed = [name for name, value in settable.items() if not value]
     if removed:
@@ -167,9 +171,12 @@ def repeat(failure: Failure, run: RunFacts) -> list[str]:
     left = len(environment) - len(settable)
     if left:
         lines.append(f"# left out: {plural(left, 'variable')} whose name a shell cannot set")
-    lines += [visible(line) for line in (failure.command or "").splitlines()]
+    seed = {"seed": settable.get("PERFGATE_SEED") or "0"}
+    before = [table.get(key) for key in ("setup", "command")][: 1 if failure.kind == "build" else 2]
+    steps = [step for step in (by_hand(each, seed) for each in before if each) if step != failure.command]
+    lines += [visible(line) for step in (*steps, failure.command) for line in step.splitlines()]
     gone = shlex.quote(visible(failure.directory)) if failure.directory else ""
-    return [line.replace(gone, '"$PWD"') if gone else line for line in lines] if failure.command else []
+    return [line.replace(gone, '"$PWD"') if gone else line for line in lines]
 
 
 def is_difference(failure: Failure) -> bool:

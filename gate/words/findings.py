@@ -265,7 +265,7 @@ def _more(finding: Finding) -> str:
         where = " on each machine" if finding.sessions else ""
         told.append(f"about {plural(finding.more_builds, f'more {finding.top}')}{where} would decide it")
     elif isinstance(finding.reason, (reasons.TooWide, reasons.TooNoisy)) and finding.reason.hopeless:
-        told.append(f"more {finding.top}s would not help")
+        told.append(f"more {finding.top}s alone would not help")
     if known(finding.detectable) and not isinstance(finding.reason, reasons.TooNoisy):
         told.append(f"this run catches {amounts.caught(finding, finding.detectable)}")
     return "".join(f"; {each}" for each in told)

@@ -171,9 +171,10 @@ def measured(report: Report) -> str:
     builds = _plan(report).get("builds")
     wanted = builds.get("max") if isinstance(builds, Mapping) else builds
     cut = planned is not None and isinstance(wanted, int) and planned < wanted
-    every: list[Finding | Recorded] = [*report.findings, *report.recorded]
-    # a build is no start, and what has no values behind it does not count
-    cases = [each for each in every if each.metric not in OF_BUILDS]
+    # of what decides: what is only recorded may have more. A build is no start
+    decided: Sequence[Finding | Recorded] = [each for each in report.findings if each.metric not in OF_BUILDS]
+    cases = decided or [each for each in report.recorded if each.metric not in OF_BUILDS]
+    # what has no values behind it does not count
     sides = [s.counts for case in cases if case.ratio.method != AGGREGATE for s in (case.base, case.head)]
     # that all were measured goes without saying
     of = wanted if cut else planned if planned != done else None
@@ -330,15 +331,18 @@ def next_step(report: Report, *, pull: bool = False) -> str:
     if step is None:
         return ""
     said, whose = step.on_pull() if pull else step.sentence(), report.policy.whose
+    options = [way for way in step.ways if isinstance(way, Options)]
     if whose is None or whose.kind not in ("base", "target"):
+        for way in options:
+            words = report.run.again if way.decides else report.run.typed
+            said = said.replace(str(way), str(way.behind(words))) if words else said
         return said
     # who reads it types no command
-    settings = {str(way): way.lines for way in step.ways if isinstance(way, Options) and way.lines is not None}
-    if isinstance(step, outcomes.ReduceNoise) and step.metric is not None:
-        settings[str(step.ways[0])] = step.in_rules
+    settings = {str(way): way.lines for way in options if way.lines is not None}
     for typed, lines in settings.items():
         said = said.replace(typed, str(lines))
-    of_rules = settings or isinstance(step, _OF_RULES)
+    of_tables = isinstance(step, outcomes.ReduceNoise) and step.tables
+    of_rules = settings or of_tables or isinstance(step, _OF_RULES)
     return f"{said}. It counts once it is in the rules that decide, those of {whose}" if of_rules else said
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gate.units import agree, plural
 from gate.writing.plain import clip, distinct, visible
@@ -13,6 +13,38 @@ def listed(names: Sequence[str], most: int = 3, *, between: str = ", ") -> str:
     """Name so many at most: "a, b, c and 2 more"."""
     more = len(names) - most
     return between.join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def none_of(given: str, known: Iterable[str]) -> str:
+    """Say that a name or glob matches none, and name the most alike: "matches none of parse-a, parse-b and 58 more"."""
+    names = [*known]
+    return f"matches none of {most_alike(given, names)}" if names else "matches nothing: there are none"
+
+
+def most_alike(given: str, known: Iterable[str], most: int = 5) -> str:
+    """Name all that is known, or of much what is most like a word: "parse-a, parse-b and 58 more"."""
+    from difflib import SequenceMatcher  # late: only a mistake needs it
+
+    word, alike = given.strip("*").lower(), SequenceMatcher(autojunk=False)
+    alike.set_seq2(word)
+
+    def apart(name: str) -> tuple[bool, float]:
+        alike.set_seq1(name.lower())
+        return word not in name.lower(), -alike.ratio()
+
+    names = list(dict.fromkeys(known))
+    return listed(sorted(names, key=apart) if len(names) > most else names, most)
+
+
+def unread(error: OSError | ValueError) -> str:
+    """Say why a file cannot be read: "no such file", "is a folder, not a file", "cannot be read: it is not UTF-8"."""
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    if isinstance(error, IsADirectoryError):
+        return "is a folder, not a file"
+    if isinstance(error, ValueError):
+        return "cannot be read: it is not UTF-8"
+    return f"cannot be read: {visible(error.strerror or str(error)).lower()}"
 
 
 def joined(names: Sequence[str], most: int = 4) -> str:

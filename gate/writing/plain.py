@@ -9,6 +9,9 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 _SPACES = re.compile(r"[^\S ]+")
+_CODE = re.compile(r"`[^`]+`")
+_KEPT = "\0"
+"""A blank at which no line breaks."""
 
 
 def visible(text: str) -> str:
@@ -162,11 +165,13 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
     return blanks + text if right else text + blanks
 
 
-def wrap(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]:
+def wrap(text: str, width: int, *, first: str = "", rest: str = "", typed: bool = False) -> list[str]:
     """Break a text into lines of a width, the first begun with `first` and the others with `rest`.
 
-    Runs of blanks stay within a line: names may hold them.
+    Runs of blanks stay within a line: names may hold them. typed: what stands in backticks stays on one line, however
+    long, so that it can be copied.
     """
+    text = _CODE.sub(lambda code: code[0].replace(" ", _KEPT), text) if typed else text
     lines: list[str] = []
     line = first
     empty = True
@@ -176,7 +181,7 @@ def wrap(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]
             lines.append(line.rstrip(" "))
             line, empty = rest, True
         if word or not empty:
-            line += word if empty else f" {word}"
+            line += (word if empty else f" {word}").replace(_KEPT, " ")
             empty = False
     return [*lines, line.rstrip(" ")]
 
@@ -184,7 +189,7 @@ def wrap(text: str, width: int, *, first: str = "", rest: str = "") -> list[str]
 def _pieces(words: Iterable[str], width: int) -> Iterable[str]:
     for word in words:
         left = word
-        while columns(left) > width:
+        while columns(left) > width and _KEPT not in word:
             piece = _prefix(left, width)
             yield piece
             left = left[len(piece) :]

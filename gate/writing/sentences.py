@@ -6,7 +6,7 @@ import re
 import shlex
 import string
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, Union
@@ -15,7 +15,8 @@ import msgspec
 
 from gate.units import DIMENSIONS, agree, format_confidence, format_duration, format_share, plural
 from gate.writing.amounts import as_configured, format_percent
-from gate.writing.phrases import dotted, joined, listed, toml_text
+from gate.writing.phrases import dotted, joined, listed, named, toml_text
+from gate.writing.plain import visible
 
 
 def tag(name: str) -> str:
@@ -121,6 +122,19 @@ class Options(NamedTuple):
         return f"`{shlex.join(self.argv)}`"
 
     @property
+    def decides(self) -> bool:
+        """Whether it needs no other values: it sets what decides, and nothing of how it is measured."""
+        return all(word == "--set" or word.startswith(("gate.", "plan.metrics=")) for word in self.argv)
+
+    def behind(self, words: Sequence[str]) -> Command:
+        """Return the command line of these words with the options too, in place of what it sets of the same keys."""
+        end = words.index("--") if "--" in words else len(words)
+        keys = {value.partition("=")[0] for value in self.argv[1::2]}
+        again = [n for n in range(end - 1) if words[n] == "--set" and words[n + 1].partition("=")[0] in keys]
+        kept = [word for n, word in enumerate(words[:end]) if not {n, n - 1} & {*again}]
+        return Command(visible(shlex.join(["perfgate", *kept, *self.argv, *words[end:]])))
+
+    @property
     def lines(self) -> Lines | None:
         """Return the same as keys of perfgate.toml, for a reader who types no command; None: it is not of the rules."""
         given = [word for option, word in pairwise(self.argv) if option == "--set"]
@@ -156,12 +170,16 @@ class Lines(NamedTuple):
     table: tuple[str, ...]
     keys: Mapping[str, str]
     """Values as TOML has them."""
+    of: tuple[str, ...] = ()
+    """Names of the entries, of a table that there may be several of."""
 
     def __str__(self) -> str:
         """Write them so that they can be copied."""
         keys = joined([f"`{key} = {value}`" for key, value in self.keys.items()])
         if self.table == _OVERRIDE:
             return f"an `[[override]]` entry with {keys}"
+        if self.of:
+            return f"{keys} in the `[[{dotted(self.table)}]]` of {named(self.of, 3)}"
         return f"{keys} in `[{dotted(self.table)}]`"
 
 

@@ -19,6 +19,7 @@ from types import MappingProxyType
 import msgspec
 
 from gate.config import treatments
+from gate.config.commands import by_hand
 from gate.config.study import Setting
 from gate.model import SIDES, Build, Failure, Side
 from gate.model.records import FullBuilds
@@ -30,7 +31,6 @@ from harness.build.functions import layout_of
 from harness.build.relink import Recording
 from harness.build.work import Done, Tree, Wanted, Works, variant_name
 from harness.errors import SourceError
-from harness.instruments.protocol import by_hand
 from harness.process.execute import Command, Outcome
 from harness.process.together import LeftBehindError, alone, standing, together
 from harness.sandbox.sandbox import namespaces

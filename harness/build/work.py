@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from gate.config.commands import by_hand
 from gate.config.study import Setting
 from gate.model import Failure, Side
 from gate.model.case import canonical
@@ -18,7 +19,7 @@ from harness.build.archives import TREE
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import build_environment
 from harness.build.relink import Recording, refused
-from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
+from harness.instruments.protocol import TAIL, arguments, both_outputs, tail
 from harness.process.execute import Command, Outcome
 from harness.process.together import Work
 from harness.sandbox.sandbox import outputs

@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,8 @@ _SCRIPT = re.compile(r'^exec\s+"?(?P<manager>[^"\s]*\b(?:\w+env|asdf|mise))"?\s+
 # Programs that tell by the name that they are called by: the name of their file, and of the manager.
 _LINKED = {"volta-shim": "volta", "mise": "mise", "rustup": "rustup"}
 _NVM = "nvm-exec"
+_CHOOSES = re.compile(r"\.(?:\w+-version|tool-versions)")
+"""Files by which managers choose a version."""
 # in front of a program's name
 _LEADING = ("exec", "env", "command", "time", "nice")
 
@@ -72,6 +74,31 @@ class Shims:
         else:
             program = self._run.said((_called(manager, self._environment), "which", Path(path).name))
         return Shim(Path(manager).name, path, program, self._run.longer(shim, (program,)) if program else None)
+
+
+def behind(environment: Mapping[str, str], commands: Iterable[str], paths: Iterable[str]) -> Mapping[str, str]:
+    """Return an environment in which what shims start comes before them, so that no start holds a manager's own time.
+
+    Where a file of the project may choose another version, shims stay: sides may have different ones.
+
+    Args:
+        environment: that commands are executed in.
+        commands: all of them, as texts.
+        paths: the files of both sides.
+    """
+    if any(_CHOOSES.fullmatch(Path(path).name) for path in paths):
+        return environment
+    folders = environment.get("PATH", os.defpath).split(os.pathsep)
+    run = _Runner(environment, Path("/"))
+    for name in sorted({word for text in commands for word in re.findall(r"[\w.+-]+", text)}):
+        path = shutil.which(name, path=os.pathsep.join(folders))
+        manager = _manager(path) if path is not None else None
+        if path is None or manager is None or not manager.endswith("env") or str(Path(path).parent) not in folders:
+            continue
+        program = run.said((_called(manager, environment), "which", name))
+        if program:
+            folders.insert(folders.index(str(Path(path).parent)), str(Path(program).parent))
+    return {**environment, "PATH": os.pathsep.join(folders)}
 
 
 def _words(command: str | Sequence[str]) -> list[str]:

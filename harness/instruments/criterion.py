@@ -17,6 +17,8 @@ from harness.process.execute import Outcome
 
 _LEAST = 10
 """The smallest --sample-size that Criterion takes."""
+_RESAMPLES = 1001
+"""For Criterion's own analysis, which nobody reads: its default of 100,000 takes long, and it warns of 1000."""
 _FOREIGN = re.compile(r"error: Unrecognized option: '([^'\n]*)'")
 _PANIC = re.compile(r"^thread '.*panicked at .*:\n(?!Baseline)(.+)", re.MULTILINE)
 _ZERO = re.compile(r"At least one measurement of benchmark (.*) took zero time")
@@ -36,6 +38,8 @@ class Criterion(SuiteInstrument):
             added.append("--noplot")
         if not _given(call, "sample-size") and not _given(call, "quick"):
             added.append(f"--sample-size={max(_LEAST, call.values)}")
+        if not _given(call, "nresamples") and not _given(call, "quick"):
+            added.append(f"--nresamples={_RESAMPLES}")
         return ("--", *added) if cargo and "--" not in call.words else tuple(added)
 
     def only(self, call: Call, globs: Sequence[str]) -> tuple[str, ...]:

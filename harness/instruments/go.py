@@ -33,12 +33,15 @@ class Go(SuiteInstrument):
         return tuple(f"{dash}{name}{value}" for name, value in wanted.items() if not _given(name, call.words))
 
     def only(self, call: Call, globs: Sequence[str]) -> tuple[str, ...]:
-        """Return the pattern for the functions that globs name; none where the command has a choice of its own."""
+        """Return the pattern for what globs name, level by level, which Go knows since 1.20.
+
+        None where the command has a choice of its own, or a glob begins with a package or with what is wild.
+        """
         own = any(_given("bench", (word,)) and not re.search(r"bench=\.$", word) for word in call.words)
-        if own or any("*" in glob.split("/")[0][:1] for glob in globs):
+        if own or not all(glob.startswith("Benchmark") for glob in globs):
             return ()
         dash = "-" if is_go_test(call.words) and not {"-args", "--args"} & set(call.words) else "-test."
-        return (f"{dash}bench=^{at_least(glob.split('/')[0] for glob in globs)}$",)
+        return (f"{dash}bench={'|'.join(dict.fromkeys(map(_levels, globs)))}",)
 
     def read(self, call: Call) -> Suite:
         """Read what the command wrote into {output}, else standard output.
@@ -68,6 +71,13 @@ def is_go_test(words: tuple[str, ...]) -> bool:
     return any(
         re.fullmatch(r"go[\d.]*", PurePath(word).name) and "test" in words[i + 1 :] for i, word in enumerate(words)
     )
+
+
+def _levels(glob: str) -> str:
+    # what is wild may mean a / too, and "a[1]" may be a name
+    name, *wild = re.split(r"[*?[]", glob, maxsplit=1)
+    parts = "/".join(f"^{at_least([part])}$" for part in name.split("/"))
+    return parts.removesuffix("$") if wild else parts
 
 
 def _given(name: str, words: tuple[str, ...]) -> bool:

@@ -120,14 +120,6 @@ OUTPUT = "output"
 """In the scratch directory: what {output} names."""
 
 
-def by_hand(command: str | list[str], values: Mapping[str, str]) -> str:
-    """Return a command as one would type it into a shell; a script in brackets, lest its `set -e` end the session."""
-    argv = arguments(command, values)
-    if not isinstance(command, str):
-        return shlex.join(argv)
-    return f"(\n{argv[-1]}\n)" if "\n" in argv[-1].strip() else argv[-1]
-
-
 def placeholders(context: Context) -> dict[str, str]:
     """Return what {seed}, {output} and {port} stand for in an execution's command."""
     return {"seed": str(context.seed), "output": str(context.scratch / OUTPUT), "port": str(context.port)}

@@ -120,9 +120,7 @@ class SuiteInstrument:
         chosen = () if "*" in benchmark.include else self.only(call, benchmark.include)
         options = (*self.options(call), *chosen)
         if not mentions(benchmark.command, "output"):
-            # behind a last newline they would be a command of their own
-            joined = isinstance(benchmark.command, str)
-            argv = (*SHELL, f"{argv[-1].rstrip()} {shlex.join(options)}") if joined else argv + options
+            argv = with_options(benchmark, argv, options)
         return Command(
             argv=argv,
             directory=context.directory,
@@ -144,8 +142,8 @@ class SuiteInstrument:
                 return whole
         try:
             found = self.read(call) if whole is None else self.rest(call)
-            benchmarks = {name: each for name, each in found.benchmarks.items() if _taken(benchmark, name)}
-            errors = {name: each for name, each in found.errors.items() if _taken(benchmark, name)}
+            benchmarks = {name: each for name, each in found.benchmarks.items() if taken(benchmark, name)}
+            errors = {name: each for name, each in found.errors.items() if taken(benchmark, name)}
             if whole is not None and not (benchmarks and errors):
                 return whole
             if not found.benchmarks and not found.errors:
@@ -163,6 +161,14 @@ class SuiteInstrument:
             except OutputError as error:
                 collected.failures[name] = Unusable(str(error), "")
         return collected
+
+
+def with_options(benchmark: Benchmark, argv: tuple[str, ...], options: Sequence[str]) -> tuple[str, ...]:
+    """Return what to exec for a benchmark's command with options at its end."""
+    if isinstance(benchmark.command, str):
+        # behind a last newline they would be a command of their own
+        return (*SHELL, f"{argv[-1].rstrip()} {shlex.join(options)}")
+    return (*argv, *options)
 
 
 def at_least(globs: Iterable[str]) -> str:
@@ -194,6 +200,7 @@ def _call(benchmark: Benchmark, context: Context) -> Call:
     )
 
 
-def _taken(benchmark: Benchmark, name: str) -> bool:
+def taken(benchmark: Benchmark, name: str) -> bool:
+    """Return whether what has this name is measured, by include and exclude."""
     included = any(matches(glob, name) for glob in benchmark.include)
     return included and not any(matches(glob, name) for glob in benchmark.exclude)

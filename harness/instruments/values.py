@@ -21,9 +21,12 @@ from harness.instruments.protocol import (
     tail,
     words,
 )
+from harness.instruments.suite import at_least, taken, with_options
 from harness.process.execute import Command, Outcome
 
 _STDOUT = "stdout"
+_ONLY = {"divan": "^[^:]+::{}($|::)"}
+"""Of formats, the argument with which what writes them does only what a pattern names: it takes the time of that."""
 _MAX_CHATTER = 1 << 30
 """Bytes of standard output that is not read for numbers, beyond which a program is stopped."""
 
@@ -40,8 +43,11 @@ class Values:
             "PERFGATE_OUTPUT": str(output),
         }
         named = mentions(benchmark.command, "output")
+        argv = words(benchmark, context)
+        if "*" not in benchmark.include and benchmark.format in _ONLY:
+            argv = with_options(benchmark, argv, [_ONLY[benchmark.format].format(at_least(benchmark.include))])
         return Command(
-            argv=words(benchmark, context),
+            argv=argv,
             directory=context.directory,
             environment=environment(context) | added,
             timeout=benchmark.timeout,
@@ -64,7 +70,10 @@ class Values:
                 raise OutputError("no values: the program did not write {output}")
             if not named and not data:
                 data = read_values(scratch / _STDOUT, limit)
-            return metrics(benchmark, _parsed(benchmark, data or b""), "")
+            found = _parsed(benchmark, data or b"")
+            # a view goes with what it is of
+            wanted = {name for name, each in found.items() if taken(benchmark, each.view_of or name)}
+            return metrics(benchmark, {name: each for name, each in found.items() if name in wanted}, "")
         except OutputError as error:
             return Unusable(str(error), told, empty=isinstance(error, EmptyError))
 

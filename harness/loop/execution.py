@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from gate.config import treatments
-from gate.config.commands import mentions
+from gate.config.commands import by_hand, mentions
 from gate.config.study import Study
 from gate.config.treatments import Planned
 from gate.config.types import Benchmark
@@ -35,7 +35,6 @@ from harness.instruments.protocol import (
     Context,
     Instrument,
     Unusable,
-    by_hand,
     whole,
 )
 from harness.instruments.spawn import Spawn

@@ -41,14 +41,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
 
 
 def material(report: Report) -> Material:
-    """Make up the values of every finding, a file of them and an advice."""
+    """Make up the values of every finding, and a file of them."""
     hostile = examples.HOSTILE[0]
     return Material(
         cases=[case(finding, seed) for seed, finding in enumerate(report.findings)],
         attachments=[
             Attachment(f"{hostile}.jsonl".replace("/", ""), b'{"type":"run"}\n</script><script>window.hacked=1')
         ],
-        advice=[f"12 builds of 5 starts, because of {hostile}"],
     )
 
 

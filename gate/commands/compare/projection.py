@@ -15,6 +15,7 @@ from gate.evidence.foreign.records import Level
 from gate.evidence.records import Located
 from gate.model import Build, Execution, Failure, Record, Side, Unsampled, UserError
 from gate.model.case import canonical
+from gate.writing.phrases import none_of
 
 
 class Projection(msgspec.Struct, frozen=True):
@@ -109,7 +110,7 @@ def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
     for option, globs in (("benchmark", projection.benchmarks), ("metric", projection.metrics)):
         known = sorted({getattr(item, option) for item in items})
         if globs and items and not any(matches(glob, name) for glob in globs for name in known):
-            raise UserError(f"--{option} {' '.join(globs)}: matches none of {', '.join(known)}")
+            raise UserError(f"--{option} {' '.join(globs)}: {none_of(' '.join(globs), known)}")
     telling = _telling(pieces, projection)
     every = len(pieces) == 1 and not projection.by
     named = {key.name for key in projection.by}

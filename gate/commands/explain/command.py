@@ -46,6 +46,6 @@ COMMAND = Command(
     run=run,
     codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),
     done="the functions are named, or nothing regressed",
-    error="error: no benchmark could be profiled",
+    error="error: the run failed, or no benchmark could be profiled",
     place=5,
 )

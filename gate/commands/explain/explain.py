@@ -20,7 +20,8 @@ from gate.report.measurements import Kept
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.report.text.terminal import explanation_lines
 from gate.units import format_duration, plural
-from gate.writing.phrases import listed
+from gate.words import reports, verdict_line
+from gate.writing.phrases import listed, none_of
 from gate.writing.plain import visible, wrap
 
 _EXPLAINED = ("regression", "accepted")
@@ -65,16 +66,17 @@ def run(given: str | None, globs: Sequence[str], outputs: OutputOptions, out: Te
     unprofiled = [each for each in decided.report.unprofiled if each.benchmark in names]
     shown = replace(decided, report=replace(decided.report, explanations=explanations, unprofiled=unprofiled))
     write_asked(shown, outputs)
-    found = shown.report
+    found, failed = shown.report, not names and report.verdict == "error"
     if "-" in outputs.files.values():
         show(shown, outputs, out)
     else:
         seen = screen(out)
         most = None if outputs.every else max(1, len(found.explanations), len(found.unprofiled))
         style = "1" if seen.color and not outputs.quiet else ""
-        lines = explanation_lines(found, most, seen.width, style) or wrap(f"{_NOTHING}.", seen.width)
-        out.write("\n".join(lines) + "\n")
-    return Exit.ERROR if found.unprofiled and not found.explanations else Exit.PASS
+        lines = explanation_lines(found, most, seen.width, style)
+        nothing = f"{verdict_line.text(report)}. {reports.next_step(report)}" if failed else _NOTHING
+        out.write("\n".join(lines or wrap(f"{nothing}.", seen.width)) + "\n")
+    return Exit.ERROR if failed or (found.unprofiled and not found.explanations) else Exit.PASS
 
 
 def _decided(source: Path) -> Decided:
@@ -92,7 +94,8 @@ def _names(report: Report, globs: Sequence[str]) -> list[str]:
     every = dict.fromkeys([*(f.benchmark for f in report.findings), *(r.benchmark for r in report.recorded)])
     found = [name for name in every if any(matches(glob, name) for glob in globs)]
     if not found:
-        raise UserError(f"{' '.join(globs)}: matches none of {', '.join(every) or 'nothing'}", option="benchmark")
+        given = " ".join(globs)
+        raise UserError(f"{given}: {none_of(given, every)}", option="benchmark")
     return found
 
 

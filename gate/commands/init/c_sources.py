@@ -18,7 +18,7 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|(\"(?:[^\"\\\n]|\\.)*\")", re.DOTALL)
 _USAGE_OF_FILE = re.compile(r"\busage:[^\n]*\b(?:file|path|input)s?\b", re.IGNORECASE)
 _COMPLAINS = re.compile(r"\bargc\s*(<|!=|==)|\busage\s*\(|\"[^\"\n]*\busage\b", re.IGNORECASE)
 _READS_INPUT = re.compile(r"\bstdin\b|\bcin\b|\bgetchar\b|\blisten\s*\(|\baccept\s*\(")
-_READS = re.compile(r"\bargv\s*(\[\s*[^0\s]|\+)|\+\+\s*argv|\bargv\s*,|\bargs?\s*\(\s*argv")
+_READS = re.compile(r"\bargv\s*(\[\s*[^0\s\]]|\+)|\+\+\s*argv|\bargv\s*,|\bargs?\s*\(\s*argv")
 _LIBRARIES = {
     "google-benchmark": (r"#\s*include\s*[<\"]benchmark/benchmark\.h", r"^\s*(?:BENCHMARK\w*\(|benchmark::RegisterB)"),
     "catch2": (

@@ -37,6 +37,7 @@ _LIBRARIES = {
 }
 """How a source uses a library, and each of its benchmarks."""
 _SECONDS = {"divan": 0.5, "libtest": 0.6}  # of a benchmark, by its own default
+_LONGEST = 0.05  # seconds of a sample of Criterion
 _WHOLE = re.compile(r"[\^~=\s]*0\.[0-3](\.|$)")
 """Versions of Criterion that take whole seconds."""
 _PARSERS = {"clap", "structopt", "argh", "bpaf", "lexopt", "pico-args"}
@@ -222,9 +223,10 @@ def _of_benches(tree: Tree, every: list[_Target]) -> Found:
     for name, bench in zip(names, benches, strict=True):
         options = ["--bench"]
         if bench in criterion:
-            seconds = [5 * length, 10 * length]
+            # macros and loops make cases that nobody counted
+            seconds = [2 * min(length, _LONGEST), 10 * min(length, _LONGEST)]
             if _WHOLE.match(bench.dependencies.get("criterion", "")):
-                seconds = [1, max(1, round(seconds[1]))]
+                seconds = [1, 1]
             options += [f"--warm-up-time={seconds[0]:g}", f"--measurement-time={seconds[1]:g}"]
         command = within(bench.folder, [f"./target/bench-{name}", *options])
         form = None if bench in criterion else bench.library
@@ -243,18 +245,18 @@ def _build(tree: Tree, made: list[tuple[str, _Target]]) -> str:
         cargo = "cargo +nightly" if bench.nightly and not own else "cargo"
         features = f" --features {shlex.quote(','.join(bench.features))}" if bench.features else ""
         calls.setdefault(f"{cargo} bench --no-run {_TARGET}{_manifest(bench)}{features}", []).append((path, bench))
-    lines = ["set -e"]
+    lines = ["set -e", f"touch {shlex.join(bench.source for _, bench in made)}"]
+    copy = 'cp "$(ls -t target/%srelease/deps/%s-%s | head -n 1)" %s'
+    if len(made) > 1:
+        lines.append(f"keep() {{ {copy % (_triple(tree), '$1', '?' * 16, '$2')}; }}")
     for call, each in calls.items():
-        lines.append(f"touch {shlex.join(bench.source for _, bench in each)}")
-        lines.append(f"{call} {' '.join(f'--bench {bench.name}' for _, bench in each)}")
+        compile_ = f"{call} {' '.join(f'--bench {bench.name}' for _, bench in each)}"
         # before another package makes one of that name; a hash has 16 digits
-        copy = 'cp "$(ls -t target/%srelease/deps/%s-%s | head -n 1)" %s'
         named = [(bench.name.replace("-", "_"), path) for path, bench in each]
-        if len(named) < 3:
-            lines += [copy % (_triple(tree), name, "?" * 16, path) for name, path in named]
+        if len(made) > 1:
+            lines.append("; ".join([compile_, *(f"keep {name} {path}" for name, path in named)]))
         else:
-            lines.append(f"keep() {{ {copy % (_triple(tree), '$1', '?' * 16, '$2')}; }}")
-            lines.append("; ".join(f"keep {name} {path}" for name, path in named))
+            lines += [compile_, *(copy % (_triple(tree), name, "?" * 16, path) for name, path in named)]
     return "\n".join(lines)
 
 

@@ -11,8 +11,8 @@ from gate.cli.options import option, switch
 from gate.codes import Exit, MisuseError
 
 KINDS = (
-    *("pytest-benchmark", "pyperf", "asv", "go", "cargo", "cmake", "jmh", "npm", "autotools", "make"),
-    *("python", "generic"),
+    *("pytest-benchmark", "pyperf", "asv", "go", "cargo", "cmake", "jmh", "java", "npm", "autotools", "make"),
+    *("c", "python", "generic"),
 )
 """Of projects; gate/commands/init/init.py looks for them."""
 WORKFLOWS = ("pull-request", "trusted", "forks", "comment", "matrix", "calibrate", "history", "creep", "study")
@@ -35,16 +35,17 @@ class Options:
         "action that the workflow uses (default: perfgate/perfgate@v1)", metavar="OWNER/REPO@REF"
     )
     file: Path | None = option(
-        "write the configuration there, for `--config FILE` (default: perfgate.toml)", metavar="FILE"
+        "write the configuration there, for `--config FILE` (default: perfgate.toml)", metavar="FILE", parse=Path
     )
     project: Path | None = option(
-        "the folder of the project, where several lie side by side (default: this one)", metavar="DIR"
+        "the folder of the project, where several lie side by side (default: this one)", metavar="DIR", parse=Path
     )
     former: Path | None = option(
         "gate what this workflow, script or configuration of another tool gates: github-action-benchmark, CodSpeed, "
         "Bencher, asv, pytest-benchmark, benchstat, Criterion or hyperfine",
         metavar="FILE",
         flag="--from",
+        parse=Path,
     )
     force: bool = switch("overwrite existing files")
     tries: bool = switch("do not run `perfgate try` on what was written", off=True, flag="--no-try")

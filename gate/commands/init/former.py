@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from gate.checkout import text_of
 from gate.commands.init.found import Found, Measured, Rank, Row, names_of
 from gate.model import UserError
+from gate.writing.phrases import unread
 
 _KINDS = {
     r"pytest|codspeed.*\bpytest\b|python_pytest": "pytest-benchmark",
@@ -69,7 +70,7 @@ def read_former(file: Path) -> Former:
     try:
         text = text_of(file).replace("\\\n", " ")
     except (OSError, ValueError) as error:
-        raise UserError(f"{file} cannot be read: {error}", option="from") from None
+        raise UserError(f"{file}: {unread(error)}", option="from") from None
     for gate, (known, named) in _TOOLS.items():
         if not re.search(known, text):
             continue

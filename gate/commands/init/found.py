@@ -43,6 +43,8 @@ class Measured:
     form: str | None = None
     """That the values instrument reads."""
     rank: Rank = Rank.RESULTS
+    include: list[str] = field(default_factory=list)
+    """The cases to measure; empty: all."""
     slow: bool = False
     """A whole test run or the like, of which fewer are measured."""
 
@@ -82,6 +84,8 @@ class Found:
     comment: str = ""
     """What the build does, in a line."""
     setup: str | None = None
+    timeout: str | None = None
+    """Of a build that takes long."""
     artifacts: list[str] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
     products: list[str] = field(default_factory=list)

@@ -18,12 +18,12 @@ from typing import Any, TextIO
 from gate.checkout import refuse_tracked, text_of
 from gate.cli.command import command_of
 from gate.codes import Exit
-from gate.commands.init import cargo, cmake, go, jmh, make, npm, python, scripts
+from gate.commands.init import alone, cargo, cmake, go, jmh, make, npm, python, scripts
 from gate.commands.init.ask import Asked, asked
 from gate.commands.init.c_sources import SOURCES
 from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Rank, Row
-from gate.commands.init.mend import fitted, lesson, mended, reason, representatives
+from gate.commands.init.mend import BUILD_LIMIT, fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree, read_tree
 from gate.config.parse import parse, parse_types
 from gate.config.schema import ADDRESS
@@ -127,8 +127,9 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
             _write(again, tree, better)
             plan = better.plan
             most = f", builds up to {plan.most}" if plan.most else ""
-            counts = f"executions = {plan.executions}, iterations = {plan.iterations}{most}"
-            out.write(f"\nwrote {options.file} again, with the plan that uses its budget: {counts}\n")
+            longest = f"; a build may take {better.timeout}" if better.timeout else ""
+            counts = f"executions = {plan.executions}, iterations = {plan.iterations}{most}, budget {plan.budget}m"
+            out.write(f"\nwrote {options.file} again, with the plan that its trial asks for: {counts}{longest}\n")
         return better, taught.failed
 
 
@@ -138,7 +139,10 @@ def _trial(options: InitOptions, out: TextIO, err: TextIO) -> Mapping[str, Any] 
     given = trying.options()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "trial.json")
-        rules = given.rules if options.file == FILE else replace(given.rules, config=Path(options.file))
+        # what git ignores is in no state of the repository, so it is named
+        named = options.file != FILE or _ignored(options)
+        rules = replace(given.rules, sets=(f"build.timeout={BUILD_LIMIT}",))
+        rules = replace(rules, config=Path(options.file)) if named else rules
         given = replace(given, trial=replace(given.trial, json=str(file)), rules=rules)
         try:
             with chdir(options.directory):
@@ -161,7 +165,7 @@ def _untried(options: InitOptions, tree: Tree, found: Found) -> str:
             return "nothing is committed yet: commit first, as perfgate compares two states of a repository"
     except SourceError as error:
         return str(error)
-    return f"git ignores {options.file}: `git add --force {options.file}`" if _ignored(options) else ""
+    return ""
 
 
 def _write(options: InitOptions, tree: Tree, found: Found) -> None:
@@ -271,9 +275,10 @@ def _next(options: InitOptions, why: str, *, failed: bool = False) -> list[str]:
         first = f"edit {options.file}" if failed or "command" in why else "commit the project"
         return [f"  {first}, then `perfgate try{config}`: every benchmark must give values"]
     ignored = _ignored(options)
+    committed = "git ignores it until then" if ignored else "a check compares states of the repository"
     steps = [
         *([] if options.tries else [(f"perfgate try{config}", "builds once and runs every benchmark once")]),
-        (f"git add{' --force' if ignored else ''} {file} && git commit", "a check compares states of the repository"),
+        (f"git add{' --force' if ignored else ''} {file} && git commit", committed),
         (f"perfgate check{config}", "on a branch with a change: measures it against the default branch"),
         ("perfgate init --workflow pull-request", "gates pull requests on GitHub (public repository: forks)"),
     ]
@@ -305,13 +310,15 @@ _LOOKS: dict[str, tuple[Callable[[Tree, Asked], Found | None], str]] = {
     "cargo": (cargo.look, "Cargo.toml"),
     "cmake": (cmake.look, "CMakeLists.txt"),
     "jmh": (jmh.look, "pom.xml or Gradle file that names JMH"),
+    "java": (jmh.look_mains, "pom.xml beside a class that is called a benchmark and has a main"),
     "npm": (npm.look, "package.json with a script bench, benchmark or perf"),
     "autotools": (make.look_autotools, "configure.ac or configure with a Makefile.am or Makefile.in"),
     "make": (make.look, "Makefile that builds or runs something"),
+    "c": (alone.look, "source of C or C++ that is called a benchmark and has a main"),
     "python": (python.look, "benchmark script or test of Python"),
     "generic": (scripts.look, "script"),
 }
-_COMPILED = {"go", "cargo", "cmake", "autotools", "make"}
+_COMPILED = {"go", "cargo", "cmake", "autotools", "make", "c"}
 _BEGIN = {
     *("Cargo.toml", "go.mod", "go.work", "CMakeLists.txt", "Makefile", "GNUmakefile", "configure.ac", "package.json"),
     *("pyproject.toml", "setup.py", "pom.xml", "build.gradle", "build.gradle.kts", "asv.conf.json"),
@@ -346,8 +353,11 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
         return replace(wanted, notes=[*wanted.notes, *ask.notes])
     found: list[Found] = []
     for name, (look, _) in _LOOKS.items():
-        # make is asked where nothing else builds programs: it may have to build them to tell
-        if name in ("autotools", "make") and any(each.kind in _COMPILED and each.measures_something for each in found):
+        built = any(each.kind in _COMPILED and each.measures_something for each in found)
+        # make is asked where nothing else builds programs: it may have to build them to tell; and what the project
+        # builds itself is known better than what is guessed
+        needless = {"autotools": built, "make": built, "c": any(each.rank <= Rank.BENCHMARK for each in found)}
+        if needless.get(name):
             continue
         if (each := look(tree, ask)) is not None:
             found.append(each)
@@ -372,10 +382,14 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
     # a placeholder and plain tests are no news beside something better
     better = [each for each in others if each.rank < Rank.TESTS]
     more = [Row(each.evidence, f"left out: --kind {each.kind} measures it") for each in better]
-    rows = [*first.rows, *more]
+    # why a benchmark does not compile
+    unbuilt = [row for each in others if each.kind == "c" and not each.measures_something for row in each.rows]
+    rows = [*first.rows, *unbuilt, *more]
     if first.rank >= Rank.PROGRAM:
         # what is called a benchmark, though nothing here can run it
-        known = " ".join([commands, str(first.build), first.evidence, *(each.what for each in rows)])
+        evidence = first.evidence if first.measures_something else ""
+        said = (line for each in first.benchmarks for line in each.comment)
+        known = " ".join([commands, *said, str(first.build), evidence, *(each.what for each in rows)])
         called = dict.fromkeys(
             match[0]
             for path in tree.files

@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from gate.commands.init.ask import Asked, has
-from gate.commands.init.found import Found, Measured, Row, placeholder, suite_plan
+from gate.commands.init.found import BENCH, Found, Measured, Row, placeholder, suite_plan
+from gate.commands.init.scripts import of_script
 from gate.commands.init.tree import Tree, folder_of
 
 _DEPENDS = re.compile(r"<artifactId>\s*jmh-core\s*</artifactId>")
@@ -25,6 +26,7 @@ _CASE = re.compile(
     r"(?:^|[;{}])\s*@Benchmark\b(?:\s*@[\w.]+(?:\([^)]*\))?)*\s+(?:[\w<>\[\],.?]+\s+)*?(\w+)\s*\(", re.MULTILINE
 )
 _ASIDE = {"resources", "archetype-resources", "testdata", "node_modules"}
+_MAIN_OF = re.compile(r"\bpublic\s+static\s+void\s+main\s*\(")
 _MAIN = "org.openjdk.jmh.Main"
 _JAR = "perfgate-jmh.jar"
 _OPTIONS = "-Dproject.build.outputTimestamp=2000-01-01T00:00:00Z -Dmaven.javadoc.skip=true -Dmaven.source.skip=true"
@@ -150,12 +152,10 @@ def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
     if shades is None:
         # the benchmarks are among the tests or the classes, and all that they need is named by Maven;
         # not `package`: a profile may hook the benchmarks themselves into the phases after compiling
-        listed = "-Dmdep.outputFile=target/jmh.classpath -Dmdep.includeScope=test"
         holding = next((match[1] for match in _PROFILE.finditer(text) if _GENERATES in match[0]), None)
         profile = f" --activate-profiles {holding}" if holding and _GENERATES not in _PROFILE.sub("", text) else ""
-        setup = f"{mvn} test-compile -DskipTests{where}{profile} dependency:build-classpath {listed}"
-        command = f'java -cp "{target}/test-classes:{target}/classes:$(cat {target}/jmh.classpath)" {_MAIN}'
-        return _found(ask, _mvn(tree), modules, command, setup, [], target)
+        setup, java = _by_classes(f"{mvn}{where}{profile}", target)
+        return _found(ask, _mvn(tree), modules, f"{java} {_MAIN}", setup, [], target)
     setup = f"{mvn} package -DskipTests{where}"
     named = _FINAL_NAME.search(shades[1])
     jar = named[1] if named else "$"
@@ -168,6 +168,42 @@ def _of_maven(tree: Tree, ask: Asked, modules: list[_Module]) -> Found:
         newest = f"ls -t {target}/*.jar | grep -v -e /original- -e {_JAR} -e -sources -e -javadoc | head -n 1"
         setup = f'{setup} && cp "$({newest})" {path}'
     return _found(ask, _mvn(tree), modules, f"java -jar {path}", setup, [path], target)
+
+
+def _by_classes(mvn: str, target: str) -> tuple[str, str]:
+    """Return what compiles all classes, those of tests too, and what starts one with all that it needs."""
+    listed = "-Dmdep.outputFile=target/jmh.classpath -Dmdep.includeScope=test"
+    java = f'java -cp "{target}/test-classes:{target}/classes:$(cat {target}/jmh.classpath)"'
+    return f"{mvn} test-compile -DskipTests dependency:build-classpath {listed}", java
+
+
+def look_mains(tree: Tree, ask: Asked) -> Found | None:
+    """Find classes of Maven that are called benchmarks and have a main without arguments; None without one."""
+    del ask
+    sources = [p for p in tree.ending(".java") if BENCH.search(PurePosixPath(p).stem) and _MAIN_OF.search(tree.text(p))]
+    inner = {path: folder_of(path.partition("src/")[0]) for path in sources if "src/" in path}
+    usable = [path for path, folder in inner.items() if str(PurePosixPath(folder, "pom.xml")) in tree.names]
+    if not usable or not all(map(_PATH.fullmatch, usable)):
+        return None
+    asking = [path for path in usable if re.search(r"\bargs?\s*(?:\[|\.length)", tree.text(path))]
+    rows = [Row(path, "left out: what arguments it wants is not known") for path in asking]
+    ordered = sorted(
+        (path for path in usable if path not in asking), key=lambda path: (len(PurePosixPath(path).stem), path)
+    )
+    if not ordered:
+        return Found("java", "without a class that needs no arguments", [placeholder()], rows=rows)
+    path, *rest = ordered
+    where = f" --projects {inner[path]} --also-make" if inner[path] else ""
+    setup, java = _by_classes(
+        f"{_mvn(tree)} --quiet --batch-mode {_OPTIONS}{where}", str(PurePosixPath(inner[path], "target"))
+    )
+    package = re.search(r"^\s*package\s+([\w.]+)\s*;", tree.text(path), re.MULTILINE)
+    name = PurePosixPath(path).stem
+    command = f"{java} {package[1]}.{name}" if package else f"{java} {name}"
+    measured, amount = of_script(name, command, tree.text(path))
+    rows += [Row(each, "left out: one program is measured") for each in rest]
+    comment = "Compiled once a side: equal sources are equal classes."
+    return Found("java", path, [measured], comment=comment, setup=setup, rows=rows, amount=amount, place=inner[path])
 
 
 def _of_gradle(tree: Tree, ask: Asked, modules: list[_Module], told: dict[str, str]) -> Found:

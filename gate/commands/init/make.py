@@ -25,6 +25,11 @@ _NO_BUILD = re.compile(
 _ASIDE = OTHERS | {"examples", "docs", "doc", "fuzz", "contrib"}
 _FETCHES = re.compile(r"\bgit\s+clone\b|\bcurl\b|\bwget\b")
 _OUTPUT = re.compile(r"(?<=\s)-o\s*(\S+)")
+_MAKES = re.compile(
+    r"^(?!\s*\./).*\s-[oc]\s|^\s*(?:echo|printf|mkdir|rm|cp|mv|ln|ar|ranlib|touch|#|:)(?:\s|$)|"
+    r"^\.DEFAULT_GOAL|^make\b.*: "
+)
+"""A line of what make would run that starts nothing of the project's own."""
 _ENTERS = re.compile(r"make(?:\[\d+\])?: (Entering|Leaving) directory '(.*)'")
 _NO_PROGRAM = (".o", ".a", ".lib", ".obj", ".d", ".so", ".dylib", ".json", ".txt", ".i", ".h")
 _BASE = re.compile(r"# Make data base.*?# Finished Make data base[^\n]*", re.DOTALL)
@@ -65,14 +70,19 @@ def _of_makefile(tree: Tree, ask: Asked, path: str) -> Found | None:
     if not builds and (goal := next((each for each in _BUILD if each in targets), None)):
         said, _ = _asked(tree, ask, path, goal)
     made = [*_linked(ask, said, folder)] if builds or goal else []
-    if native and not made and (builds or goal) and ask.run("make", "-j2", "-C", folder or ".", *filter(None, [goal])):
+    make_ = ["make", "-j2", "-C", folder or ".", *filter(None, [goal])]
+    if native and not made and (builds or goal) and ask.run(*make_) is not None:
         # a make that another one starts needs what the first one made
         made = [*_linked(ask, _asked(tree, ask, path, goal, again=True)[0], folder)]
     made = [*{each.path: each for each in made if each.path not in tree.names}.values()]
     make = "make" + (f" -C {shlex.quote(folder)}" if folder else "")
     bench, test = (next((each for each in names if each in targets), None) for names in (_BENCH, _TEST))
-    if bench and not _FETCHES.search(said := _asked(tree, ask, path, bench)[0]):
+    if bench and not _FETCHES.search(said := _asked(tree, ask, path, bench, again=True)[0]):
         run = made or [*_linked(ask, said, folder)]
+        if run and all(map(_MAKES.search, filter(str.strip, said.replace("\\\n", " ").splitlines()))):
+            # it builds a program of benchmarks, which nothing starts: the time of the target would be that of make
+            own = [each for each in _linked(ask, said, folder) if BENCH.search(each.path)] or run
+            return _of_programs(tree, path, make, bench, own, test)
         words = [*shlex.split(make), "--silent", bench]
         measured = Measured(
             bench, words, ["The whole target, make's own start included."], rank=Rank.BENCHMARK, slow=True

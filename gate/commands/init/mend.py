@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -19,9 +20,18 @@ _MANY = 40
 _CHOSEN = 16
 _FEW = 8
 """Cases that are chosen of a suite that took too long."""
+_FILTERS = ("go", "google-benchmark", "criterion", "asv", "jmh")
+"""Instruments that give `include` to the suite, so that one case takes the time of one."""
 _ROOM = 0.85
 """Of a budget that rounds may be expected to take."""
 _MOST_BUILDS = 60
+_MOST_MINUTES = 60
+BUILD_LIMIT = "30m"
+"""Of a build in a trial, and of one that took long there."""
+_SLOW_BUILD = 200.0
+"""Seconds from which a third of them may be too few: a runner may be slower, or loaded."""
+_LONGEST = 30
+"""Minutes of the budget where a start takes long."""
 _NO_VALUES = "no values within"
 _ABSENT = re.compile(r"no such file|ENOENT|cannot (?:open|find)|could not (?:open|find)|not found", re.IGNORECASE)
 _REFUSES = re.compile(
@@ -235,17 +245,22 @@ def _unbuilt(found: Found, told: _Told) -> _Cure:
     return replace(found, build=f"npm run --silent {build}"), f"built first by the script {build}"
 
 
-def _shorter(found: Found, told: _Told) -> _Cure:
-    """Have what takes longer than a trial make one value an execution: a check is about builds, of which more fit."""
+def _longer(found: Found, told: _Told) -> _Cure:
+    """Give what takes longer than a trial a budget that holds it, by one value an execution: builds matter most."""
     plan = found.plan
-    timed = all(each.instrument == "spawn" for each in found.benchmarks)
-    once = not plan.counted and plan.executions * plan.iterations == 1
-    if not told.text.startswith(_NO_VALUES) or not timed or once:
+    if not told.text.startswith(_NO_VALUES) or plan.budget >= _LONGEST:
         return None
-    return replace(found, amount=Amount(1, 1, budget=plan.budget)), "one value in each build, as one takes that long"
+    amount = Amount(1, 1, budget=_LONGEST) if _timed(found) else replace(plan, executions=1, budget=_LONGEST)
+    return replace(
+        found, amount=amount
+    ), f"budget = {_LONGEST}m, and fewest values in each build, as one takes that long"
 
 
-_CURES = (_shorter, _as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
+def _timed(found: Found) -> bool:
+    return all(each.instrument == "spawn" for each in found.benchmarks)
+
+
+_CURES = (_longer, _as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
 
 
 def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | None:
@@ -269,75 +284,67 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         own = cases.get(each.name, [])
         share = max(1, round((_FEW if listed else _CHOSEN) * len(own) / total))
         labels = _fastest({_label(each, one): one["mean"] for one in own}, share) if len(own) > share else []
-        command = _filtered(each, labels) if labels else None
-        benchmarks.append(replace(each, command=command) if command else each)
-        chosen += len(labels) if command else len(own)
+        few = _chosen(each, labels) if labels else None
+        benchmarks.append(few or each)
+        chosen += len(labels) if few else len(own)
     if chosen == total:
         return None
     row = Row(
         f"{total - chosen} of {total} cases",
-        "left out by the suite's own filter in the command: change it to choose others",
+        "left out: `include` names those that are measured",
     )
     return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), chosen, total
 
 
 def _label(measured: Measured, case: Mapping[str, Any]) -> str:
     name = str(case["benchmark"])
-    return name.removeprefix(f"{measured.name}/") if name != measured.name else str(case["metric"])
+    return (
+        name.removeprefix(f"{measured.name}/") if name != measured.name else str(case["metric"]).removesuffix(".median")
+    )
 
 
 def _fastest(means: Mapping[str, float], count: int) -> list[str]:
     groups: dict[str, str] = {}
     for label in sorted(means, key=lambda each: means[each]):
-        groups.setdefault(re.split(r"[/\[(<:]|::", label.split("::", 1)[-1])[0], label)
+        groups.setdefault(re.split(r"[/\[(<:]", re.sub(r"^\S+\.py::", "", label))[0], label)
     # spread over the suite, not its first names
     every = sorted(groups.values())
     step = max(1.0, len(every) / count)
     return [every[int(at * step)] for at in range(min(count, len(every)))]
 
 
-def _escaped(name: str) -> str:
-    # not re.escape: not every tool takes a backslash before a space
-    return re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", name)
-
-
-_ONE_OF = {"google-benchmark": "--benchmark_filter=", "asv": "--bench=", "criterion": ""}
-"""What stands before a pattern of benchmarks."""
-
-
-def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | None:
-    """Return the command with the suite's own filter; None for a suite whose filter is not known."""
-    text = _text(measured.command)
-    if measured.instrument == "go":
-        levels = [
-            dict.fromkeys(_escaped(part) for label in labels for part in label.split("/")[at : at + 1]) for at in (0, 1)
-        ]
-        pattern = "/".join(f"^({'|'.join(level)})$" for level in levels if level)
-        option = shlex.quote(f"-test.bench={pattern}")
-        return _like(measured.command, re.sub(r"-test\.bench=\.(?=\s|$)", lambda _: option, text))
-    if measured.instrument in _ONE_OF:
-        either = f"^({'|'.join(map(_escaped, labels))})$"
-        return _like(measured.command, f"{text} {shlex.quote(_ONE_OF[measured.instrument] + either)}")
-    if measured.instrument == "jmh" and not text.endswith("$'"):
-        # behind a colon are parameters and the mode
-        methods = "|".join(dict.fromkeys(_escaped(label.split(":")[0]) for label in labels))
-        return _like(measured.command, f"{text} {shlex.quote(f'^({methods})$')}")
+def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
+    """Return the benchmark with those cases alone, which its instrument makes the suite's filter; None: it has none."""
+    if measured.instrument in _FILTERS:
+        # a method of JMH runs with all its parameters, which stand behind a colon
+        globs = [re.sub(":.*", ":*", each) for each in labels] if measured.instrument == "jmh" else labels
+        return replace(measured, include=list(dict.fromkeys(globs)))
+    if measured.form == "divan":
+        # names begin with that of the crate
+        pattern = f"^[^:]+::({'|'.join(map(re.escape, labels))})$"
+        return replace(measured, command=_like(measured.command, f"{_text(measured.command)} {shlex.quote(pattern)}"))
     if measured.instrument == "pytest-benchmark":
-        files = {label.split("::", 1)[0] for label in labels}
-        *words, last = text.rsplit("\n", 1)
+        *words, last = _text(measured.command).rsplit("\n", 1)
         kept = [word for word in shlex.split(last) if not word.endswith(".py") or word.startswith("-")]
-        return "\n".join([*words, shlex.join([*kept, *labels])]) if files else None
+        return replace(measured, command=_like(measured.command, "\n".join([*words, shlex.join([*kept, *labels])])))
     return None
 
 
 def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
-    """Return the plan that uses the budget: leaner counts where few builds fit, more builds where many would."""
+    """Return the plan that uses the budget, leaner where few builds fit, and limits that hold what was tried."""
     plan: Amount = found.plan
-    plans, cost = trial.get("plans") or {}, trial.get("cost")
+    plans, cost, built = trial.get("plans") or {}, trial.get("cost"), trial.get("built") or {}
+    if max(built.get("seconds", 0.0), built.get("setup") or 0.0) > _SLOW_BUILD:
+        found = replace(found, timeout=BUILD_LIMIT)
     lean = plans.get("leaner")
     if lean:
         counts = {"executions": lean["executions"], "iterations": lean["iterations"]}
-        return replace(found, amount=replace(plan, counted=False, **counts))
+        # a start that takes so long needs none before it
+        warmup = 0 if _timed(found) and lean["executions"] * lean["iterations"] == 1 else plan.warmup
+        return replace(found, amount=replace(plan, counted=False, warmup=warmup, **counts))
+    enough = math.ceil(((plans.get("enough") or {}).get("budget") or 0.0) / 300) * 5
+    if plan.budget < enough <= _MOST_MINUTES:
+        return replace(found, amount=replace(plan, budget=enough))
     if cost is None or cost["least"] or plan.counted:
         return found
     round_ = cost["builds"] + cost["executions"]

@@ -43,7 +43,7 @@ class Options:
     outputs: OutputOptions = group(OutputOptions, "output")
 
 
-def run(options: Options, out: TextIO, err: TextIO) -> int:
+def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Render a run and return its report's exit code.
 
     A report.json (of the folder, or named) is rendered as it was decided, with the values of the measurements beside
@@ -55,7 +55,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
         out.write(schema())
         return 0
-    from gate.commands.report.report import decided_of, is_taken, nearest_folder, own_folder, refuse_overwriting
+    from gate.commands.report.report import decided_of, nearest_folder, own_folder, refuse_overwriting
     from gate.report.links import Links
     from gate.report.outputs import fill, links_of, require_writable, show, targets, write_asked
 
@@ -64,12 +64,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     links = Links(report=asked.report_url, run=asked.run_url or links_of(os.environ).run)
     runs = asked.runs or (str(nearest_folder()),)
     folder = asked.out or own_folder(runs, rules)
-    taken = asked.out is None and folder is not None and is_taken(folder, runs)
-    refuse_overwriting(runs, targets(outputs), None if taken else folder)
+    refuse_overwriting(runs, targets(outputs), folder)
     decided = decided_of(runs, rules)
-    if taken:
-        err.write(f"perfgate: {folder} holds another run, whose report stays; --out DIR writes this one's\n")
-    elif folder is not None:
+    if folder is not None:
         fill(folder, decided, links)
     write_asked(decided, outputs)
     show(decided, outputs, out, form=asked.form, links=links, whole="add `--all`")

@@ -12,6 +12,7 @@ from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inpu
 from gate.model import Report, UserError
 from gate.report.measurements import Kept
 from gate.report.outputs import filled, refuse_inputs
+from gate.writing.phrases import unread
 
 
 def refuse_overwriting(runs: Sequence[str], asked: Sequence[Path], folder: Path | None) -> None:
@@ -30,17 +31,9 @@ def nearest_folder() -> Path:
 
 
 def own_folder(runs: Sequence[str], rules: RulesOptions) -> Path | None:
-    """Return the folder whose report this is; None for another view of a run, which is nobody's report."""
-    if _is_again(rules):
-        return None
-    if len(runs) == 1 and Path(runs[0]).is_dir():
-        return Path(runs[0])
-    return Path(DEFAULT_FOLDER)
-
-
-def is_taken(folder: Path, runs: Sequence[str]) -> bool:
-    """Return whether a folder holds another run than those that are rendered."""
-    return str(folder) not in runs and any((folder / name).exists() for name in (MEASUREMENTS, REPORT))
+    """Return the folder whose report this is; None: it is of files, or another view of a run."""
+    of_one = len(runs) == 1 and Path(runs[0]).is_dir() and not _is_again(rules)
+    return Path(runs[0]) if of_one else None
 
 
 def _is_again(rules: RulesOptions) -> bool:
@@ -67,6 +60,6 @@ def _read(file: Path) -> Report:
     try:
         return json.read(file.read_bytes())
     except OSError as error:
-        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+        raise UserError(f"{file}: {unread(error)}") from None
     except json.ReportError as error:
         raise UserError(f"{file}: {error}") from None

@@ -40,6 +40,8 @@ _LISTS = {
 _TO_LIST = 15.0
 SECONDS = 60.0
 """For all benchmarks together."""
+_LONGEST = 180.0
+"""For the first start of each, where the budget holds as many such starts as a regression needs."""
 _MOST_ITERATIONS = 5
 """Of what does not go start by start, which has as many as are made before the others are counted."""
 _FEWEST_ITERATIONS = 2
@@ -86,23 +88,30 @@ def each_tried(
     # in the order of the file, not of chance
     names = [name for name in head if name in steps]
     whole = Budget(seconds * slower)
+    rules = made.job.project.settings.rules
+    # of what takes longer a budget does not hold the builds that a regression needs
+    longest = min(float(rules.plan.budget) / (2 * rules.gate.min_builds), _LONGEST) / max(len(names), 1) * slower
     for number, name in enumerate(names):
         share = whole.left / (len(names) - number)
-        begin(name, number + 1, len(names), share)
-        yield _One(made, head[name], steps[name], directory, Budget(share)).tried()
+        # a suite that lists its cases lets some be chosen instead
+        single = head[name].service is None and head[name].instrument not in _LISTS
+        first = max(share, longest) if single else share
+        begin(name, number + 1, len(names), first)
+        yield _One(made, head[name], steps[name], directory, Budget(share), Budget(first)).tried()
 
 
 class _One:
     """One benchmark that is tried."""
 
     def __init__(
-        self, made: Workshop, benchmark: Benchmark, step: ExecutionStep, directory: Path, share: Budget
+        self, made: Workshop, benchmark: Benchmark, step: ExecutionStep, directory: Path, share: Budget, first: Budget
     ) -> None:
         self._made = made
         self._benchmark = benchmark
         self._step = step
         self._directory = directory
         self._share = share
+        self._first = first
         self._rules = made.job.project.settings.rules
 
     def tried(self) -> tuple[Tried, list[Execution]]:
@@ -111,11 +120,11 @@ class _One:
         single = is_single(self._rules, self._benchmark.name)
         ran: list[Ran] = []
         try:
-            first = self._execute(1)
+            first = self._execute(1, self._first)
         except BudgetEndedError as ended:
             in_service = ended.phase == "service"
             starts = 1 if single or in_service or not self._starts else wanted + _warmup(self._benchmark)
-            limit = self._share.limit
+            limit = self._first.limit
             names = () if in_service else self._names()
             return self._with(longer_than=limit, names=names, in_service=in_service, execution=limit * starts), []
         ran.append(first)
@@ -198,11 +207,11 @@ class _One:
         count = min(fits, max(most, _FEWEST_ITERATIONS))
         return count if count >= _FEWEST_ITERATIONS else 0
 
-    def _execute(self, iterations: int) -> Ran:
+    def _execute(self, iterations: int, within: Budget | None = None) -> Ran:
         benchmark = self._benchmark
         if self._starts:
             benchmark = msgspec.structs.replace(benchmark, warmup=0)
-        executions: Executions = self._made.executions(iterations, self._share)
+        executions: Executions = self._made.executions(iterations, within or self._share)
         try:
             executed = executions.make(benchmark, self._step, self._directory)
         finally:

@@ -17,6 +17,7 @@ from gate.commands.try_ import words
 from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import first_builds, plans, round_cost
 from gate.commands.try_.result import Built, Note, Problem, Proposal, Trial, Tried
+from gate.config.commands import by_hand
 from gate.config.rules import floor_of, no_duet, threshold_of
 from gate.config.types import Config
 from gate.document import terminal
@@ -42,7 +43,6 @@ from harness.host.fitness import QUICK_WINDOW, STILL_BUSY, examine, others_load,
 from harness.host.lock import NotFreeError
 from harness.host.shims import is_native
 from harness.instruments.declaration import Found, declared
-from harness.instruments.protocol import by_hand
 from harness.process.budget import Budget
 from harness.process.execute import clean_environment
 from harness.source.trees import open_trees

@@ -16,7 +16,7 @@ from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Adapter, Aggregate, Failed, Format, LeftOut, Measured, checked, told_apart
 from gate.formats.parts.source import Source, guarded
 from gate.model import UserError
-from gate.writing.plain import visible
+from gate.writing.phrases import unread
 
 OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
 """What to do with a file in no format that is known."""
@@ -210,7 +210,7 @@ def _read(source: Source, own: Adapter) -> Reading:
             else:
                 reading.failed.append(result)
     except OSError as error:
-        raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None
+        raise UserError(f"{source.name}: {unread(error)}") from None
     except OutputError as error:
         raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {error}") from None
     return msgspec.structs.replace(reading, about=about)

@@ -22,6 +22,7 @@ import msgspec
 from gate.formats.parts.json_text import UNQUOTED, Document, closed, documents, is_cut_off, parse_json, parsed
 from gate.formats.parts.output import OutputError
 from gate.model import UserError
+from gate.writing.phrases import unread
 from gate.writing.plain import visible
 
 T = TypeVar("T")
@@ -345,7 +346,7 @@ class Source:
             plain = self.path if self._data is None else None
             raw: IO[bytes] = plain.open("rb") if plain is not None else io.BytesIO(self._data or b"")
         except OSError as error:
-            raise UserError(f"{self.name}: cannot be read: {error.strerror}") from None
+            raise UserError(f"{self.name}: {unread(error)}") from None
         if raw.read(2) != GZIP:
             raw.seek(0)
             return raw

@@ -11,7 +11,7 @@ from gate.model.controls import Proof
 from gate.model.names import FailureKind
 from gate.model.warnings.base import Base, Weight
 from gate.units import Duration, agree, format_duration, plural
-from gate.writing.phrases import joined, listed
+from gate.writing.phrases import joined, listed, none_of, toml_text
 from gate.writing.plain import clip, visible
 from gate.writing.sentences import Sentence
 
@@ -67,6 +67,7 @@ class BaseBroken(Base, frozen=True):
     """Which does not start; None: its build failed."""
     status: str
     output: tuple[str, ...]
+    """The first error that it wrote; of an older perfgate its last two lines."""
     tried: int
     """How many of its first-parent ancestors were tried."""
     compared: str | None
@@ -85,7 +86,7 @@ class BaseBroken(Base, frozen=True):
 
     def _broken(self) -> str:
         what = "does not build" if self.benchmark is None else f"does not start {self.benchmark}"
-        said = " / ".join(clip(visible(line.strip()), 100) for line in self.output)
+        said = " / ".join(clip(visible(line.strip()), 200) for line in self.output)
         why = ": ".join(text for text in (self.status, said) if text)
         return f"base {(self.base or 'unknown')[:_SHA]} {what} ({why})"
 
@@ -213,6 +214,22 @@ class ExpiredAccept(Base, frozen=True):
     """The last day, as 2026-12-31."""
     reason: str
     """As the entry gives it."""
+
+
+class MatchesNothing(Base, frozen=True):
+    """A rule is about no benchmark, or about none of their metrics: it is misspelt, or what it was about is gone."""
+
+    weight: ClassVar[Weight] = "first"
+    place: str
+    """Where it stands: the file and line."""
+    table: str
+    key: str
+    glob: str
+    known: tuple[str, ...]
+    """What there is."""
+
+    def _said(self) -> str:
+        return f"{self.place}: [[{self.table}]] {self.key} = {toml_text(self.glob)} {none_of(self.glob, self.known)}"
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------

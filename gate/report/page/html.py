@@ -129,7 +129,6 @@ def page_of(report: Report, material: Material) -> SimpleNamespace:
         run=_run(report),
         plan=_plan(report),
         cost=cost.parts(report.run.cost),
-        advice=[prose(line) for line in material.advice],
         environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
         host=[

@@ -155,7 +155,8 @@ class _Text:
     def step(self) -> list[str]:
         """The call to action: what to do now."""
         said = reports.next_step(self.report)
-        return [paint(line, self.bold) for line in self.named([("next", said)])] if said else []
+        lines = wrap(said, self.width, first="next      ", rest=" " * 10, typed=True) if said else []
+        return [paint(line, self.bold) for line in lines]
 
     def findings(self) -> list[str]:
         found = shown = ordered(self.report.findings)

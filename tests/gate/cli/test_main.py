@@ -57,6 +57,10 @@ def test_version_and_help() -> None:
     ("argv", "said"),
     [
         (("--nope",), "perfgate: --nope is not an option; see"),
+        (("-x",), "perfgate: -x is not an option; see"),
+        (("check", "--strict=3"), "perfgate check: --strict takes no value; see"),
+        (("check", "--"), "perfgate check: no command stands behind --; see"),
+        (("compare", "x", "--from", "go"), "--from: 'go' is not one of go_bench, google_benchmark, "),
         (("decide", "--nope"), "perfgate decide: --nope is not an option; see"),
         (("study", "plna"), "'plna' is not one of plan, measure, analyse (did you mean plan?)"),
         (("trend",), "'trend' is not a command (did you mean history trend?)"),
@@ -83,8 +87,8 @@ def test_version_and_help() -> None:
         (("check", "--thresold", "5"), "perfgate check: --thresold is not an option (did you mean --set gate.threshold=5%?); see"),
         (("check", "main"), "perfgate check: unexpected argument 'main' (did you mean --head main?); see perfgate check --help"),
         (("decide",), "the following arguments are required: FILE"),
-        (("decide", "nowhere.jsonl"), "nowhere.jsonl: cannot be read: No such file or directory"),
-        (("report", "nowhere"), "nowhere: cannot be read: No such file or directory"),
+        (("decide", "nowhere.jsonl"), "nowhere.jsonl: no such file"),
+        (("report", "nowhere"), "nowhere: no such file"),
     ],
 )  # fmt: skip
 def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said: str) -> None:

@@ -11,7 +11,14 @@ from gate.config.schema import json_schema, to_tables
 from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.types import Config
 from gate.evidence.builds import decided_by_name
-from gate.model.warnings.setup import BaseWithoutConfig, BuildChanged, Differing, MeasuringChanged, RulesChanged
+from gate.model.warnings.setup import (
+    BaseWithoutConfig,
+    BuildChanged,
+    Differing,
+    MatchesNothing,
+    MeasuringChanged,
+    RulesChanged,
+)
 from tests.gate.config.test_parse import EXAMPLE
 
 BENCH = '[[benchmark]]\nname = "{0}"\ncommand = "{1}"\n'
@@ -121,6 +128,56 @@ def test_a_wrong_set_option_is_named(option: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         resolve(BASE, HEAD, rules="base", sets=[option])
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "glob", "known"),
+    [
+        ('[[override]]\nbenchmark = "b"', "b", ["a", "gone"]),
+        ('[[override]]\nbenchmark = "gon*"', None, []),
+        ('[[override]]\nbenchmark = "*"\nmetric = "tmie"', "tmie", ["time", "active", "user", "system", "memory"]),
+        ('[[override]]\nbenchmark = "*"\nmetric = "t*"', None, []),
+        ('[[override]]\nbenchmark = "gone"\nmetric = "own"', "own", ["time", "active", "user", "system", "memory"]),
+        ('[[accept]]\nup_to = "9%"\nuntil = 2030-01-01\nreason = "x"\nbenchmark = "b"', "b", ["a", "gone"]),
+        # what is built, and what a suite holds, nobody knows yet
+        ('[plan]\nmetrics = ["size", "time"]\n[[override]]\nbenchmark = "build/app"', None, []),
+        (BENCH.format("go", "go test") + 'instrument = "go"\n[[override]]\nbenchmark = "*x"\nmetric = "y"', None, []),
+        (BENCH.format("go", "go test") + 'instrument = "go"\n[[override]]\nbenchmark = "g/x"', "g/x", ["a", "gone", "go"]),
+    ],
+)  # fmt: skip
+def test_a_rule_about_nothing_is_told(rule: str, glob: str | None, known: list[str]) -> None:
+    given = source(BENCH.format("a", "x") + "[benchmark.metric.own]\n" + BENCH.format("gone", "g") + rule)
+    told = [each for each in resolve(given, given, rules="head").warnings if isinstance(each, MatchesNothing)]
+    assert [each.glob for each in told] == ([glob] if glob else [])
+    assert all(list(each.known[: len(known)]) == known and each.place.startswith("perfgate.toml:") for each in told)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ('[plan]\nmetrics = ["time", "tmie"]', 'perfgate.toml:5: plan.metrics: "tmie" matches none of time, '),
+        ('[plan]\npairing = "duet"\nmetrics = ["cpu", "size"]', None),
+        ('[plan]\nmetrics = ["cpu"]', 'perfgate.toml:5: plan.metrics: "cpu" matches none of '),
+        ('[[benchmark]]\nname = "b"\ncommand = "x"\nmetrics = ["u*", "x*"]', 'perfgate.toml:7: benchmark[1].metrics: "x*" '),
+        ('[[benchmark]]\nname = "b"\ncommand = "x"\nmetrics = ["own"]\n[benchmark.metric.own]', None),
+        ('[[benchmark]]\nname = "b"\ncommand = "x"\nmetrics = ["own"]\ninstrument = "go"', None),
+        ('[plan]\nmetrics = ["own"]\n[[benchmark]]\nname = "b"\ncommand = "x"\ninstrument = "values"', None),
+    ],
+)  # fmt: skip
+def test_a_metric_that_nothing_has_is_refused_before_measuring(key: str, message: str | None) -> None:
+    given = source(f"{BENCH.format('a', 'x')}{key}")
+    if message is None:
+        assert resolve(given, given, rules="head")
+        return
+    with pytest.raises(ConfigError) as caught:
+        resolve(given, given, rules="head")
+    assert str(caught.value).startswith(message)
+
+
+def test_a_metric_of_an_option_is_refused_as_the_option_gave_it() -> None:
+    given = source(BENCH.format("a", "x"))
+    with pytest.raises(ConfigError, match=r'^--set: plan.metrics: "tmie" matches none of time'):
+        resolve(given, given, rules="head", sets=['plan.metrics=["tmie"]'])
 
 
 def test_both_files_are_validated_whatever_the_rules() -> None:

@@ -18,7 +18,7 @@ from gate.evidence.gather import gather
 from gate.model import Accepted, Finding, Report, Run, outcomes, reasons
 from gate.model.bounds import LARGEST, SMALLEST
 from gate.model.warnings.estimates import NormalTail, NotExact
-from gate.model.warnings.setup import ExpiredAccept
+from gate.model.warnings.setup import ExpiredAccept, MatchesNothing
 from gate.units import Share
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, execution, located
@@ -274,6 +274,25 @@ def test_an_accepted_regression_passes_up_to_its_size_until_its_date(up_to: str,
         outgrown = Accepted(up_to=0.08, until=until, reason="see #123") if up_to == "8%" else None
         assert isinstance(found.reason, reasons.Exceeds) and found.reason.outgrown == outgrown
     assert any(isinstance(w, ExpiredAccept) for w in result.warnings) == (until < "2026-11-20")
+
+
+@pytest.mark.parametrize(
+    ("glob", "more", "told"),
+    [
+        ("go/Prase", {}, True),
+        ("go/Par*", {}, False),
+        # what other tools name, and a part of what was measured, nobody can say
+        ("*/Prase", {}, False),
+        ("go/Prase", {"shard": "1/2"}, False),
+        ("go/Prase", {"benchmarks": {"base": [], "head": []}}, False),
+    ],
+)
+def test_a_rule_about_a_case_that_a_suite_does_not_have_is_told(glob: str, more: dict[str, Any], told: bool) -> None:
+    toml = '[[benchmark]]\nname = "go"\ncommand = "go test"\ninstrument = "go"\n'
+    run = {"type": "run", "benchmarks": {"base": ["go"], "head": ["go"]}, **more}
+    result = report([run, *pair(1.0, benchmark="go/Parse")], f'{toml}[[override]]\nbenchmark = "{glob}"\nwarn = "9%"\n')
+    found = [each for each in result.warnings if isinstance(each, MatchesNothing)]
+    assert [(each.table, each.glob, each.known[0]) for each in found] == [("override", glob, "go/Parse")] * told
 
 
 def test_a_label_lets_every_regression_pass_and_the_verdict_says_so() -> None:

@@ -10,7 +10,7 @@ from gate.model import Family, Finding, Report, Whose
 from gate.model import outcomes as steps
 from gate.model.evidence import Pace
 from gate.model.report import View
-from gate.model.warnings.hosts import Pressure
+from gate.model.warnings.hosts import Pressure, Steal
 from gate.words import reports
 from tests.gate.report import examples
 
@@ -37,7 +37,10 @@ def report(
     pace: float = 5.0,
     duet: bool = False,
 ) -> Report:
-    facts = examples.run_facts(settings={"plan": plan}, pace=Pace(once=1.0, round=pace), duet=duet)
+    facts = examples.run_facts(
+        settings={"plan": plan}, pace=Pace(once=1.0, round=pace), duet=duet, again=["decide", ".perfgate"],
+        typed=["check", "--benchmark", "a"],
+    )  # fmt: skip
     return msgspec.structs.replace(
         examples.report("inconclusive", list(found), run=facts), recorded=list(recorded), warnings=list(warnings)
     )
@@ -55,9 +58,19 @@ def test_a_recorded_metric_that_is_much_narrower_decides_the_same_run() -> None:
     assert isinstance(chosen, steps.ReduceNoise)
     assert (chosen.metric, chosen.findings, chosen.may_be_worse) == ("user", 1, 1)
     assert reports.next_step(asked) == (
-        "Decide by user time, which this run recorded and which decides it: "
-        "`perfgate decide .perfgate --set 'plan.metrics=[\"user\"]'`"
+        "Decide by user time, which this run recorded and which decides it (user time leaves out waits, disk, system calls "
+        "and other processes): `perfgate decide .perfgate --set 'plan.metrics=[\"user\"]'`"
     )
+
+
+def test_what_a_benchmark_names_itself_is_changed_there() -> None:
+    wide = [noisy(name, reason=examples.wide(hopeless=True)) for name in ("a/x", "a/y")]
+    asked = report(*wide, recorded=(*of_a_command("a/x"), *of_a_command("a/y")))
+    own = msgspec.structs.replace(asked.run, tables={"a/x": "a", "a/y": "a"})
+    asked = msgspec.structs.replace(asked, run=own)
+    assert reports.next_step(asked).endswith('processes): write `metrics = ["user"]` in the `[[benchmark]]` of a')
+    base = msgspec.structs.replace(asked, policy=examples.policy(whose=Whose(kind="base")))
+    assert "in the `[[benchmark]]` of a. It counts once" in reports.next_step(base)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +100,7 @@ def test_who_types_no_command_reads_what_the_file_says() -> None:
     asked = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(),))
     whose = Whose(kind="base", name="perfgate.toml of main")
     said = reports.next_step(msgspec.structs.replace(asked, policy=examples.policy(whose=whose)))
-    assert 'which decides it: `metrics = ["user"]` in `[plan]`. It counts once' in said
+    assert 'other processes): `metrics = ["user"]` in `[plan]`. It counts once' in said
 
 
 def test_it_has_to_decide_most_and_to_be_recorded_of_all() -> None:
@@ -119,7 +132,13 @@ def test_what_can_be_measured_at_once_is_said_to_be(duet: bool) -> None:
     asked = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(half=0.3),), duet=duet)
     chosen, said = next_step(asked), reports.next_step(asked)
     assert isinstance(chosen, steps.ReduceNoise) and (chosen.metric, chosen.duet) == (None, duet)
-    assert said.startswith('Set `pairing = "duet"` in `[plan]`' if duet else "Use a quieter host (`perfgate doctor`")
+    way = "with `perfgate check --benchmark a --set plan.pairing=duet`, or use a quieter host (`perfgate doctor`"
+    assert (way in said) is duet and (said.startswith("Use a quieter host (`perfgate doctor`") is not duet)
+    # builds that differ do so in a duet too: it is for what other programs disturb
+    calm = report(noisy(reason=examples.wide(hopeless=True)), duet=duet, warnings=())
+    assert reports.next_step(calm) == "Use a quieter host (`perfgate doctor` examines it): more builds would not help"
+    stolen = report(noisy(reason=examples.wide(hopeless=True)), duet=duet, warnings=(Steal(share=0.2),))
+    assert ("plan.pairing=duet" in reports.next_step(stolen)) is duet
 
 
 def test_more_builds_are_the_advice_where_they_are_few_and_the_host_is_quiet() -> None:
@@ -140,7 +159,7 @@ def test_seventy_builds_for_one_of_21_findings_are_no_advice() -> None:
     chosen = step(*found, noisy("b", more_builds=65))
     assert (chosen.builds, chosen.may_be_worse, chosen.waited) == (70, 21, 0.93)
     said = reports.next_step(report(*found, noisy("b", more_builds=65)))
-    assert "plan.builds" not in said and "within reason (70 of each, about 5 min 51 s)" in said
+    assert "--set" not in said and "70 builds of each would decide only 1 of 21, and take about 5 min 51 s" in said
 
 
 def test_more_than_an_hour_or_four_budgets_are_no_advice() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import math
+import re
+import shlex
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,15 +16,19 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+from gate.cli.main import main
 from gate.config.parse import parse
 from gate.config.rules import no_duet
 from gate.config.source import read_source
 from gate.decide.steps import next_step
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Whose, outcomes, reasons
+from gate.model.warnings.hosts import Steal
+from gate.report.json import read as read_report
 from gate.report.markdown.accept import entry
 from gate.words import reports
-from gate.writing.sentences import Lines, Options
+from gate.writing.sentences import Options
 from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal, with_lines
+from tests.support.lines import text
 
 GATE, PLAN = '[gate]\nthreshold = "3%"\n', "[plan]\nbuilds = 6\nexecutions = 1\niterations = 3\n"
 BENCH = """\
@@ -350,7 +357,9 @@ def test_who_follows_it_finds_what_it_promised(name: str, tmp_path: Path) -> Non
     assert case.promise(before, after), f"{said}: {after.verdict} {open_reasons(after)}"
     # what is typed stands in the sentence as it is; of two directions the second only as its key
     typed = step.ways[case.way : case.way + 1]
-    assert all(str(way) in said for way in typed) or (case.step is outcomes.GiveDirection and case.way == 1)
+    again = before.run.again or []
+    written = [str(way.behind(again) if isinstance(way, Options) and again else way) for way in typed]
+    assert all(each in said for each in written) or (case.step is outcomes.GiveDirection and case.way == 1)
 
 
 STEPS = set(typing.get_args(outcomes.Step))
@@ -390,15 +399,24 @@ def test_every_reason_that_leaves_a_finding_open_has_a_step_that_is_followed() -
 
 def test_both_sides_at_once_is_for_what_can_be(tmp_path: Path) -> None:
     wild = noisy(build=0.2)
-    before = replace(BUSY, beside={"user": wild, "system": wild}).check(tmp_path)
+
+    def loaded(subject: Measured) -> Report:
+        """Check it where others take the processors."""
+        found = replace(subject, beside={"user": wild, "system": wild}).check(tmp_path)
+        return msgspec.structs.replace(found, warnings=[*found.warnings, Steal(share=0.3)])
+
+    before = loaded(BUSY)
     step = next_step(before)
     assert isinstance(step, outcomes.ReduceNoise) and step.duet
     (way,) = step.ways
-    assert isinstance(way, Lines) and str(way) in reports.next_step(before)
-    assert not any(map(no_duet, parse(read_source(with_lines(OF_COMMAND, way), "perfgate.toml")).benchmark))
+    assert isinstance(way, Options) and str(way) in reports.next_step(before)
+    lines = way.lines
+    assert lines is not None
+    assert not any(map(no_duet, parse(read_source(with_lines(OF_COMMAND, lines), "perfgate.toml")).benchmark))
     # which a duet would refuse
-    served = replace(BUSY, toml=f'{OF_COMMAND}service = {{ command = "serve", ready = "tcp:{{port}}" }}\n')
-    step = next_step(replace(served, beside={"user": wild, "system": wild}).check(tmp_path))
+    step = next_step(
+        loaded(replace(BUSY, toml=f'{OF_COMMAND}service = {{ command = "serve", ready = "tcp:{{port}}" }}\n'))
+    )
     assert not (isinstance(step, outcomes.ReduceNoise) and step.duet)
     assert next_step(measured(wild).check(tmp_path)) == outcomes.MeasureMore(hopeless=True)
 
@@ -425,6 +443,89 @@ def test_a_number_is_enough_more_often_than_not(noise: dict[str, float], more: d
             done.append(not open_reasons(asked.follow(step.ways[0]).check(Path())))
     assert len(done) > 5
     assert sum(done) > 0.6 * len(done)
+
+
+def decided_over(subject: Measured, folder: Path, typed: Sequence[str] = ("check",)) -> str:
+    """Measure into a folder as a command line that was typed would; return what `decide` of it says is to be done."""
+    written = subject.lines()
+    written[0] |= {"typed": [*typed], "turns": True}
+    (folder / "measurements.jsonl").write_text(text(written))
+    return decide_again(["decide", str(folder)])
+
+
+def decide_again(words: Sequence[str]) -> str:
+    out = io.StringIO()
+    main([*words, "--json", "-"], out, out)
+    return reports.next_step(read_report(out.getvalue()))
+
+
+STEADY = noisy(build=0.002)
+WALL = replace(measured(noisy(build=0.1)), toml=OF_COMMAND, metric="time", unit="s", beside={"user": STEADY})
+
+
+def test_the_command_that_decides_by_another_metric_does_so_when_it_is_pasted(tmp_path: Path) -> None:
+    said = decided_over(WALL, tmp_path)
+    (command,) = re.findall(r": `perfgate (.*)`$", said)
+    assert shlex.split(command) == ["decide", str(tmp_path), "--json", "-", "--set", 'plan.metrics=["user"]']
+    assert not decide_again(shlex.split(command))
+    # of which [plan] does not say what decides
+    own = replace(WALL, toml=OF_COMMAND + 'metrics = ["time"]\n')
+    said = decided_over(own, tmp_path)
+    assert said.endswith('write `metrics = ["user"]` in the `[[benchmark]]` of bench')
+    assert decide_again(["decide", str(tmp_path), "--set", 'plan.metrics=["user"]']) == said
+    file = tmp_path / "perfgate.toml"
+    file.write_text(own.toml.replace('["time"]', '["user"]'))
+    assert not decide_again(["decide", str(tmp_path), "--config", str(file)])
+
+
+def test_what_mostly_waits_is_not_decided_by_its_own_work(tmp_path: Path) -> None:
+    said = decided_over(replace(WALL, beside={"user": lambda place: 0.1 * STEADY(place)}), tmp_path)
+    assert "user" not in said
+
+
+def test_a_budget_that_was_too_small_becomes_one_for_the_builds_that_the_details_name() -> None:
+    before = measured(noisy(build=0.04), plan__builds="{min = 4}", plan__budget="1m", round=18.0).check(Path())
+    (found,), step = before.findings, next_step(before)
+    assert isinstance(step, outcomes.AllowMoreBuilds) and found.more_builds is not None and step.budget is not None
+    assert step.needed == found.base.counts.build + found.more_builds > 5
+    assert step.budget > 18.0 * step.needed
+
+
+@pytest.mark.parametrize(
+    ("typed", "more"),
+    [
+        (["check"], "check {}"),
+        (["check", "--set", "plan.builds=6", "--set", "plan.iterations=3"], "check --set plan.iterations=3 {}"),
+        (["check", "--build", "make", "--", "./sum", "a b"], "check --build make {} -- ./sum 'a b'"),
+        (
+            ["check", "--base-command", "./a 1", "--head-command", "./b"],
+            "check --base-command './a 1' --head-command ./b {}",
+        ),
+    ],
+)
+def test_another_run_is_what_was_typed_with_what_is_to_be_set(typed: list[str], more: str, tmp_path: Path) -> None:
+    said = decided_over(measured(plan__builds=3), tmp_path, typed)
+    assert f"`perfgate {more.format('--set plan.builds=5')}`" in said
+
+
+def test_of_few_starts_more_are_named_where_more_builds_alone_would_take_too_long(tmp_path: Path) -> None:
+    def starts(seed: int) -> Measured:
+        return measured(
+            lambda place: 1 + 0.1 * normal(seed, place[0] == "head", *place[1:4]),
+            plan__executions=2, plan__iterations=1, plan__budget="1h", cheap=True,
+        )  # fmt: skip
+
+    settled = []
+    for seed in range(8):
+        said = decided_over(starts(seed), tmp_path, ["check"])
+        found = re.search(r"plan\.builds=(\d+) .*plan\.executions=(\d+)", said)
+        if found:
+            sets = {"builds": found[1], "executions": found[2], "iterations": 1, "budget": "10h"}
+            words = tuple(word for key, each in sets.items() for word in ("--set", f"plan.{key}={each}"))
+            again = replace(starts(seed), options=words)
+            settled.append(not decided_over(again, tmp_path))
+    assert len(settled) > 3
+    assert sum(settled) > 0.6 * len(settled)
 
 
 @pytest.mark.parametrize(("kind", "more"), [("base", True), ("head", False)])

@@ -17,7 +17,7 @@ from tests.support.project import SHELL_BENCH as BENCH
 pytestmark = pytest.mark.xdist_group("measures")
 
 BUILD = '[build]\ncommand = "sh build.sh"\n'
-FAILS = "echo 'error: lock file out of date' >&2\nexit 1\n"
+FAILS = "printf 'error: lock file out of date\\n%s\\n' note: note: 'make: *** [all] Error 1' >&2\nexit 1\n"
 SLOW = BENCH.replace("SPEED", "2.0")
 FAST = BENCH.replace("SPEED", "1.0")
 SECOND = CONFIG[CONFIG.index("[[benchmark]]") :].replace('"bench"', '"second"').replace("bench.sh", "second.sh")

@@ -4,6 +4,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.harness.host.test_shims import MANAGER, PYENV, script
 from tests.support.project import Project
 
@@ -28,21 +30,29 @@ instrument = "values"
 """
 
 
-def test_check_names_the_shim_and_the_program_behind_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("chosen", [True, False])
+def test_what_a_shim_starts_is_started_itself_unless_the_project_chooses_it(tmp_path: Path, *, chosen: bool) -> None:
     program = script(tmp_path / "versions" / "tool", "#!/bin/sh\n")
-    manager = script(tmp_path / "bin" / "pyenv", MANAGER.format(program=program, first="sleep 0.01"))
+    log = tmp_path / "log"
+    manager = script(tmp_path / "bin" / "pyenv", MANAGER.format(program=program, first=f'echo "$3" >>"{log}"'))
     shim = script(tmp_path / "shims" / "tool", PYENV.format(root=tmp_path, manager=manager))
     project = Project(tmp_path / "project")
     project.write("perfgate.toml", CONFIG)
+    if chosen:
+        project.write(".tool-version", "1.0\n")
     project.commit()
     project.commit("another")
     path = os.pathsep.join([str(shim.parent), os.environ["PATH"]])
     done = project.perfgate("measure", "--base", "HEAD~1", PATH=path)
     assert done.returncode == 0, done.stderr
     run = json.loads((project.top / ".perfgate/measurements.jsonl").read_text().splitlines()[0])
-    (found,) = [warning for warning in run["warnings"] if warning["kind"] == "started-by-shim"]
-    # the instrument values does not measure the start
-    assert found["benchmarks"] == ["a", "b"]
-    assert (found["manager"], found["path"], found["program"]) == ("pyenv", str(shim), str(program))
-    assert found["seconds"] > 0
-    assert f"{shim} is a shim of pyenv" in done.stderr
+    warned = [warning for warning in run["warnings"] if warning["kind"] == "started-by-shim"]
+    assert len(warned) == chosen
+    # --version, to time it, and the benchmarks' own starts
+    assert log.exists() is chosen
+    for found in warned:
+        # the instrument values does not measure the start
+        assert found["benchmarks"] == ["a", "b"]
+        assert (found["manager"], found["path"], found["program"]) == ("pyenv", str(shim), str(program))
+        assert found["seconds"] > 0
+        assert f"{shim} is a shim of pyenv" in done.stderr

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from gate.model import Failure
+from gate.model import Commit, Failure
 from gate.words.failures import repeat, sentence
 from tests.gate.report.examples import run_facts
 
@@ -35,12 +36,19 @@ def test_what_another_build_overwrote_is_named_with_that_build() -> None:
 def test_a_start_is_repeated_in_a_tree_that_is_made_and_built_again() -> None:
     failure = Failure(
         kind="execution", benchmark="app", side="base", build=0, execution=0, status="exit 1", command="/x/base/app",
-        directory="/x/base", environment={"PERFGATE_SIDE": "base"},
+        directory="/x/base", environment={"PERFGATE_SEED": "7"},
     )  # fmt: skip
-    assert repeat(failure, run_facts()) == [
-        "git worktree add --detach ../perfgate-base 1a2b3c4d5e6f",
-        "cd ../perfgate-base",
-        "make clean all",
-        "export PERFGATE_SIDE=base",
-        '"$PWD"/app',
+    table = {"setup": "set -e\ncp {x} y\n", "command": ["make", "seed={seed}"], "overlay": ["bench", "a b"]}
+    run = run_facts(settings={"build": table}, head=Commit(ref="slow", sha="9f8e7d6c5b4a3f2e1d0c", dirty=False))
+    begin = [
+        "git worktree add --detach /tmp/perfgate-1a2b3c4d5e6f 1a2b3c4d5e6f",
+        'cd "/tmp/perfgate-1a2b3c4d5e6f/$(git rev-parse --show-prefix)"',
+        "git checkout 9f8e7d6c5b4a -- bench 'a b'",
+        "export PERFGATE_SEED=7",
     ]
+    setup = ["(", "set -e", "cp {x} y", ")"]
+    assert repeat(failure, run) == [*begin, *setup, "make seed=7", '"$PWD"/app']
+    # a build that fails comes behind the set-up, and a set-up that fails behind nothing
+    built = msgspec.structs.replace(failure, kind="build", command="make seed=9")
+    assert repeat(built, run) == [*begin, *setup, "make seed=9"]
+    assert repeat(msgspec.structs.replace(built, command="\n".join(setup)), run) == [*begin, *setup]

@@ -110,7 +110,7 @@ EXPECTED = [
         inconclusive(1.012, 0.2, reason=examples.wide("both", hopeless=True)),
         (
             "1.2% slower (18.8% faster to 21.2% slower), threshold 3%: too noisy, the change may exceed it in both "
-            "directions; more builds would not help"
+            "directions; more builds alone would not help"
         ),
     ),
     (

@@ -173,8 +173,8 @@ def test_steps_are_quoted_for_a_shell() -> None:
     failure = examples.build_failure(directory="/a dir/x", environment={"A": "it's"}, command="make")
     run = examples.run_facts(head=Commit(ref="slow", sha="9f8e7d6c5b4a3f2e1d0c", dirty=False))
     assert failures.repeat(failure, run) == [
-        "git worktree add --detach ../perfgate-head 9f8e7d6c5b4a",
-        "cd ../perfgate-head",
+        "git worktree add --detach /tmp/perfgate-9f8e7d6c5b4a 9f8e7d6c5b4a",
+        'cd "/tmp/perfgate-9f8e7d6c5b4a/$(git rev-parse --show-prefix)"',
         "export A='it'\"'\"'s'",
         "make",
     ]
@@ -243,8 +243,8 @@ def test_a_check_of_hours_is_no_advice() -> None:
     said = reports.next_step(report)
     builds = 90 + min(report.findings[0].base.counts.build, report.findings[0].head.counts.build)
     assert said == (
-        "Use a quieter host (`perfgate doctor` examines it): more builds would not help within "
-        f"reason ({builds} of each, about {format_duration(60 + 100 * builds)})"
+        f"Use a quieter host (`perfgate doctor` examines it): {builds} builds of each would decide it, and take "
+        f"about {format_duration(60 + 100 * builds)}"
     )
 
 

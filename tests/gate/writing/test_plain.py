@@ -7,6 +7,7 @@ import pytest
 
 from gate.config.rules import matches
 from gate.writing.output import error_line
+from gate.writing.phrases import none_of
 from gate.writing.plain import benchmark_option, clip, columns, distinct
 from tests.support.seeds import some
 
@@ -132,6 +133,17 @@ def test_an_option_selects_the_benchmark_of_that_name(name: str) -> None:
     assert matches(glob, name)
 
 
+@pytest.mark.parametrize(
+    ("given", "first"), [("prase-xml-7", "parse-xml-7"), ("*-59x", "parse-csv-59"), ("JSON", "parse-json-0")]
+)
+def test_an_unknown_name_is_answered_with_the_most_alike(given: str, first: str) -> None:
+    names = [f"parse-{('json', 'xml', 'csv')[number % 3]}-{number}" for number in range(60)]
+    said = none_of(given, names)
+    assert said.startswith(f"matches none of {first}, ") and said.endswith(" and 55 more") and said.count("parse") == 5
+    assert none_of(given, ["b", "a"]) == "matches none of b, a"
+    assert none_of(given, []) == "matches nothing: there are none"
+
+
 BEGIN = "Traceback (most recent call last):"
 
 
@@ -153,11 +165,34 @@ BEGIN = "Traceback (most recent call last):"
         ),
         ("# widget\n./main.go:5:2: undefined: x\nexit status 1", "./main.go:5:2: undefined: x"),
         ("panic: no data\n\ngoroutine 1 [running]:\nmain.main()\nexit status 2", "panic: no data"),
-        ("thread 'main' panicked at src/main.rs:2:5:\nno data\nnote: run", "thread 'main' panicked at src/main.rs:2:5:"),
+        ("thread 'main' panicked at src/main.rs:2:5:\nno data\nnote: run", "thread 'main' panicked at src/main.rs:2:5: no data"),
         ("x.c:3:5: warning: unused\nx.c:9:1: note: here\nld: x.o: undefined reference to `f'\ncollect2: error: ld", "ld: x.o: undefined reference to `f'"),
         ("node:internal:9\n    throw err;\nError: Cannot find module './dist'\n    at x\nNode.js v20", "Error: Cannot find module './dist'"),
         ("bench.sh: line 3: foo: command not found\ndone", "done"),
         ("12:30:01: start\nmake: *** No rule to make target 'x'.  Stop.\nbye", "make: *** No rule to make target 'x'.  Stop."),
+        # a heading says nothing, and who started what failed says no more
+        ("[ERROR] COMPILATION ERROR : \n[INFO] ---\n[WARNING] /x/B.java:[1,2] old\n[ERROR] /x/A.java:[1,29] incompatible types", "[ERROR] /x/A.java:[1,29] incompatible types"),
+        ("[ERROR] Some problems were encountered while processing the POMs:\n[ERROR] version is missing. @ line 7", "[ERROR] Some problems were encountered while processing the POMs: version is missing. @ line 7"),
+        ("\nFAILURE: Build failed with an exception.\n\n* What went wrong:\nA problem occurred.\n> Could not find method x()\n\nBUILD FAILED in 3s", "* What went wrong: A problem occurred. > Could not find method x()"),
+        ("> Task :compileKotlin FAILED\ne: App.kt:3:13 Unresolved reference: foo\n\n* What went wrong:\nExecution failed\n", "e: App.kt:3:13 Unresolved reference: foo"),
+        ("> a@1.0.0 build\n\nno config.json\nnpm ERR! code ELIFECYCLE\nnpm ERR! errno 1\nnpm ERR! Exit status 1\n", "no config.json"),
+        ("npm ERR! code E404\nnpm ERR! 404 Not Found - GET /x\nnpm ERR! 404 \n\nnpm ERR!  /root/debug.log", "npm ERR! 404 Not Found - GET /x"),
+        ("npm error code EUSAGE\nnpm error\nnpm error `npm ci` can only install\nnpm error A log", "npm error `npm ci` can only install"),
+        ("$ tsc\n/bin/sh: 1: tsc: not found\nerror Command failed with exit code 127.\ninfo Visit", "/bin/sh: 1: tsc: not found"),
+        ("> a@1.0.0 build\n\n ELIFECYCLE  Command failed with exit code 1.", "ELIFECYCLE  Command failed with exit code 1."),
+        ("Lib.hs:3:1: warning: [-Wunused]\n    redundant\nLib.hs:7:10: error:\n    • Couldn't match ‘Int’\n    • In the expression\n", "Lib.hs:7:10: error: • Couldn't match ‘Int’ • In the expression"),
+        ("Main.hs:3:8: error: [GHC-83865]\n    • Couldn't match ‘Int’\n", "Main.hs:3:8: error: [GHC-83865] • Couldn't match ‘Int’"),
+        ("-- Detecting - done\nCMake Error at CMakeLists.txt:3 (find_package):\n  By not providing x\n  this has failed\n", "CMake Error at CMakeLists.txt:3 (find_package): By not providing x this has failed"),
+        ("error[E0308]: mismatched types\n --> src/main.rs:1:25\n  |", "error[E0308]: mismatched types --> src/main.rs:1:25"),
+        ("  error: subprocess-exited-with-error\n  │ exit code: 1\n   src/a.c:3:9: error: 'y' undeclared\n  error: command 'gcc' failed with exit code 1", "src/a.c:3:9: error: 'y' undeclared"),
+        (f"error: subprocess-exited-with-error\n  {BEGIN}\n    File 'x'\n  mine.Trouble: no numpy\n  [end]\nnote: This error originates there", "mine.Trouble: no numpy"),
+        ("a.cpp(12,5): warning C4244: loss\na.cpp(14,10): error C2065: 'foo'\nBuild FAILED.\n    1 Error(s)", "a.cpp(14,10): error C2065: 'foo'"),
+        ("/usr/bin/ld: cannot find -lfoo\ncollect2: error: ld returned 1 exit status\nmake: *** [Makefile:3: a] Error 1", "/usr/bin/ld: cannot find -lfoo"),
+        ("make[1]: *** No targets specified and no makefile found.  Stop.\nmake: *** [Makefile:3: all] Error 2", "make[1]: *** No targets specified and no makefile found.  Stop."),
+        ("--- standard output ---\ncp a b\n--- standard error ---\ncp: cannot stat 'a'\nmake: *** [Makefile:2: all] Error 1", "cp: cannot stat 'a'"),
+        ("--- standard output ---\nfalse\n--- standard error ---\nmake: *** [Makefile:2: all] Error 1", "make: *** [Makefile:2: all] Error 1"),
+        ("ERROR: BUILD:1:10: Compiling main.cc failed: (Exit 1): gcc failed\nmain.cc:3:10: error: 'foo'", "main.cc:3:10: error: 'foo'"),
+        ("importlib/__init__.py:126: in import_module\n    x\ntest_a.py:1: in <module>\nE   ModuleNotFoundError: No module\nERROR test_a.py", "E   ModuleNotFoundError: No module"),
         ("a\nb\n\n", "b"),
         ("", ""),
     ],

@@ -42,8 +42,10 @@ def test_go(command: str, added: str) -> None:
         (Criterion(), "cd x && ./b --bench", ["a/b c"], ["^(a/b c)($|/)"]),
         (Criterion(), "./b --bench own", ["a"], []),
         (Criterion(), "cargo bench", ["a"], []),
-        (Go(), "./a.test -test.bench=.", ["BenchmarkX/n=1", "BenchmarkY"], ["-test.bench=^(BenchmarkX|BenchmarkY)$"]),
+        (Go(), "./a.test -test.bench=.", ["BenchmarkX/n=1", "BenchmarkY"], ["-test.bench=^(BenchmarkX)$/^(n=1)$|^(BenchmarkY)$"]),
+        (Go(), "./a.test", ["BenchmarkX/n=*", "BenchmarkY/*/b", "BenchmarkZ[12]"], ["-test.bench=^(BenchmarkX)$/^(n=)|^(BenchmarkY)$/^()|^(BenchmarkZ)"]),
         (Go(), "go test ./...", ["BenchmarkX"], ["-bench=^(BenchmarkX)$"]),
+        (Go(), "go test ./...", ["a.b/c.BenchmarkX"], []),
         (Go(), "go test -bench=Sum", ["BenchmarkX"], []),
         (Go(), "./a.test", ["*X"], []),
         (Jmh(), "java -jar b.jar x", ["o.A.m:{n=1}:avgt", "o.B.*"], ["-e", r"^(?!(o\.A\.m|o\.B\..*)$)"]),
@@ -60,13 +62,13 @@ def test_what_is_chosen_is_the_suites_own_filter(tool: Any, command: str, globs:
 @pytest.mark.parametrize(
     ("command", "values", "added"),
     [
-        ("cargo bench", 12, "-- --noplot --sample-size=12"),
-        ("cargo bench", 1, "-- --noplot --sample-size=10"),
-        ("cargo +nightly bench --bench x -- parse", 12, "--noplot --sample-size=12"),
-        ("cargo bench --bench x -- -n --sample-size 50", 12, ""),
+        ("cargo bench", 12, "-- --noplot --sample-size=12 --nresamples=1001"),
+        ("cargo bench", 1, "-- --noplot --sample-size=10 --nresamples=1001"),
+        ("cargo +nightly bench --bench x -- parse", 12, "--noplot --sample-size=12 --nresamples=1001"),
+        ("cargo bench --bench x -- -n --sample-size 50", 12, "--nresamples=1001"),
         ("cargo bench -- --noplot --quick", 12, ""),
-        ("target/release/deps/x-1", 12, "--bench --noplot --sample-size=12"),
-        ("target/release/deps/x-1 --bench", 12, "--noplot --sample-size=12"),
+        ("target/release/deps/x-1", 12, "--bench --noplot --sample-size=12 --nresamples=1001"),
+        ("target/release/deps/x-1 --bench", 12, "--noplot --sample-size=12 --nresamples=1001"),
     ],
 )
 def test_criterion(command: str, values: int, added: str) -> None:

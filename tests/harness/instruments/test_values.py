@@ -257,3 +257,20 @@ def test_the_share_of_requests_that_succeed_has_no_warm_up(context: Context) -> 
     assert not isinstance(everything, Unusable)
     assert everything.keys() == {"latency"}
     assert len(everything["latency"].values) == 4
+
+
+def test_of_a_format_only_what_is_named_is_run_and_read(context: Context) -> None:
+    tree = Path(__file__).parents[2] / "data/results/divan/tree.txt"
+    command = ["sh", "-c", f'cat {shlex.quote(str(tree))}; echo "$@" >asked', "sh"]
+    every = measured(context, command, format="divan")
+    assert isinstance(every, dict)
+    first = next(iter(every))
+    one = measured(context, command, format="divan", include=[first])
+    assert isinstance(one, dict)
+    assert {name: each.view_of for name, each in one.items()} == {
+        first: None,
+        f"{first}.median": first,
+        f"{first}.fastest": first,
+    }
+    assert len(one) < len(every)
+    assert (context.directory / "asked").read_text() == f"^[^:]+::({first})($|::)\n"

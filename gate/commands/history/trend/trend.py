@@ -25,7 +25,7 @@ from gate.stats.series import Interval
 from gate.store.chain import Chain, chained
 from gate.store.records import when
 from gate.store.series import CaseTrend, Trend, followed, series, trend
-from gate.writing.phrases import more_are
+from gate.writing.phrases import more_are, none_of
 from gate.writing.plain import visible
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
@@ -52,8 +52,7 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     wanted = [of for of in cases if _matches(of.id.benchmark, options.benchmarks)]
     for glob in options.benchmarks:
         if not any(_matches(of.id.benchmark, [glob]) for of in cases):
-            names = ", ".join(dict.fromkeys(of.id.benchmark for of in cases[:5]))
-            raise UserError(f"--benchmark {glob}: no benchmark of the history matches; it has {names or 'none'}")
+            raise UserError(f"--benchmark {glob}: {none_of(glob, (of.id.benchmark for of in cases))}")
     found = trend(chain, wanted, reading.problems, views=len(every) - len(cases))
     for name, target in asked.items():
         if target != "-":

@@ -17,6 +17,7 @@ from gate.model import Execution, Run, UserError
 from gate.model.case import CaseId
 from gate.model.study import Factor, Setting
 from gate.words.effects import settings_text
+from gate.writing.phrases import none_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -42,8 +43,8 @@ def responses(
     """
     kept = [e for e in executions if not benchmarks or any(fnmatchcase(e.benchmark, glob) for glob in benchmarks)]
     if executions and not kept:
-        names = ", ".join(sorted({e.benchmark for e in executions}))
-        raise UserError(f"--benchmark {' '.join(benchmarks)}: matches none of {names}")
+        given, names = " ".join(benchmarks), sorted({e.benchmark for e in executions})
+        raise UserError(f"--benchmark {given}: {none_of(given, names)}")
     measured: dict[CaseId, list[Execution]] = defaultdict(list)
     for e in _with_settings(kept, wanted.order):
         for name, metric in e.metrics.items():

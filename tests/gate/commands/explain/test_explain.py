@@ -96,6 +96,16 @@ def test_nothing_regressed_is_said(tmp_path: Path) -> None:
     assert out.startswith("Nothing regressed, so there is nothing to explain.")
 
 
+def test_a_run_that_failed_is_no_run_in_which_nothing_regressed(tmp_path: Path) -> None:
+    lines = [*builds("base", [[[1.0]]] * 6), *builds("head", [[[1.0]]] * 6)]
+    failed = {"type": "failure", "kind": "build", "side": "head", "build": 6, "status": "exit 2", "stderr": ""}
+    (tmp_path / "measurements.jsonl").write_text(text([*lines, failed]))
+    code, out, _ = run("explain", str(tmp_path))
+    assert (code, run("decide", str(tmp_path))[0]) == (4, 4)
+    assert out.startswith("Error: head does not build: exit 2") and "Nothing regressed" not in out
+    assert out.endswith("Fix the failure and run the check again.\n")
+
+
 @pytest.mark.parametrize(("name", "why"), [("nowhere", "cannot be read"), (".", "has no measurements.jsonl")])
 def test_no_run_is_bad_input(name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -205,7 +205,7 @@ def test_benchmarks_are_chosen_by_name(changed: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "why"),
     [
-        (["--benchmark", "nothing"], "--benchmark nothing: no benchmark of the history matches; it has encode"),
+        (["--benchmark", "nothing"], "--benchmark nothing: matches none of encode"),
         (["--since", "nowhere"], "--since nowhere: no commit of the history, and no date"),
         (["--since", "2026-13-45"], "--since 2026-13-45: is no date of the calendar"),
         (["--json", "-", "--html", "-"], "both want standard output"),

@@ -1,9 +1,11 @@
 """perfgate init --from: what the workflow, script or configuration of another gate says is taken over."""
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from gate.cli.main import main
 from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Measured
 from gate.model import UserError
@@ -59,6 +61,23 @@ def test_a_former_gate_is_read(tmp_path: Path, text: str, gate: str, kind: str |
     file.write_text(text)
     former = read_former(file)
     assert (former.gate, former.kind if gate != "asv" or kind else None, former.threshold) == (gate, kind, threshold)
+
+
+def test_a_file_is_named_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bench.sh").write_text(HYPERFINE)
+    Path("other.txt").write_text("hello")
+    out, err = StringIO(), StringIO()
+    assert main(["init", "--from", "bench.sh", "--no-try"], out, err) == 0, err.getvalue()
+    assert "./app a.txt" in Path("perfgate.toml").read_text()
+    for name, why in (
+        ("nothere.yml", ": no such file"),
+        (".", ": is a folder, not a file"),
+        ("other.txt", " is no workflow"),
+    ):
+        err = StringIO()
+        assert main(["init", "--force", "--from", name], StringIO(), err) == 2
+        assert err.getvalue().startswith(f"perfgate: --from {name}{why}") and err.getvalue().count("\n") == 1
 
 
 def test_what_it_measured_is_measured(tmp_path: Path) -> None:
@@ -145,5 +164,5 @@ def test_a_folder_of_the_other_gate_is_named(tmp_path: Path) -> None:
 def test_a_file_of_no_gate_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ci.yml").write_text("on: push\n")
     for name in ("ci.yml", "absent"):
-        with pytest.raises(UserError, match=r"known|cannot be read"):
+        with pytest.raises(UserError, match=r"known|no such file"):
             read_former(tmp_path / name)

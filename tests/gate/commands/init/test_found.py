@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Found, Rank, fixed_plan, names_of, suite_plan
+from gate.commands.init.found import Found, Measured, Rank, fixed_plan, names_of, suite_plan
 from gate.commands.init.init import render
 from gate.commands.init.tree import read_tree
+from gate.config.parse import parse_types
+from gate.config.source import read_source
 from tests.support.initialized import Project, detected
 from tests.support.started import need
 
@@ -48,7 +50,7 @@ CARGO = {
     "criterion": Case(
         {"Cargo.toml": BENCHED.format("0.5", "my-bench"), **LIB, "benches/my-bench.rs": CRITERION},
         "cargo",
-        "['./target/bench-my-bench', '--bench', '--warm-up-time=1', '--measurement-time=2']",
+        "['./target/bench-my-bench', '--bench', '--warm-up-time=0.1', '--measurement-time=0.5']",
         "touch benches/my-bench.rs\ncargo bench --no-run --target-dir target --bench my-bench\ncp ",
     ),
     # versions of Criterion that take whole seconds only
@@ -106,7 +108,7 @@ CARGO = {
         },
         "cargo",
         "cd crates/one && ../../target/bench-one-b --bench",
-        'cp "$(ls -t target/x86_64-linux/release/deps/b-???????????????? | head -n 1)" target/bench-two-b',
+        'cp "$(ls -t target/x86_64-linux/release/deps/$1-???????????????? | head -n 1)" $2; }',
     ),
     # a member of the workspace, in any folder, under any fuzzer
     "fuzz": Case(
@@ -294,6 +296,17 @@ MAKE = {
         "['make', '--silent', 'bench']",
         "rm -f app && make app",
     ),
+    # a target that only builds a program: its time would be that of make
+    "links-bench": Case(
+        {
+            "Makefile": "all: bench app\nbench: bench.o\n\t$(CC) -o $@ $^\napp: app.o\n\t$(CC) -o $@ $^\n",
+            "bench.c": "int main(int argc, char *argv[]) { return 0; }\n",
+            "app.c": MAIN,
+        },
+        "make",
+        "['./bench']",
+        "rm -f bench && make bench",
+    ),
     # two levels down, with its program elsewhere, beside a tool of another language
     "below": Case(
         {
@@ -315,6 +328,25 @@ MAKE = {
     "tests": Case({"Makefile": "app: main.c\n\tcc -o $@ $<\ntest: app\n\t./app x\n", "main.c": WANTING}, "make", "'make', '--silent', 'test'", rows=("app",)),
     "arguments": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\n", "main.c": WANTING}, "make", None),
     "downloads": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\nbench: app\n\tcurl x\n", "main.c": MAIN}, "make", "['./app']"),
+    # no rule builds it: with the sources whose headers it includes, and those beside them where that is too little
+    "no-rule": Case(
+        {
+            "Makefile": "all:\n\ttrue\n",
+            "tests/bench.c": f'#include "../lib.h"\n#include <api.h>\n#include "body.c"\n{MAIN}',
+            "lib.h": "", "lib.c": '#include "lib.h"\n', "tests/body.c": "", "include/api.h": "", "src/api.c": "",
+            "src/app.c": MAIN,
+        },
+        "c",
+        "['./bench']",
+        "cc -O2 -I include -o bench tests/bench.c",
+    ),
+    "no-rule-wide": Case(
+        {"bench.c": f'#include "a.h"\nint b(void);\n{MAIN.replace("return 0", "return b()")}', "a.h": "", "a.c": "", "b.c": "int b(void) { return 0; }\n", "bench/x": ""},
+        "c",
+        "['./bench.out']",
+        "-o bench.out bench.c a.c b.c",
+    ),
+    "no-rule-fails": Case({"bench.c": '#include "absent.h"\n' + MAIN, "a.c": MAIN}, "c", None, rows=("bench.c",)),
     "wrapper": Case({"Makefile": "build:\n\tnpm run build\n", "README": ""}, "generic", None),
     "autotools": Case(
         {"configure.ac": "AC_INIT([x],[1])\nLT_INIT\n", "Makefile.am": "bin_PROGRAMS = tool\ntool_SOURCES = main.c\n", "main.c": MAIN},
@@ -432,6 +464,7 @@ SHADED = (
 )
 JAVA = "class A {\n  @Benchmark\n  @Threads(2)\n  public long one() { }\n  @Benchmark public void two(Blackhole b) { }\n}\n"
 REPRODUCIBLE = "-Dproject.build.outputTimestamp=2000-01-01T00:00:00Z"
+JAVA_MAIN = "public static void main(String[] args) { }"
 JVM = {
     "maven": Case({"pom.xml": SHADED, "src/A.java": JAVA}, "jmh", "'java', '-jar', 'target/benchmarks.jar', '-wi', '1'"),
     "module": Case({"pom.xml": "<module>b</module>", "b/pom.xml": SHADED, "b/A.java": JAVA}, "jmh", "b/target/benchmarks.jar"),
@@ -441,6 +474,15 @@ JVM = {
     # of many classes one method each, by the suite's own filter
     "many": Case({"pom.xml": SHADED, **{f"src/B{n}.java": JAVA for n in range(9)}}, "jmh", r"\\.(B0.one|B1.one|B2.one|", rows=("10 more JMH methods",)),
     "unseen": Case({"pom.xml": SHADED}, "jmh", None),
+    # a program that times itself, or is timed as a whole; the module that holds it with what that is made of
+    "main": Case({"pom.xml": "<project/>", "sub/pom.xml": "", "sub/src/main/java/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, "java", 'jmh.classpath)" a.ABench'),
+    "main-wants": Case({"pom.xml": "<project/>", "src/Bench.java": JAVA_MAIN + " f(args[0]);"}, "java", None, rows=("src/Bench.java",)),
+}  # fmt: skip
+SCRIPTS_OF = {
+    "php": Case({"composer.json": "{}", "tests/benchmark/benchmark.php": "<?php f();"}, "generic", "['php', 'tests/benchmark/benchmark.php']"),
+    "php-wants": Case({"bench.php": "<?php f($argv[1]);"}, "generic", None, rows=("bench.php",)),
+    # the time of a run of what repeats until a time has passed says nothing
+    "ips": Case({"lib/a.rb": "", "bench.rb": "require 'benchmark/ips'\nBenchmark.ips { |x| x.report('a') { } }"}, "generic", "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
 }  # fmt: skip
 EVERY = {
     f"{group}-{name}": case
@@ -452,6 +494,7 @@ EVERY = {
         "python": PYTHON,
         "javascript": JAVASCRIPT,
         "jvm": JVM,
+        "scripts": SCRIPTS_OF,
     }.items()
     for name, case in cases.items()
 }
@@ -460,6 +503,11 @@ EVERY = {
 def absent(monkeypatch: pytest.MonkeyPatch, *tools: str) -> None:
     which = shutil.which
     monkeypatch.setattr(shutil, "which", lambda name, *a, **k: None if name in tools else which(name, *a, **k))
+
+
+def _extra(measured: Measured) -> int:
+    """Lines of a script beyond its first."""
+    return measured.command.count("\n") + 1 if isinstance(measured.command, str) and "\n" in measured.command else 0
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -480,10 +528,14 @@ def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: 
     assert (case.command or "") in commands
     assert case.build in str(found.build)
     assert [row.what for row in found.rows if row.what.split()[0] != "packages"] == [*case.rows]
-    # a file that is read
+    # a file that is read, short also with several benchmarks
+    several = [replace(found.benchmark, name=f"b{n}") for n in range(4)]
+    lines = render(read_tree(directory), replace(found, benchmarks=several, notes=[])).splitlines()
+    parse_types(read_source("\n".join(lines), "perfgate.toml"))
+    assert len([line for line in lines if line]) <= 25 + sum(map(_extra, several))
     lines = render(read_tree(directory), replace(found, benchmarks=found.benchmarks[:1])).splitlines()
     assert len([line for line in lines if line]) <= 25
-    if case.kind == "jmh" and found.measures_something:
+    if case.kind in ("jmh", "java") and found.measures_something:
         assert found.build is None
         assert REPRODUCIBLE in str(found.setup) or "reproducibleFileOrder = true" in str(found.setup)
 

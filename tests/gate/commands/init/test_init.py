@@ -1,5 +1,6 @@
-"""perfgate init: the file that it writes, what it says, and what it refuses; nothing is tried here."""
+"""perfgate init: the file that it writes, what it says, and what it refuses; one is tried here."""
 
+import io
 import json
 import os
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 
 from gate.commands.init.command import KINDS
 from gate.commands.init.found import Found, Measured, Row
-from gate.commands.init.init import render, toml_value
+from gate.commands.init.init import InitOptions, render, run, toml_value
 from gate.commands.init.tree import Tree, read_tree
 from gate.config.parse import parse
 from gate.config.schema import ADDRESS
@@ -134,12 +135,19 @@ def test_outside_of_a_repository(project: Project) -> None:
     assert (code, "detected: cargo" in out) == (0, True)
 
 
-def test_a_perfgate_toml_that_git_ignores_is_mentioned(project: Project) -> None:
+def test_a_perfgate_toml_that_git_ignores_is_tried_and_mentioned(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     directory = project({".gitignore": "*.toml\n", "bench.sh": "true\n"})
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false"]
     subprocess.run([*git, "add", "."], cwd=directory, check=True)
     subprocess.run([*git, "commit", "--quiet", "--message=first"], cwd=directory, check=True)
-    assert "git add --force perfgate.toml" in init(directory)[1]
+    monkeypatch.setenv("PERFGATE_LOCK", str(directory / ".git" / "lock"))
+    monkeypatch.delenv("CI", raising=False)
+    out, err = io.StringIO(), io.StringIO()
+    assert run(InitOptions(directory, None, force=False, tries=True), out, err) == 0, err.getvalue()
+    assert "the benchmark gave values" in out.getvalue()
+    assert "git add --force perfgate.toml" in out.getvalue()
 
 
 # --- hostile projects ----------------------------------------------------------------------------------------------
@@ -186,6 +194,11 @@ def test_a_project_of_hostile_files(project: Project, kind: str | None) -> None:
     if kind == "autotools":
         del files["Makefile"]
         files |= {"configure.ac": f"AC_INIT([{name}])", "Makefile.am": f"bin_PROGRAMS = {name} a\n"}
+    if kind == "c":
+        files |= {"bench.c": f'#include "{name}.h"\n{MAIN}', f"{name}.h": "", f"include/{name}.c": MAIN}
+    if kind == "java":
+        main = "public static void main(String[] x) {}"
+        files |= {"pom.xml": "<project/>", "src/Bench.java": f"package {name};\nclass Bench {{ {main} }}"}
     folder = "it's {{ 7 }} $(id)"
     files |= {"asv.conf.json": f'"benchmark_dir": "{folder}"', f"{folder}/x.py": "def time_it(self): pass\n"}
     directory = project(files)

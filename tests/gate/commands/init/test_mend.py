@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +85,15 @@ def test_a_failure_names_its_cure(tmp_path: Path, before: Found, failed: Mapping
     assert again is None or again[0] != before
 
 
-def test_what_takes_longer_than_a_trial_makes_one_value_a_build(tmp_path: Path) -> None:
+def test_what_takes_longer_than_a_trial_has_a_larger_budget(tmp_path: Path) -> None:
     taught = lesson(trial("", longer_than=60.0))
     made = mended(found(["./b"], amount=Amount(2, 5, 1)), tree(tmp_path), taught)
     assert made is not None
-    assert (made[0].plan.executions, made[0].plan.iterations, made[0].plan.warmup) == (1, 1, 0)
+    assert made[0].plan == Amount(1, 1, budget=30)
     assert mended(made[0], tree(tmp_path), taught) is None
     # a suite has its own least number
-    assert mended(found(["./b"], "criterion", amount=Amount(2, 5, 1)), tree(tmp_path), taught) is None
+    made = mended(found(["./b"], "criterion", amount=Amount(2, 5, 1)), tree(tmp_path), taught)
+    assert made is not None and made[0].plan == Amount(1, 5, 1, budget=30)
 
 
 @pytest.mark.parametrize(
@@ -128,6 +130,9 @@ def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
     """A trial of many cases; those further back are faster."""
     cases = [
         {"benchmark": f"a/{name}", "metric": "time", "mean": 1.0 / (1 + n), "decided": True}
+        if instrument != "divan"
+        # which the instrument values reads
+        else {"benchmark": "a", "metric": f"{name}.median", "mean": 1.0 / (1 + n), "decided": True}
         for n, name in enumerate(names)
     ]
     return {"benchmarks": [{"benchmark": "a", "instrument": instrument, "cases": cases}]}
@@ -136,25 +141,30 @@ def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
 @pytest.mark.parametrize(
     ("instrument", "command", "names", "after"),
     [
-        ("google-benchmark", ["./b"], [f"BM_{g}/{n}" for g in "xy" for n in range(30)], "--benchmark_filter=^(BM_x/29|BM_y/29)$"),
-        ("criterion", ["./b", "--bench"], [f"{g}/{n}" for g in "xy" for n in range(30)], "^(x/29|y/29)$"),
-        ("go", ["./b", "-test.bench=."], [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)], "-test.bench=^(BenchmarkX|BenchmarkY)$/^(29)$"),
-        ("go", "cd x && ./b -test.run=^$ -test.bench=. -test.v", [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)], "'-test.bench=^(BenchmarkX|BenchmarkY)$/^(29)$' -test.v"),
-        ("asv", "x &&\npython -m perfgate_asv b", [f"m.time_{g}({n})" for g in "xy" for n in range(30)], "b '--bench=^(m\\.time_x\\(29\\)|m\\.time_y\\(29\\))$'"),
-        ("jmh", ["java", "-jar", "b.jar"], [f"o.{g}.m:{{n={n}}}:avgt" for g in "XY" for n in range(30)], "^(o\\.X\\.m|o\\.Y\\.m)$"),
+        ("google-benchmark", ["./b"], [f"BM_{g}/{n}" for g in "xy" for n in range(30)], ["BM_x/29", "BM_y/29"]),
+        ("criterion", ["./b", "--bench"], [f"{g}/{n}" for g in "xy" for n in range(30)], ["x/29", "y/29"]),
+        ("go", ["./b", "-test.bench=."], [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)], ["BenchmarkX/29", "BenchmarkY/29"]),
+        ("asv", "x &&\npython -m perfgate_asv b", [f"m.time_{g}({n})" for g in "xy" for n in range(30)], ["m.time_x(29)", "m.time_y(29)"]),
+        ("jmh", ["java", "-jar", "b.jar"], [f"o.{g}.m:{{n={n}}}:avgt" for g in "XY" for n in range(30)], ["o.X.m:*", "o.Y.m:*"]),
+        ("divan", ["./b", "--bench"], [f"{g}::{n}" for g in "xy" for n in range(30)], "^[^:]+::(x::29|y::29)$"),
         ("pytest-benchmark", "set -e\npython -m pytest -q t/b.py", [f"t/b.py::test_{g}[{n}]" for g in "xy" for n in range(30)], "pytest -q 't/b.py::test_x[29]' 't/b.py::test_y[29]'"),
     ],
 )  # fmt: skip
 def test_of_a_large_suite_the_fastest_of_each_group_is_chosen(
-    instrument: str, command: list[str] | str, names: list[str], after: str
+    instrument: str, command: list[str] | str, names: list[str], after: str | list[str]
 ) -> None:
-    made = representatives(found(command, instrument), suite(names, instrument))
+    suited = found(command, instrument)
+    if instrument == "divan":
+        suited = replace(suited, benchmarks=[replace(suited.benchmark, instrument="values", form="divan")])
+    made = representatives(suited, suite(names, instrument))
     assert made is not None
     few, chosen, total = made
     assert (chosen, total) == (2, 60)
-    assert after in (
-        few.benchmark.command if isinstance(few.benchmark.command, str) else " ".join(few.benchmark.command)
-    )
+    if isinstance(after, str):
+        assert after in few.benchmark.command
+        assert few.benchmark.include == []
+    else:
+        assert (few.benchmark.include, few.benchmark.command) == (after, command)
     assert few.rows[0].what == "58 of 60 cases"
 
 
@@ -164,7 +174,7 @@ def test_of_a_suite_that_took_too_long_a_few_of_its_own_list_are_chosen() -> Non
     made = representatives(found(["./b"], "criterion"), told)
     assert made is not None
     assert (made[1], made[2]) == (8, 60)
-    assert str(made[0].benchmark.command[-1]).count("|") == 7
+    assert len(made[0].benchmark.include) == 8
 
 
 def test_a_small_suite_is_measured_whole() -> None:
@@ -186,3 +196,13 @@ def test_a_small_suite_is_measured_whole() -> None:
 def test_the_plan_uses_its_budget(cost: Mapping[str, Any], leaner: Mapping[str, Any] | None, after: Amount) -> None:
     told = {"cost": cost, "plans": {"leaner": leaner}}
     assert fitted(found(["x"], "go", amount=Amount(2, 5)), told).plan == after
+
+
+def test_what_a_trial_found_too_little_is_written_larger() -> None:
+    cost = {"once": 4.0, "builds": 90.0, "executions": 90.0, "least": False}
+    told: dict[str, Any] = {"cost": cost, "plans": {"enough": {"budget": 1510.0}}, "built": {"seconds": 250.0}}
+    made = fitted(found(["x"], "jmh", amount=Amount(1, 5)), told)
+    assert (made.plan.budget, made.timeout) == (30, "30m")
+    # nobody waits that long for a pull request
+    told["plans"] = {"enough": {"budget": 9000.0}}
+    assert fitted(found(["x"], "jmh", amount=Amount(1, 5)), told).plan.budget == 10

@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -97,21 +96,25 @@ def test_another_view_of_a_run_never_replaces_its_report(other: tuple[str, str],
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
-def test_a_run_from_elsewhere_never_replaces_the_report_here(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("command", ["report", "decide"])
+def test_what_is_read_from_files_writes_nothing_and_names_no_report_that_is_not_there(
+    command: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    measurements = str(folder / "measurements.jsonl")
-    assert run("report", measurements)[0] == 1
-    kept = (tmp_path / ".perfgate" / "report.json").read_bytes()
-    other = tmp_path / "other.jsonl"
-    other.write_text(text([execution("base", [1.0, 1.1]), execution("head", [1.0, 1.1])]))
-    code, _, err = run("report", str(other))
-    assert (code, err) == (
-        0,
-        "perfgate: .perfgate holds another run, whose report stays; --out DIR writes this one's\n",
+    file = tmp_path / "empty" / "values.jsonl"
+    file.parent.mkdir()
+    names = [f"case-{number}" for number in range(30)]
+    values = {"base": [1.0, 1.01], "head": [1.0, 1.01]}
+    file.write_text(
+        text([execution(s, v, benchmark=name, build=n) for name in names for n in range(5) for s, v in values.items()])
     )
-    assert (tmp_path / ".perfgate" / "report.json").read_bytes() == kept
+    monkeypatch.chdir(file.parent)
+    _, out, err = run(command, file.name)
+    assert (err, [each.name for each in file.parent.iterdir()]) == ("", [file.name])
+    assert "in what `--json FILE` or `--html FILE` writes" in out and "run it again with `--all`" in out
+    assert "report.json" not in out and "perfgate report" not in out
+    # the report of a folder names the folder
+    monkeypatch.chdir(tmp_path)
+    assert f"`perfgate report {folder} --all`" in run("report", str(folder))[1]
 
 
 def test_values_of_another_run_are_never_shown_beside_a_report(folder: Path) -> None:
@@ -199,13 +202,3 @@ def test_measurements_may_be_compressed(folder: Path, tmp_path: Path) -> None:
     code, _, err = run("decide", str(packed))
     assert (code, err.count("\n")) == (2, 1)
     assert "cannot be unpacked" in err
-
-
-def test_the_page_advises_a_plan(folder: Path, tmp_path: Path) -> None:
-    page = run("decide", str(folder), "--html", "-")[1]
-    assert re.search(r"<p>plan: \d+ builds x .* of each", page)
-    one = tmp_path / "one.jsonl"
-    one.write_text(text([execution("base", [1.0, 1.1]), execution("head", [1.0, 1.1])]))
-    code, page, _ = run("decide", str(one), "--html", "-")
-    assert code == 0
-    assert "one build of each does not show the variance between builds" in page

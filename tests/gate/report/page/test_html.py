@@ -75,7 +75,7 @@ def material(**changes: object) -> Material:
 
 @functools.cache
 def rendered(name: str) -> str:
-    return html.render(examples.ALL[name](), material(advice=["plan: 8 builds", "  a  b", "  1  2"]))
+    return html.render(examples.ALL[name](), material())
 
 
 @functools.cache
@@ -281,20 +281,13 @@ def test_large_measurements_stay_beside_the_page() -> None:
     assert "perfgate decide 'big one.jsonl'" in page.text
 
 
-def test_the_advised_plan_is_told() -> None:
-    source = html.render(examples.passing(), material(advice=["plan: 8 builds x 2 executions", "see `a <b>`"]))
-    assert "<p>plan: 8 builds x 2 executions</p>\n<p>see <code>a &lt;b&gt;</code></p>" in source
-
-
 def test_the_first_screen_says_what_to_do_next() -> None:
     assert "accept it with an <code>[[accept]]</code> entry" in html.render(examples.regression())
     assert "Next:" not in html.render(examples.passing())
 
 
 def test_a_hostile_name_is_text_and_keeps_to_its_place() -> None:
-    source = html.render(
-        examples.hostile(), material(advice=examples.HOSTILE, attachments=[Attachment("<b>.jsonl", b"{}")])
-    )
+    source = html.render(examples.hostile(), material(attachments=[Attachment("<b>.jsonl", b"{}")]))
     page = Page(source)
     assert len(page.all("script")) == 2
     # the report inside is data: nobody reads it but as JSON
