@@ -284,7 +284,7 @@ class NothingRegressed(Outcome, frozen=True, kw_only=True):
         if not self.no_sign or self.detectable is None:
             return said
         hides = f"less than {format_share(self.detectable)} may hide"
-        return f"{said}; {hides if self.no_sign == self.findings else f'{self.no_sign:,} noisy, where {hides}'}"
+        return f"{said}; {hides if self.no_sign == self.findings else f'in {self.no_sign:,} of them {hides}'}"
 
 
 if TYPE_CHECKING:
@@ -793,7 +793,7 @@ class MoreBuilds(Doing, frozen=True, kw_only=True):
     def _said(self) -> str:
         settled, left = self.settled, self.may_be_worse
         if not self.not_worse:
-            which = "it" if settled == left == 1 else f"{settled} of {left}"
+            which = f"{settled} of {left}" if settled < left else "it" if left == 1 else f"all {left}"
         else:
             which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
         cost = "" if self.seconds is None else f" (about {format_duration(self.seconds)})"
