@@ -58,10 +58,7 @@ def warnings(report: Report) -> list[AnyWarning]:
 
 def counts(report: Report) -> str:
     """How many findings of each verdict there are, and what else: "12 results: 1 regression, 11 same"."""
-    words = []
-    for t in tallies(report):
-        which = "" if t.count == 1 else f"{'all' if t.not_worse == t.count else f'{t.not_worse:,}'} of them "
-        words.append(f"{t.count:,} {t.name}{f' ({which}not worse)' if t.not_worse else ''}")
+    words = [f"{t.count:,} {t.name}{f' ({t.which})' if t.which else ''}" for t in tallies(report)]
     found = len(report.findings) + len(report.identical)
     total = plural(found, "result") if found else "no results"
     rest = [
@@ -96,8 +93,8 @@ class Tally(msgspec.Struct, frozen=True):
     verdict: Verdict
     word: str
     count: int
-    not_worse: int
-    """Of the inconclusive ones, how many are shown not to be worse."""
+    which: str
+    """Of inconclusive ones, how many may be a regression and are not worse: "3 may be a regression, 2 not worse"."""
 
     @property
     def name(self) -> str:
@@ -113,10 +110,13 @@ def tallies(report: Report) -> list[Tally]:
     found: dict[str, list[Finding | Identical]] = {}
     for each in every:
         found.setdefault(numbers.word(each), []).append(each)
-    return [
-        Tally(own[0].verdict, word, len(own), sum(f.not_worse for f in own if f.verdict == "inconclusive"))
-        for word, own in found.items()
-    ]
+    told = []
+    for word, own in found.items():
+        still = [f for f in own if isinstance(f, Finding) and f.verdict == "inconclusive"]
+        parts = (sum(f.may_regress for f in still), numbers.MAY_REGRESS), (sum(f.not_worse for f in still), "not worse")
+        said = [f"{'' if len(own) == 1 else 'all ' if n == len(own) else f'{n:,} '}{what}" for n, what in parts if n]
+        told.append(Tally(own[0].verdict, word, len(own), ", ".join(said)))
+    return told
 
 
 def commit(side: Commit | None) -> str:

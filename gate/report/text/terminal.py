@@ -26,7 +26,7 @@ _ROWS, _QUIET = 20, 6
 """Rows of a report that fails, and of one that does not."""
 _CHANGED, _NOISY = 50, 3
 """Rows of changes and of noise where not all have one."""
-_BY_GROUP = 3
+_BY_GROUP = 2
 _BY_MACHINE = 5
 _EXPLAINED = 3
 _IDENTICAL = (20, 10, 5, 2)

@@ -258,12 +258,12 @@ def test_what_is_not_worse_is_counted_apart() -> None:
         return reports.counts(report), step.partition(" (")[0]
 
     assert said(open_one, better) == (
-        "2 results: 2 undecided (1 of them not worse)",
+        "2 results: 2 undecided (1 not worse)",
         "the 1 that may be worse",
     )
     hopeless = examples.finding("c", "inconclusive")
     assert said(open_one, hopeless, better)[1].startswith("1 of the 2 that may be worse")
-    assert said(better, better)[0] == "2 results: 2 undecided (all of them not worse)"
+    assert said(better, better)[0] == "2 results: 2 undecided (all not worse)"
     assert said(open_one)[0] == "1 result: 1 undecided"
 
 
