@@ -694,7 +694,7 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
             which = "it" if self.settled == self.may_be_worse == 1 else f"only {self.settled} of {self.may_be_worse}"
             which = which if self.settled < self.may_be_worse or self.may_be_worse == 1 else f"all {self.settled}"
             starts = "" if self.starts is None else f", with {plural(self.starts, 'start')},"
-            why = f"{self.builds} builds of each{starts} would decide {which}{takes}"
+            why = f"{self.builds} {self.unit}s of each{starts} would decide {which}{takes}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
         quieter = f"se a quieter host ({DOCTOR} examines it): {why}"
