@@ -129,14 +129,13 @@ _WORDS: dict[str, str] = {
 """What people read for a verdict, where its name in files is not the word."""
 
 
-def verdict(name: str) -> str:
-    """Write a verdict for people: "ok", "regression"."""
-    return _WORDS.get(name, name)
-
-
 def word(finding: Finding | Identical) -> str:
     """Write the verdict of a finding: "regression", "too noisy"; "undecided" where something else is missing."""
-    return "too noisy" if isinstance(finding, Finding) and finding.is_noise else verdict(finding.verdict)
+    return (
+        "too noisy"
+        if isinstance(finding, Finding) and finding.is_noise
+        else _WORDS.get(finding.verdict, finding.verdict)
+    )
 
 
 def verdict_of(finding: Finding) -> str:
