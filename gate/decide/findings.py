@@ -260,7 +260,6 @@ def _finding(
         more_builds=more,
         stopped=_stopped(judged, design),
         detectable=_detectable(found, size, verdict, design),
-        identical=None,
         variance=variance,
         memory=memory_use(found, design.alpha, design),
         warn=subject.warn,

@@ -284,7 +284,7 @@ class NothingRegressed(Outcome, frozen=True, kw_only=True):
         if not self.no_sign or self.detectable is None:
             return said
         hides = f"less than {format_share(self.detectable)} may hide"
-        return f"{said}; {hides if self.no_sign == self.findings else f'{self.no_sign:,} noisy, where {hides}'}"
+        return f"{said}; {hides if self.no_sign == self.findings else f'in {self.no_sign:,} of them {hides}'}"
 
 
 if TYPE_CHECKING:
@@ -694,7 +694,7 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
             which = "it" if self.settled == self.may_be_worse == 1 else f"only {self.settled} of {self.may_be_worse}"
             which = which if self.settled < self.may_be_worse or self.may_be_worse == 1 else f"all {self.settled}"
             starts = "" if self.starts is None else f", with {plural(self.starts, 'start')},"
-            why = f"{self.builds} builds of each{starts} would decide {which}{takes}"
+            why = f"{self.builds} {self.unit}s of each{starts} would decide {which}{takes}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
         quieter = f"se a quieter host ({DOCTOR} examines it): {why}"
@@ -793,7 +793,7 @@ class MoreBuilds(Doing, frozen=True, kw_only=True):
     def _said(self) -> str:
         settled, left = self.settled, self.may_be_worse
         if not self.not_worse:
-            which = "it" if settled == left == 1 else f"{settled} of {left}"
+            which = f"{settled} of {left}" if settled < left else "it" if left == 1 else f"all {left}"
         else:
             which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
         cost = "" if self.seconds is None else f" (about {format_duration(self.seconds)})"

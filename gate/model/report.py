@@ -255,7 +255,7 @@ class Finding(Compared, frozen=True, kw_only=True):
     detectable: float | None
     """The smallest change for the worse that would have been called in 80 of 100 such runs, as a share: 0.09 is a ratio
     of 1.09, or of 1/1.09 where higher is better. None: none would, or it is not asked."""
-    identical: None
+    identical: None = None
     """Of a finding that was measured there is no proof."""
     variance: Variances
     """Where the noise comes from."""

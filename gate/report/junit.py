@@ -124,7 +124,7 @@ def _finding(finding: Finding, report: Report, names: Names) -> _Case:
 
 
 def _identical(finding: Identical, names: Names) -> _Case:
-    message = f"{numbers.verdict(finding.verdict)}: {finding.reason.sentence()}"
+    message = f"{numbers.word(finding)}: {finding.reason.sentence()}"
     what = clip(f"{visible(finding.metric)} {visible(finding.statistic)}", _NAME)
     return _Case(f"{_SUITE}.{what}", names.benchmark(finding.benchmark, _NAME), "passed", clip(message, _TEXT))
 

@@ -6,6 +6,7 @@ import contextlib
 import glob
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from gate.checkout import refuse_tracked
 from gate.cli.groups import OutputOptions
 from gate.document.terminal import screen
-from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
+from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, parts
 from gate.model import UserError
 from gate.report.links import Links
 
@@ -112,6 +113,13 @@ def show(
         out.write(text.render(report, color=shown.color, width=shown.width, every=options.every, whole=whole))
     else:
         out.write(rendered(decided, form, links))
+
+
+def whole(folder: Path | None) -> str:
+    """Say what shows all of a report; folder: into which it was filled, None: into none."""
+    if folder is None:
+        return "run it again with `--all`"
+    return f"`perfgate report {f'{shlex.quote(str(folder))} ' if folder != Path(DEFAULT_FOLDER) else ''}--all`"
 
 
 def filled(folder: Path) -> list[Path]:

@@ -129,14 +129,13 @@ _WORDS: dict[str, str] = {
 """What people read for a verdict, where its name in files is not the word."""
 
 
-def verdict(name: str) -> str:
-    """Write a verdict for people: "ok", "regression"."""
-    return _WORDS.get(name, name)
-
-
 def word(finding: Finding | Identical) -> str:
     """Write the verdict of a finding: "regression", "too noisy"; "undecided" where something else is missing."""
-    return "too noisy" if isinstance(finding, Finding) and finding.is_noise else verdict(finding.verdict)
+    return (
+        "too noisy"
+        if isinstance(finding, Finding) and finding.is_noise
+        else _WORDS.get(finding.verdict, finding.verdict)
+    )
 
 
 def verdict_of(finding: Finding) -> str:
@@ -164,8 +163,13 @@ def resolution(finding: Finding) -> str:
         return f" (within {threshold(finding)})"
     if isinstance(finding.reason, reasons.BeyondLimit):
         return f" (limit {visible(as_configured(finding.reason.limit, finding.unit))})"
-    rests = finding.verdict == "no-sign" or isinstance(finding.reason, reasons.TooNoisy)
-    return f", catches {detectable(finding)}" if rests and known(finding.detectable) else ""
+    return f", catches {detectable(finding)}" if is_caught(finding) else ""
+
+
+def is_caught(finding: Finding) -> bool:
+    """Return whether a row says which change for the worse would have shown."""
+    found = finding.verdict == "no-sign" or (finding.is_noise and not finding.not_worse)
+    return found and known(finding.detectable)
 
 
 def by_floor(finding: Finding) -> bool:

@@ -12,14 +12,15 @@ from gate.model import Commit, Counts, Finding, Identical, Recorded, Report, Tur
 from gate.model.names import AGGREGATE, OF_BUILDS
 from gate.model.reasons import correction
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.measured import RoundsShort, TwoPrograms
+from gate.model.warnings.measured import BudgetRounds, RoundsShort, TwoPrograms
 from gate.units import format_confidence, format_duration, format_number, format_value, plural
 from gate.words import cost, numbers, views
 from gate.writing.amounts import format_percent, known
 from gate.writing.plain import clip, visible
 
-_SIZED = ("inconclusive", "unchanged", "no-sign")
 _WARNING = 300
+_OF_COMPARED = (BudgetRounds, RoundsShort, TwoPrograms)
+"""Warnings that are said beside what was compared."""
 _BESIDE = 3
 _OF_RULES = (outcomes.GiveDirection, outcomes.DeclareZero, outcomes.DeclareExact, outcomes.LowerFloor)
 """Steps that change the rules, which in CI are base's."""
@@ -52,15 +53,12 @@ def warnings(report: Report) -> list[AnyWarning]:
     found = [each for each in report.warnings if each.in_headline]
     shown = found if len(found) <= _BESIDE + 1 else found[:_BESIDE]
     said = {id(each) for each in shown if len(each.sentence()) <= _WARNING}
-    return [w for w in report.warnings if id(w) not in said and not isinstance(w, (TwoPrograms, RoundsShort))]
+    return [w for w in report.warnings if id(w) not in said and not isinstance(w, _OF_COMPARED)]
 
 
 def counts(report: Report) -> str:
     """How many findings of each verdict there are, and what else: "12 results: 1 regression, 11 same"."""
-    words = []
-    for t in tallies(report):
-        which = "" if t.count == 1 else f"{'all' if t.not_worse == t.count else f'{t.not_worse:,}'} of them "
-        words.append(f"{t.count:,} {t.name}{f' ({which}not worse)' if t.not_worse else ''}")
+    words = [f"{t.count:,} {t.name}{f' ({t.which})' if t.which else ''}" for t in tallies(report)]
     found = len(report.findings) + len(report.identical)
     total = plural(found, "result") if found else "no results"
     rest = [
@@ -75,26 +73,6 @@ def counts(report: Report) -> str:
     return "; ".join([f"{total}: {', '.join(words)}" if words else total, *([", ".join(rest)] if rest else [])])
 
 
-def could_have_shown(report: Report) -> str:
-    """Say which changes the findings of an undecided report could have shown at all; no full stop.
-
-    Nothing for a single finding, whose sentence says it.
-    """
-    found = [f for f in report.findings if f.verdict in _SIZED and f.ratio.method != "exact"]
-    found = [f for f in found if f.verdict == "inconclusive" or known(f.detectable)]
-    if report.verdict != "inconclusive" or len(found) < 2:
-        return ""
-    sized = sorted((f for f in found if known(f.detectable)), key=lambda f: f.detectable or 0.0)
-    if not sized:
-        return "This run catches no change of any size"
-    # of a rate what is lost of it, as its own sentence says
-    least, most = numbers.detectable(sized[0]), numbers.detectable(sized[-1])
-    if len(sized) == len(found) and least == most:
-        # the line of verdict has it
-        return "" if any(isinstance(f.reason, reasons.TooNoisy) for f in found) else f"This run catches {least}"
-    return f"This run catches {least} (quietest) to {most if len(sized) == len(found) else 'nothing'} (noisiest)"
-
-
 def basis(findings: Sequence[Finding]) -> str:
     """Say what intervals and verdicts of a table rest on, as far as its title does not; no full stop."""
     crept = any(map(is_crept, findings))
@@ -105,7 +83,7 @@ def basis(findings: Sequence[Finding]) -> str:
 
 def no_sign(found: Iterable[Finding]) -> str:
     """Say what "catches 4.1%" means, where a verdict says it; no full stop."""
-    said = any(each.verdict == "no-sign" or isinstance(each.reason, reasons.TooNoisy) for each in found)
+    said = any(map(numbers.is_caught, found))
     return "catches N%: a change for the worse of N% shows in 8 of 10 such runs" if said else ""
 
 
@@ -115,8 +93,8 @@ class Tally(msgspec.Struct, frozen=True):
     verdict: Verdict
     word: str
     count: int
-    not_worse: int
-    """Of the inconclusive ones, how many are shown not to be worse."""
+    which: str
+    """Of inconclusive ones, how many may be a regression and are not worse: "3 may be a regression, 2 not worse"."""
 
     @property
     def name(self) -> str:
@@ -132,10 +110,13 @@ def tallies(report: Report) -> list[Tally]:
     found: dict[str, list[Finding | Identical]] = {}
     for each in every:
         found.setdefault(numbers.word(each), []).append(each)
-    return [
-        Tally(own[0].verdict, word, len(own), sum(f.not_worse for f in own if f.verdict == "inconclusive"))
-        for word, own in found.items()
-    ]
+    told = []
+    for word, own in found.items():
+        still = [f for f in own if isinstance(f, Finding) and f.verdict == "inconclusive"]
+        parts = (sum(f.may_regress for f in still), numbers.MAY_REGRESS), (sum(f.not_worse for f in still), "not worse")
+        said = [f"{'' if len(own) == 1 else 'all ' if n == len(own) else f'{n:,} '}{what}" for n, what in parts if n]
+        told.append(Tally(own[0].verdict, word, len(own), ", ".join(said)))
+    return told
 
 
 def commit(side: Commit | None) -> str:

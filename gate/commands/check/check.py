@@ -15,7 +15,7 @@ from gate.decide.policy import policy_at
 from gate.evidence.inputs import DEFAULT_FOLDER, Inputs, read_inputs
 from gate.model import Report, UserError
 from gate.model.records import Failure, Same
-from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
+from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, whole, write_asked
 from gate.run.folder import records_of
 from gate.run.job import Job
 from gate.run.measuring import opened
@@ -74,9 +74,8 @@ def _unmatched(globs: Sequence[str], job: Job, inputs: Inputs) -> list[str]:
 
 def _print(decided: Decided, folder: Path, outputs: OutputOptions, out: TextIO) -> OSError | None:
     """Print the report; return why it cannot be."""
-    run = "" if folder == Path(DEFAULT_FOLDER) else f"{shlex.quote(str(folder))} "
     try:
-        show(decided, outputs, out, whole=f"`perfgate report {run}--all`")
+        show(decided, outputs, out, whole=whole(folder))
         out.flush()
     except OSError as error:
         return error

@@ -32,13 +32,13 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     """
     from gate.decide.measurements import decide_inputs
     from gate.evidence.inputs import read_inputs
-    from gate.report.outputs import refuse_inputs, require_writable, show, targets, write_asked
+    from gate.report.outputs import refuse_inputs, require_writable, show, targets, whole, write_asked
 
     require_writable(options.outputs)
     refuse_inputs([Path(file) for file in options.files], targets(options.outputs))
     decided = decide_inputs(read_inputs(options.files), options.rules)
     write_asked(decided, options.outputs)
-    show(decided, options.outputs, out, whole="add `--all`")
+    show(decided, options.outputs, out, whole=whole(None))
     return decided.report.exit_code
 
 

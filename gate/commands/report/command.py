@@ -57,7 +57,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         return 0
     from gate.commands.report.report import decided_of, nearest_folder, own_folder, refuse_overwriting
     from gate.report.links import Links
-    from gate.report.outputs import fill, links_of, require_writable, show, targets, write_asked
+    from gate.report.outputs import fill, links_of, require_writable, show, targets, whole, write_asked
 
     asked, rules, outputs = options.report, options.rules, options.outputs
     require_writable(outputs)
@@ -69,7 +69,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     if folder is not None:
         fill(folder, decided, links)
     write_asked(decided, outputs)
-    show(decided, outputs, out, form=asked.form, links=links, whole="add `--all`")
+    show(decided, outputs, out, form=asked.form, links=links, whole=whole(folder))
     return decided.report.exit_code
 
 

@@ -32,8 +32,8 @@ def accept(report: Report, share: float = 1.0) -> Part:
     kept = [text for text in entries if len(text) <= _LONGEST][:_MOST]
     more = " Write the others in the same way." if len(kept) < len(entries) else ""
     opening = (
-        "Add to perfgate.toml, with an expiry date and a reason. It counts once it is in the rules that decide, here "
-        f"those of {brief(report.policy.source, 200)}.{more}\n\n"
+        "Add to perfgate.toml, with an expiry date and a reason. It counts once it is in the rules that decide, here: "
+        f"{brief(report.policy.source, 200)}.{more}\n\n"
     )
     return Part(
         "To accept a known regression", "entry to paste", [block(text, "toml") for text in kept], share, opening, "\n\n"

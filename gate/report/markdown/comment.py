@@ -102,6 +102,5 @@ def _folded(
 def _measured(report: Report, rows: Sequence[Finding], names: Names) -> Part:
     """Say what was compared, what the intervals rest on, and by which rules."""
     only_head = new(report, names, _NEW)
-    said = [escape(text) for text in (reports.basis(rows), reports.could_have_shown(report)) if text]
     first = [compared(report), *([Md(f"new in head, not compared: {only_head}")] if only_head else [])]
-    return parts.rules(report, first=[*filter(None, first), *said])
+    return parts.rules(report, first=[*filter(None, [*first, escape(reports.basis(rows))])])

@@ -35,7 +35,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     common, (shown, rest) = parts.in_common(report, found), parts.divided(found, _ROOM.rows)
     warned = weigh(reports.warnings(report), _MOST)
     said = next_step(report, links, pull=False)
-    minded = (reports.could_have_shown(report), sameness.too_long(report), reports.basis(shown))
+    minded = (sameness.too_long(report), reports.basis(shown))
     warnings, only_head = parts.bullets(warned.shown, _WIDTH), new(report, common.names, 20)
     texts = [
         *opening(report, links, shown, rest, groups, _ROOM, common),

@@ -26,7 +26,7 @@ _ROWS, _QUIET = 20, 6
 """Rows of a report that fails, and of one that does not."""
 _CHANGED, _NOISY = 50, 3
 """Rows of changes and of noise where not all have one."""
-_BY_GROUP = 3
+_BY_GROUP = 2
 _BY_MACHINE = 5
 _EXPLAINED = 3
 _IDENTICAL = (20, 10, 5, 2)
@@ -134,8 +134,7 @@ class _Text:
             lines += self.wrap(said, rest="  ") if finding is not first or because else []
             for other in views.others(finding):
                 lines += self.wrap(other, first="  ", rest="    ")
-        shown = reports.could_have_shown(self.report) if self.every else ""
-        return lines + (self.wrap(f"{shown}.") if shown else [])
+        return lines
 
     def explanations(self) -> list[str]:
         """Which functions add to the changes that were profiled."""

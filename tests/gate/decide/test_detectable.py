@@ -19,7 +19,6 @@ from gate.decide import decide
 from gate.evidence.gather import gather
 from gate.model import Report
 from gate.stats.sequential import spending
-from tests.gate.report import examples
 from tests.support import lines
 
 TODAY = datetime.date(2026, 11, 20)
@@ -158,16 +157,3 @@ def test_every_format_says_it(tmp_path: Path) -> None:
 def test_one_finding_has_one_sentence(tmp_path: Path) -> None:
     text = " ".join(run("report", written(tmp_path, {"noisy": 0.06}), "--all").split())
     assert text.count("this run catches slowdowns above") == 1
-
-
-def test_a_report_without_inconclusive_findings_does_not_say_it(tmp_path: Path) -> None:
-    assert "This run catches" not in run("decide", written(tmp_path, {"calm": 0.004, "still": 0.004}))
-
-
-def test_a_run_that_could_have_shown_nothing_says_so() -> None:
-    from gate.words import reports
-
-    several = [examples.finding(name, "inconclusive") for name in "ab"]
-    assert reports.could_have_shown(examples.report("inconclusive", several)) == (
-        "This run catches no change of any size"
-    )

@@ -356,3 +356,30 @@ def test_the_next_step_gives_a_verdict(tmp_path: Path) -> None:
     assert budgets == sorted(set(budgets))
     assert done.returncode == 1, done.stdout
     assert done.stdout.startswith("✖ Regression: bench is ")
+
+
+@pytest.mark.parametrize(
+    ("rounds", "gate", "said"),
+    [
+        (1, {}, "how rounds vary is unknown"),
+        (2, {}, "Not enough measured: 2 of 5 rounds"),
+        (8, {}, "8 rounds x 1 start x 3 values of each"),
+        (8, {"min_builds": 9, "threshold": "1%"}, "a verdict needs 9 rounds of each and there are 8"),
+    ],
+)
+def test_two_given_programs_have_rounds_and_no_builds(
+    tmp_path: Path, rounds: int, gate: dict[str, Any], said: str
+) -> None:
+    few = {"spread": 0.001, "change": 1.2} if gate else {}
+    folder = written(tmp_path, rounds, {"builds": rounds} if rounds > 2 else EARLY, gate, **few)
+    file = Path(folder, "measurements.jsonl")
+    first, rest = file.read_text().split("\n", 1)
+    run_line = json.loads(first)
+    run_line["config"]["benchmark"] = [{"name": "bench", "command": "./new", "against": "./old"}]
+    file.write_text(f"{json.dumps(run_line)}\n{rest}")
+    text = " ".join(run("decide", folder)[1].split())
+    assert said in " ".join((text, *run("decide", folder, "--markdown", "-")[1].split()))
+    typed = re.sub("another build of either may differ|plan.builds", "", text)
+    assert "build" not in typed
+    page = run("decide", folder, "--html", "-")[1].partition("<script")[0]
+    assert 'id="builds"' not in page and "of each build" not in page

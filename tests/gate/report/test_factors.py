@@ -47,6 +47,7 @@ def test_a_group_of_failures_names_the_settings_that_all_of_them_have() -> None:
     (alike,) = grouped([each[0], each[2]], by_output=False)
     assert failures.heading(alike) == failures.title(each[0]) == "x (load=busy, n=1) failed on head: exit 3"
     assert failures.places(alike, 3) == "build 0, start 0; build 0, start 2"
+    assert failures.places(alike, 1, "round") == "round 0, start 0; and 1 more"
 
 
 def test_builds_with_settings_stand_apart() -> None:

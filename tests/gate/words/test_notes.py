@@ -49,6 +49,15 @@ def test_one_reason_of_21_findings_is_said_once(name: str) -> None:
     assert len(re.findall(r"too noisy, catches \d+\.\d%", text)) >= {"text 60": 0, "text 100": 3}.get(name, 20)
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_beyond_the_threshold_as_measured_may_be_a_regression(name: str) -> None:
+    noise = {"estimate": 1.04, "half": 0.05, "reason": examples.wide()}
+    for how in ({"estimate": 1.02}, {"estimate": 0.9}, {"not_worse": True}, {"floor": 0.02}, {"better": "higher"}, {}):
+        found = examples.finding("parse", "inconclusive", **(noise | how))
+        text = FORMATS[name](examples.report("inconclusive", [found])).partition("<script")[0]
+        assert ("may be a regression" in text.replace("\n  ", " ")) == (how == {}), how
+
+
 def test_the_page_says_it_once_with_links_to_what_it_concerns() -> None:
     page = html.render(many(), Material())
     assert len(re.findall(r">[^<>]*the size may be over", page.partition("<script")[0])) == 1

@@ -58,6 +58,22 @@ def test_a_commit(side: Commit | None, expected: str) -> None:
     assert reports.commit(side) == expected
 
 
+@pytest.mark.parametrize(
+    ("base", "head", "expected"),
+    [
+        (Commit(ref="HEAD", sha="1" * 40), Commit(ref="main", sha="1" * 40, dirty=True), "main 1111111111"),
+        (Commit(ref="main", sha="1" * 40), Commit(ref="HEAD", sha="1" * 40, dirty=True), "main 1111111111"),
+        (Commit(ref="main", sha="1" * 40), Commit(ref="topic", sha="2" * 40, dirty=True), None),
+        (Commit(ref="main", sha="1" * 40), Commit(ref="main", sha="1" * 40), None),
+        (None, Commit(ref="main", dirty=True), None),
+    ],
+)
+def test_a_commit_and_its_working_tree_are_named_once(base: Commit | None, head: Commit, expected: str | None) -> None:
+    apart = (reports.commit(base), reports.commit(head))
+    tree = "its working tree with uncommitted changes"
+    assert reports.sides(base, head) == (apart if expected is None else (expected, tree))
+
+
 def test_a_budget_that_cuts_the_plan_is_said() -> None:
     assert reports.measured(examples.only_inconclusive()).startswith(
         "3 of 12 builds x 5 starts x 10 values of each, only 3 fit the budget, "
@@ -217,9 +233,6 @@ def test_of_a_rate_what_is_lost_could_have_been_shown() -> None:
         examples.finding(name, "inconclusive", better="higher", detectable=size)
         for name, size in (("a", 2.38), ("b", 4.26))
     ]
-    report = examples.report("inconclusive", found)
-    said = reports.could_have_shown(report)
-    assert said == "This run catches 70.4% (quietest) to 81.0% (noisiest)"
     assert "this run catches decreases above 70.4%" in findings.conclusion(found[0])
 
 
@@ -245,12 +258,12 @@ def test_what_is_not_worse_is_counted_apart() -> None:
         return reports.counts(report), step.partition(" (")[0]
 
     assert said(open_one, better) == (
-        "2 results: 2 undecided (1 of them not worse)",
+        "2 results: 2 undecided (1 not worse)",
         "the 1 that may be worse",
     )
     hopeless = examples.finding("c", "inconclusive")
     assert said(open_one, hopeless, better)[1].startswith("1 of the 2 that may be worse")
-    assert said(better, better)[0] == "2 results: 2 undecided (all of them not worse)"
+    assert said(better, better)[0] == "2 results: 2 undecided (all not worse)"
     assert said(open_one)[0] == "1 result: 1 undecided"
 
 

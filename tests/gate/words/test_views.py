@@ -208,3 +208,20 @@ def test_a_limit_that_another_view_breaks_is_said_where_people_read() -> None:
             assert ("head is above the limit of 50 ms" in " ".join(write(report).split())) is said
         # at first sight, in each format
         assert ("parse, wall time: head is above the limit of 50 ms" in verdict_line.text(report)) is said
+
+
+@pytest.mark.parametrize("threshold", [None, 0.03])
+def test_a_broken_limit_is_said_with_the_value_of_head_in_every_format(threshold: float | None) -> None:
+    broken = BeyondLimit(limit=0.05, unit="s", better="lower", confidence=0.9984, threshold=threshold)
+    found = examples.finding("parse", "regression", estimate=1.18, half=0.02, reason=broken, shown="ratio")
+    report = examples.report("regression", [found])
+    change = "is 18.0% slower (16.0% to 20.0%), threshold 3%, and " if threshold else ""
+    assert verdict_line.text(report).startswith(f"Regression: parse {change}is above the limit of 50 ms: 119.8 ms")
+    said = (
+        "head is 119.8 ms, above the limit of 50 ms with 99.84% confidence: regression; 18.0% slower (16.0% to 20.0%)"
+    )
+    assert finding_words.conclusion(found).startswith(said)
+    for write in (terminal.render, comment.render, summary.render):
+        assert "regression (limit 50 ms)" in write(report).replace("**", "")
+    assert '<span class="sub">limit 50 ms</span>' in html.render(report)
+    assert f'<failure message="{said}' in junit.render(report)

@@ -71,7 +71,7 @@ def test_at_most_three_are_shown_and_only_of_regressions(render: type) -> None:
     assert TITLE not in render(examples.only_failures())
     one = render(examples.regression())
     assert (TITLE in one) == (render is summary.render)
-    assert "here those of base (perfgate.toml of main)." in gfm.read(one).text
+    assert "here: base (perfgate.toml of main)." in gfm.read(one).text
     assert re.findall(r'benchmark = "(.*)"', one) == ["parse-large"]
     many = render(examples.many())
     assert many.count("[[accept]]\n") == 3

@@ -102,9 +102,7 @@ def test_first_comes_the_verdict_then_rows_then_a_caption(render: Callable[..., 
     assert re.fullmatch(r"\| benchmark \| `-15%.*\+15%` \| change \(95% interval\) \| base → head \|", lines[2])
     assert lines[4].startswith("| ❌&nbsp;`parse-large`<br>**regression** | `\u00a0")
     assert lines[13].startswith("<sub>time, lower is better, threshold 3% · `├─●─┤` interval and change")
-    counts = (
-        "8 results: 1 regression, 1 improvement, 1 accepted, 1 undecided, 2 too noisy (1 of them not worse), 2 same"
-    )
+    counts = "8 results: 1 regression, 1 improvement, 1 accepted, 1 undecided, 2 too noisy (1 not worse), 2 same"
     assert counts in lines[13]
     assert lines[13].endswith("/artifacts/9) · [workflow run](https://github.com/acme/widget/actions/runs/7)</sub>")
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from gate.model import Finding, Verdict
+from gate.model import Finding, ReportVerdict, Verdict, reasons
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import DependsOnMachine, OnSession
 from gate.report.text import terminal
@@ -94,6 +94,31 @@ def test_a_report_that_asks_for_little_is_short(name: str, most: int) -> None:
     assert len(terminal.render(examples.ALL[name]()).splitlines()) <= most
 
 
+@pytest.mark.parametrize("verdict", ["regression", "inconclusive"])
+def test_of_many_noisy_results_changes_come_first_and_the_rest_is_counted_by_group(verdict: ReportVerdict) -> None:
+    def noise(number: int) -> Finding:
+        better = {"not_worse": True, "estimate": 0.5} if number % 2 else {"estimate": 1.0 + number / 1000}
+        why = reasons.TooNoisy(detectable=0.4, wanted=0.1, unit="s", better="lower", hopeless=True)
+        name = f"{'abcd'[number % 4]}/case-{number}"
+        return examples.finding(name, "inconclusive", half=0.6, detectable=0.4, reason=why, **better)
+
+    changes = [examples.improved("a/fast"), *([examples.regressed("b/slow")] if verdict == "regression" else [])]
+    large = examples.regression().overall
+    facts = examples.run_facts(builds=[])
+    report = examples.report(verdict, [*map(noise, range(398)), *changes], overall=large, run=facts)
+    lines = terminal.render(report, width=80).splitlines()
+    assert len(lines) - len(changes) <= 20
+    rows = [line for line in lines if line.startswith(("a/", "b/", "c/", "d/"))]
+    # what may be a regression before what is shown to be none, however large
+    worst = ["a/case-396", "c/case-394", "a/case-392"]
+    assert [row.split()[0] for row in rows] == [*(each.benchmark for each in changes[::-1]), *worst]
+    assert all(row.endswith("◆ too noisy, catches 40.0% ¹") for row in rows[-3:])
+    text = " ".join(" ".join(lines).split())
+    assert "398 too noisy (184 may be a regression, 199 not worse)" in text
+    assert "Without a row: b/ 100 too noisy; d/ 99 too noisy; 2 more groups." in text
+    assert "¹ may be a regression: its change as measured is beyond the threshold" in text
+
+
 def test_what_a_sentence_says_no_footnote_repeats() -> None:
     short, full = (terminal.render(examples.regression(), every=every) for every in (False, True))
     reason = "the interval is too wide: the change may exceed the threshold of 3%"
@@ -169,7 +194,7 @@ def test_blanks_within_a_name_stay() -> None:
 def test_what_to_do_stands_right_after_the_table() -> None:
     head, found, rest = terminal.render(examples.only_inconclusive()).partition("\n\nnext      ")
     assert found
-    assert head.splitlines()[-2].startswith("├─●─┤ interval and change")
+    assert head.splitlines()[-2].startswith("Catches N%: ")
     assert head.splitlines()[-1].startswith("¹ may be a regression: ")
     assert rest.startswith("Run again with `--set plan.builds=7 --set plan.budget=10m`, which would probably decide")
     assert rest.partition("\n\n")[2].startswith("compared ")
