@@ -6,7 +6,7 @@ import datetime
 import math
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -59,6 +59,11 @@ class Policy(msgspec.Struct, frozen=True):
 def budget_of(seconds: float) -> Duration:
     """Return a budget in whole minutes with room for rounds that take so many seconds."""
     return Duration(60.0 * math.ceil(seconds / ROOM / 60))
+
+
+def top_of(config: Config) -> Literal["build", "round"]:
+    """Return what there are several of: of two given programs, of which there is one build each, rounds."""
+    return "round" if any(each.against for each in config.benchmark) else "build"
 
 
 def matches(glob: str, name: str) -> bool:

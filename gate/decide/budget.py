@@ -75,7 +75,12 @@ def not_enough(
         return None
     round_ = evidence.slowest_round
     return outcomes.NotEnoughMeasured(
-        builds=builds, needed=needed, why=why, round=round_, seconds=_seconds(needed, round_, evidence, stopped)
+        builds=builds,
+        needed=needed,
+        unit=findings[0].top,
+        why=why,
+        round=round_,
+        seconds=_seconds(needed, round_, evidence, stopped),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from gate.config.rules import top_of
 from gate.decide import reasons
 from gate.decide.design import Design, by_question
 from gate.decide.detectable import POWER, degrees, detectable, size_at
@@ -228,6 +229,7 @@ def _finding(
         given_up_by_floor=gives_up(judged, design),
         unseen=None if has_sign else size,
         min_builds=needed_builds(found, design.policy.config.gate),
+        top=top_of(design.policy.config),
         more_builds=more,
         accepted=accept,
         exceeded=known.exceeded,
@@ -266,6 +268,7 @@ def _finding(
         warn=subject.warn,
         limit=limit,
         pairing=_pairing(found, design),
+        top=top_of(design.policy.config),
     )
 
 

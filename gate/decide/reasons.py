@@ -46,6 +46,7 @@ class Facts(msgspec.Struct, frozen=True, eq=False):
     unseen: float | None
     """The smallest slowdown that would have shown, where no sign of one is asked for and can be judged."""
     min_builds: int
+    top: reasons.Top
     more_builds: int | None
     accepted: Accepted | None
     exceeded: Accepted | None
@@ -172,7 +173,7 @@ def _unsettled(facts: Facts) -> reasons.Reason:
 def _held(facts: Facts) -> reasons.Reason | None:
     has, units, unit = facts.found.builds, facts.found.units, facts.found.unit
     if facts.found.hold == "builds":
-        return reasons.FewBuilds(needs=facts.min_builds, has=has)
+        return reasons.FewBuilds(needs=facts.min_builds, has=has, unit=facts.top)
     if facts.found.hold == "bootstrap":
         return reasons.FewForBootstrap(needs=BOOTSTRAP_BUILDS, has=units, unit=unit)
     return reasons.MemoryAlone() if facts.found.hold == "memory" else None

@@ -66,6 +66,7 @@ def next_step(report: Report) -> steps.Step | None:
         builds = math.ceil(needed / _sessions(report)) if why == "plan" else None
         return steps.AllowMoreBuilds(
             needed=needed,
+            unit=few.unit,
             why=why,
             round=few.round,
             builds=builds,
@@ -486,6 +487,7 @@ def less_noise(
     return steps.ReduceNoise(
         builds=more.builds if more else None,
         starts=more.executions if more else None,
+        unit=still_open[0].top,
         settled=more.settled if more else 0,
         seconds=more.seconds if more else None,
         too_much=too_much or more is None,

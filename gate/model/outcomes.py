@@ -10,6 +10,7 @@ import msgspec
 from gate.model.case import metric_name, pairs, quantity
 from gate.model.evidence import Unfinished
 from gate.model.names import Side
+from gate.model.reasons import Top
 from gate.model.warnings import setup
 from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.writing.amounts import as_configured
@@ -192,11 +193,12 @@ class SomeInconclusive(Outcome, frozen=True, kw_only=True):
 
 
 class NotEnoughMeasured(Outcome, frozen=True, kw_only=True):
-    says = "not enough measured: {builds} of {needed:build}{seconds:?; a verdict takes about {seconds:duration}}"
+    says = "not enough measured: {builds} of {needed:{unit}}{seconds:?; a verdict takes about {seconds:duration}}"
     builds: int
     needed: int
     round: float | None
     """Seconds that the slowest round took; None: not known."""
+    unit: Top = "build"
     why: Literal["budget", "plan", "interrupted"] = "budget"
     """budget, interrupted: what ended the run. plan: either, and it has fewer builds."""
     seconds: float | None = None
@@ -612,7 +614,7 @@ class MoreValues(Doing, frozen=True, kw_only=True):
 
 class MeasureMore(Doing, frozen=True, kw_only=True):
     says = (
-        "{hopeless:?Use a quieter host (`perfgate doctor` examines it): more builds would not help|Run again with "
+        "{hopeless:?Use a quieter host (`perfgate doctor` examines it): more measuring would not help|Run again with "
         "{way}, which narrows the intervals, or use a quieter host (`perfgate doctor` examines it)}"
     )
     hopeless: bool = False
@@ -643,6 +645,7 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
     """Builds a side that would probably settle some of it; None: no reasonable number would."""
     starts: int | None = None
     """Of each of them; None: as many as there were."""
+    unit: Top = "build"
     settled: int
     """How many of the inconclusive findings that may be worse they would settle."""
     seconds: float | None
@@ -676,12 +679,12 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
             said = f"Decide by {name}, which this run recorded and which decides {every}"
             return f"{said} ({name} leaves out {without}): {how}"
         takes = "" if self.seconds is None else f", and take about {format_duration(self.seconds)}"
-        why = "more builds would not help"
+        why = "more measuring would not help"
         if self.builds is not None:
             which = "it" if self.settled == self.may_be_worse == 1 else f"only {self.settled} of {self.may_be_worse}"
             which = which if self.settled < self.may_be_worse or self.may_be_worse == 1 else f"all {self.settled}"
             starts = "" if self.starts is None else f", with {plural(self.starts, 'start')},"
-            why = f"{self.builds} builds of each{starts} would decide {which}{takes}"
+            why = f"{plural(self.builds, self.unit)} of each{starts} would decide {which}{takes}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
         quieter = f"se a quieter host ({DOCTOR} examines it): {why}"
@@ -791,6 +794,7 @@ class AllowMoreBuilds(Doing, frozen=True, kw_only=True):
     """A larger budget or plan, or the rest of the run, would give the builds that a verdict needs."""
 
     needed: int
+    unit: Top = "build"
     why: Literal["budget", "plan", "interrupted"]
     """As of `not-enough-measured`."""
     round: float | None
@@ -804,7 +808,7 @@ class AllowMoreBuilds(Doing, frozen=True, kw_only=True):
         return (Options(("--resume",)),) if self.why == "interrupted" else _of_plan(self)
 
     def _said(self) -> str:
-        cost = f"{self.needed} builds are needed"
+        cost = f"{plural(self.needed, self.unit)} are needed"
         if self.round is not None:
             cost = f"a round takes about {format_duration(self.round)} and {self.needed} are needed"
         if self.why == "interrupted":

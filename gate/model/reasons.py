@@ -20,6 +20,8 @@ from gate.writing.sentences import Sentence, filled, kinds_of
 
 Unit = Literal["build", "session"]
 """What intervals rest on."""
+Top = Literal["build", "round"]
+"""What there are several of: of two given programs, of which there is one build each, rounds."""
 
 
 class Why(Sentence, frozen=True):
@@ -345,9 +347,12 @@ class Unbounded(Why, frozen=True):
 
 
 class FewBuilds(Why, frozen=True, kw_only=True):
-    says = "the change looks real, but a verdict needs {needs:build} of each and there {has:is|are} {has}"
+    says = (
+        "the change looks real, but a verdict needs {needs:{unit}}{unit:=build? of each} and there {has:is|are} {has}"
+    )
     needs: int
     has: int
+    unit: Top = "build"
 
 
 class FewForBootstrap(Why, frozen=True, kw_only=True):

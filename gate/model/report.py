@@ -15,7 +15,7 @@ from gate.model.history import CreepFacts
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Summary
 from gate.model.profile import Unprofiled
-from gate.model.reasons import Accepted, BelowFloor, FloorOpen, Noise, Reason, SameProgram
+from gate.model.reasons import Accepted, BelowFloor, FloorOpen, Noise, Reason, SameProgram, Top
 from gate.model.records import Build, Commit, Failure, HostState, Turn, Whose
 from gate.model.sameness import Proof
 from gate.model.sandbox import Sandboxed
@@ -267,6 +267,8 @@ class Finding(Compared, frozen=True, kw_only=True):
     """What head's value is held to; None: nothing."""
     pairing: Pairing | None = None
     """What both sides of its rounds have in common; None: rounds do not pair them, or there are fewer than three."""
+    top: Top = "build"
+    """What it has several of, and its counts call builds: of two given programs rounds."""
     view: View | None = None
     """Why this view of the benchmark decided; None: there was no other."""
     beside: list[Finding] = msgspec.field(default_factory=list)

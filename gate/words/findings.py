@@ -248,12 +248,12 @@ def _more(finding: Finding) -> str:
     if finding.stopped == "futility":
         builds = min(finding.base.counts.build, finding.head.counts.build)
         above = f" above the floor of {numbers.floor(finding)}" if finding.is_bound_by_floor else ""
-        told.append(f"stopped after {plural(builds, 'build')}: the rest of the plan would not help{above}")
+        told.append(f"stopped after {plural(builds, finding.top)}: the rest of the plan would not help{above}")
     if finding.more_builds is not None:
         where = " on each machine" if finding.sessions else ""
-        told.append(f"about {plural(finding.more_builds, 'more build')}{where} would decide it")
+        told.append(f"about {plural(finding.more_builds, f'more {finding.top}')}{where} would decide it")
     elif isinstance(finding.reason, (reasons.TooWide, reasons.TooNoisy)) and finding.reason.hopeless:
-        told.append("more builds alone would not help")
+        told.append(f"more {finding.top}s alone would not help")
     if known(finding.detectable) and not isinstance(finding.reason, reasons.TooNoisy):
         told.append(f"this run catches {amounts.caught(finding, finding.detectable)}")
     return "".join(f"; {each}" for each in told)
@@ -265,7 +265,8 @@ def _over(case: Finding | Recorded) -> str:
         return f"over {plural(case.reason.nights, 'night')}"
     if case.ratio.method in _OVER_MACHINES:
         return f"over {plural(base.build, 'round')} on {plural(base.session, 'machine')}"
-    noun, pair = ("session", (base.session, head.session)) if base.session > 1 else ("build", (base.build, head.build))
+    top = case.top if isinstance(case, Finding) else "build"
+    noun, pair = ("session", (base.session, head.session)) if base.session > 1 else (top, (base.build, head.build))
     return f"over {plural(pair[0], noun)} of each" if pair[0] == pair[1] else f"over {pair[0]} and {pair[1]} {noun}s"
 
 
