@@ -543,8 +543,8 @@ class LowerFloor(Doing, frozen=True, kw_only=True):
 
 class DeclareZero(Doing, frozen=True, kw_only=True):
     says = (
-        "{floor:?Base is 0, so say how much {metric} may grow before the gate fails, for example {way}|If {metric} is "
-        "a count, add {way}: base is 0}"
+        "{floor:?Base is 0, so say how much {metric} may grow before the gate fails, for example {way}|Check what "
+        "gives {metric}: base is 0. If that is right, as of a count, add {way}}"
     )
     metric: str
     floor: float | None

@@ -582,7 +582,7 @@ def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
         ),
         (
             outcomes.DeclareZero(metric="allocs/op", floor=None, unit=""),
-            'If allocs/op is a count, add an `[[override]]` entry with `metric = "allocs/op"` and `exact = true`: base is 0',
+            'Check what gives allocs/op: base is 0. If that is right, as of a count, add an `[[override]]` entry with `metric = "allocs/op"` and `exact = true`',
         ),
         (
             outcomes.DeclareZero(metric="pause", floor=1.5e-6, unit="s"),
