@@ -331,7 +331,7 @@ def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
     done = project.perfgate("check", "--set", "plan.budget=14.8s")
     assert done.returncode == 4
     assert headline(done.stdout).startswith("✖ Not enough measured: 1 of 5 builds; a verdict takes about ")
-    assert "Run the same check again with `--set plan.budget=" in " ".join(done.stdout.split())
+    assert "Run the same check again with `perfgate check --set plan.budget=" in " ".join(done.stdout.split())
     code = project.perfgate("decide", ".perfgate", "--set", "gate.inconclusive=fail").returncode
     assert code == 4
 
