@@ -245,8 +245,8 @@ _GONE: Mapping[Path, str] = {
 _STARTS, _VALUES = "plan.starts, or plan.executions for a suite", "plan.iterations"
 _TIME, _WARMUP = "plan.budget: how often is found out within it", 'warmup of the [[benchmark]]: values, or "auto"'
 _ELSEWHERE: Mapping[str, str] = {
-    "rounds": "plan.builds: a round is a build of each side",
     **dict.fromkeys(("sample_size", "min_rounds", "min_run_count", "runs", "min_runs", "repeat"), _STARTS),
+    "rounds": "plan.builds: a round is a build of each side; plan.starts says how often each is started",
     **dict.fromkeys(("loops", "number", "batch_size", "evals", "samples", "count"), _VALUES),
     **dict.fromkeys(("measurement_time", "max_time", "min_time", "benchtime", "calibration_precision"), _TIME),
     **dict.fromkeys(("warm_up_time", "warmup_time", "warmup_iterations", "warmup_rounds", "min_warmup_time"), _WARMUP),

@@ -551,8 +551,8 @@ class LowerFloor(Doing, frozen=True, kw_only=True):
 
 class DeclareZero(Doing, frozen=True, kw_only=True):
     says = (
-        "{floor:?Base is 0, so say how much {metric} may grow before the gate fails, for example {way}|If {metric} is "
-        "a count, add {way}: base is 0}"
+        "{floor:?Base is 0, so say how much {metric} may grow before the gate fails, for example {way}|Check what "
+        "gives {metric}: base is 0. If that is right, as of a count, add {way}}"
     )
     metric: str
     floor: float | None
@@ -623,7 +623,7 @@ class MoreValues(Doing, frozen=True, kw_only=True):
 
 class MeasureMore(Doing, frozen=True, kw_only=True):
     says = (
-        "{hopeless:?Use a quieter host (`perfgate doctor` examines it): more {unit}s would not help|Run again with "
+        "{hopeless:?Use a quieter host (`perfgate doctor` examines it): more measuring would not help|Run again with "
         "{way}, which narrows the intervals, or use a quieter host (`perfgate doctor` examines it)}"
     )
     hopeless: bool = False
@@ -689,12 +689,12 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
             said = f"Decide by {name}, which this run recorded and which decides {every}"
             return f"{said} ({name} leaves out {without}): {how}"
         takes = "" if self.seconds is None else f", and take about {format_duration(self.seconds)}"
-        why = f"more {self.unit}s would not help"
+        why = "more measuring would not help"
         if self.builds is not None:
             which = "it" if self.settled == self.may_be_worse == 1 else f"only {self.settled} of {self.may_be_worse}"
             which = which if self.settled < self.may_be_worse or self.may_be_worse == 1 else f"all {self.settled}"
             starts = "" if self.starts is None else f", with {plural(self.starts, 'start')},"
-            why = f"{self.builds} {self.unit}s of each{starts} would decide {which}{takes}"
+            why = f"{plural(self.builds, self.unit)} of each{starts} would decide {which}{takes}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
         quieter = f"se a quieter host ({DOCTOR} examines it): {why}"
@@ -818,7 +818,7 @@ class AllowMoreBuilds(Doing, frozen=True, kw_only=True):
         return (Options(("--resume",)),) if self.why == "interrupted" else _of_plan(self)
 
     def _said(self) -> str:
-        cost = f"{self.needed} {self.unit}s are needed"
+        cost = f"{plural(self.needed, self.unit)} are needed"
         if self.round is not None:
             cost = f"a round takes about {format_duration(self.round)} and {self.needed} are needed"
         if self.why == "interrupted":

@@ -338,13 +338,17 @@ class NoSign(Why, frozen=True, kw_only=True):
 
 
 class SameProgram(Why, frozen=True, kw_only=True):
-    says = (
-        "{same}: {differ:?it reads none of the {differ:path} that {differ:differs|differ}|no file differs between base "
-        "and head}"
-    )
+    says = "{same}: {_how}"
     same: ClassVar[str] = "the same program on the same data"
     differ: int
     read: int
+
+    @property
+    def _how(self) -> str:
+        if self.differ == 1:
+            return "it does not read the path that differs"
+        paths = f"none of the {self.differ:,} paths that differ"
+        return f"it reads {paths}" if self.differ else "no file differs between base and head"
 
 
 # --- inconclusive -----------------------------------------------------------------------------------------------------
@@ -355,7 +359,9 @@ class Unbounded(Why, frozen=True):
 
 
 class FewBuilds(Why, frozen=True, kw_only=True):
-    says = "the change looks real, but a verdict needs {needs:{unit}} of each and there {has:is|are} {has}"
+    says = (
+        "the change looks real, but a verdict needs {needs:{unit}}{unit:=build? of each} and there {has:is|are} {has}"
+    )
     needs: int
     has: int
     unit: Top = "build"
@@ -500,9 +506,10 @@ class TooNoisy(Why, frozen=True, kw_only=True):
 
     @property
     def caught(self) -> str:
-        """Say what would have shown: "slowdowns above 42.0% (wanted 10.0%)"."""
-        wanted = amounts.size(1 + self.wanted if self.better == "lower" else 1 / (1 + self.wanted))
-        return f"{amounts.caught(self, self.detectable, self.wanted)} (wanted {wanted})"
+        """Say what would have shown: "slowdowns above 42.0% (a pass needs 10%)"."""
+        wanted = self.wanted if self.better == "lower" else self.wanted / (1 + self.wanted)
+        needs = format_percent(round(wanted, 4))
+        return f"{amounts.caught(self, self.detectable, self.wanted)} (a pass needs {needs})"
 
 
 Noise = TooNoisy | TooWide | Uncorrected | NotWorse | BetterUncorrected | Unbounded

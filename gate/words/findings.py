@@ -277,11 +277,8 @@ def _over(case: Finding | Recorded) -> str:
         return f"over {plural(case.reason.nights, 'night')}"
     if case.ratio.method in _OVER_MACHINES:
         return f"over {plural(base.build, 'round')} on {plural(base.session, 'machine')}"
-    noun, pair = (
-        ("session", (base.session, head.session))
-        if base.session > 1
-        else (case.top if isinstance(case, Finding) else "build", (base.build, head.build))
-    )
+    top = case.top if isinstance(case, Finding) else "build"
+    noun, pair = ("session", (base.session, head.session)) if base.session > 1 else (top, (base.build, head.build))
     return f"over {plural(pair[0], noun)} of each" if pair[0] == pair[1] else f"over {pair[0]} and {pair[1]} {noun}s"
 
 

@@ -129,8 +129,10 @@ class Options(NamedTuple):
     def behind(self, words: Sequence[str]) -> Command:
         """Return the command line of these words with the options too, in place of what it sets of the same keys."""
         end = words.index("--") if "--" in words else len(words)
-        keys = {value.partition("=")[0] for value in self.argv[1::2]}
-        again = [n for n in range(end - 1) if words[n] == "--set" and words[n + 1].partition("=")[0] in keys]
+        # an option that holds one value, or a key of one that holds many
+        own = {(name, value.partition("=")[0] if name == "--set" else "") for name, value in pairwise(self.argv)}
+        given = ((name, value.partition("=")[0] if name == "--set" else "") for name, value in pairwise(words[:end]))
+        again = [n for n, each in enumerate(given) if each in own]
         kept = [word for n, word in enumerate(words[:end]) if not {n, n - 1} & {*again}]
         return Command(visible(shlex.join(["perfgate", *kept, *self.argv, *words[end:]])))
 

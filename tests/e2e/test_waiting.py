@@ -59,7 +59,7 @@ def test_a_machine_that_stays_held_is_an_error_that_names_the_holder(project: Pr
     assert done.stderr.count("waiting for") == 1
     assert "for at most 300 ms (until " in done.stderr
     assert "Error: nothing was measured: " in one_line(done.stdout)
-    assert "wait longer: `--wait 1h`" in one_line(done.stdout)
+    assert "wait longer: `perfgate check --json out.json --wait 1h`" in one_line(done.stdout)
     # the run before is kept among the past ones
     assert (project.top / ".perfgate/runs" / before / "report.json").exists()
     # what it left can be gone on with, and then the wait is no failure any more

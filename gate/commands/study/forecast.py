@@ -176,8 +176,8 @@ def power_text(found: Sequence[Power]) -> list[str]:
         drawn = f"the means of {first.stratum}s" if first.stratum in ("build", "session") else "executions"
         by = "by Lenth's method, about" if first.lenth else f"tested against {error},"
         lines.append(
-            f"power: a change of the mean by {names} is found in {two} of studies if it is 2 sd of {drawn}, in {one} "
-            f"if it is 1 sd ({by} {first.df:.3g} df)"
+            f"power: a change by {names} of 2 standard deviations of {drawn} shows in {two} of such studies, "
+            f"and one of 1 in {one} ({by} {first.df:.3g} degrees of freedom)"
         )
     return [*lines, ""] if lines else []
 

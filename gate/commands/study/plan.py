@@ -142,7 +142,7 @@ def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
         "",
         *command_lines(job),
         "",
-        *(_order(design, job) if every else ["--all prints the order with its seeds"]),
+        *(_order(design, job) if every else ["`--all` prints the order with its seeds"]),
     ]
 
 
@@ -187,7 +187,7 @@ def _builds(design: Design, job: Job) -> list[str]:
         ]
     return [
         f"{plural(builds, 'round')} of builds{each}: {made} in all",
-        f"{plural(replicates, 'replicate')}, in each every treatment once in random order: {executions} in all",
+        f"{plural(replicates, 'replicate')}, each of every treatment once, in random order: {executions} in all",
         f"expected time: {expected(job)}",
     ]
 

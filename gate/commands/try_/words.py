@@ -188,9 +188,13 @@ def _plans(plans: Plans, rules: Config) -> list[Part]:
     if plans.leaner is not None:
         rows.insert(place, _fit(plans.leaner, ", leaner"))
     finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
-    told = [f"of the noisiest result: {visible(finds[-1])}"] if finds and plans.basis != "exact" else []
+    told = (
+        [f"What a check finds is that of the noisiest result, {visible(finds[-1])}."]
+        if finds and plans.basis != "exact"
+        else []
+    )
     if finds and plans.basis == "one-build":
-        told.append("At least: how much builds differ adds to it, which one build does not show.")
+        told.append("Builds differ too, which one build does not show: a check may find only larger changes.")
     told += [plans.why] if plans.why else []
     told += ["noise: as remembered of this host"] if plans.basis == "memory" else []
     unknown = next((fit.hardest for fit in plans.fits if fit.unknown and fit.hardest is not None), None)

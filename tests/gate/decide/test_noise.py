@@ -136,7 +136,9 @@ def test_what_can_be_measured_at_once_is_said_to_be(duet: bool) -> None:
     assert (way in said) is duet and (said.startswith("Use a quieter host (`perfgate doctor`") is not duet)
     # builds that differ do so in a duet too: it is for what other programs disturb
     calm = report(noisy(reason=examples.wide(hopeless=True)), duet=duet, warnings=())
-    assert reports.next_step(calm) == "Use a quieter host (`perfgate doctor` examines it): more builds would not help"
+    assert (
+        reports.next_step(calm) == "Use a quieter host (`perfgate doctor` examines it): more measuring would not help"
+    )
     stolen = report(noisy(reason=examples.wide(hopeless=True)), duet=duet, warnings=(Steal(share=0.2),))
     assert ("plan.pairing=duet" in reports.next_step(stolen)) is duet
 

@@ -331,7 +331,7 @@ def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
     done = project.perfgate("check", "--set", "plan.budget=14.8s")
     assert done.returncode == 4
     assert headline(done.stdout).startswith("✖ Not enough measured: 1 of 5 builds; a verdict takes about ")
-    assert "Run the same check again with `--set plan.budget=" in " ".join(done.stdout.split())
+    assert "Run the same check again with `perfgate check --set plan.budget=" in " ".join(done.stdout.split())
     code = project.perfgate("decide", ".perfgate", "--set", "gate.inconclusive=fail").returncode
     assert code == 4
 
@@ -370,7 +370,7 @@ def test_the_next_step_gives_a_verdict(tmp_path: Path) -> None:
 def test_two_given_programs_have_rounds_and_no_builds(
     tmp_path: Path, rounds: int, gate: dict[str, Any], said: str
 ) -> None:
-    few = {"spread": 0.001, "change": 1.2} if gate else {}
+    few: dict[str, Any] = {"spread": 0.001, "change": 1.2} if gate else {}
     folder = written(tmp_path, rounds, {"builds": rounds} if rounds > 2 else EARLY, gate, **few)
     file = Path(folder, "measurements.jsonl")
     first, rest = file.read_text().split("\n", 1)

@@ -25,7 +25,7 @@ from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Wh
 from gate.model.warnings.hosts import Steal
 from gate.report.json import read as read_report
 from gate.report.markdown.accept import entry
-from gate.words import reports
+from gate.words import findings, reports
 from gate.writing.sentences import Options
 from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal, with_lines
 from tests.support.lines import text
@@ -491,6 +491,16 @@ def test_a_budget_that_was_too_small_becomes_one_for_the_builds_that_the_details
     assert step.budget > 18.0 * step.needed
 
 
+def test_two_given_programs_have_rounds(tmp_path: Path) -> None:
+    before = measured(plan__budget="3m")
+    of_two = replace(before, toml=before.toml.replace('command = "x"', 'command = "x"\nagainst = "y"'))
+    for subject, noun, other in ((before, "build", "round"), (of_two, "round", "build")):
+        report = subject.check(tmp_path)
+        (found,) = report.findings
+        said = (report.summary.sentence(), findings.reason(found), findings.basis(found))
+        assert all(noun in each and other not in each for each in said), said
+
+
 @pytest.mark.parametrize(
     ("typed", "more"),
     [
@@ -572,7 +582,7 @@ def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
         ),
         (
             outcomes.DeclareZero(metric="allocs/op", floor=None, unit=""),
-            'If allocs/op is a count, add an `[[override]]` entry with `metric = "allocs/op"` and `exact = true`: base is 0',
+            'Check what gives allocs/op: base is 0. If that is right, as of a count, add an `[[override]]` entry with `metric = "allocs/op"` and `exact = true`',
         ),
         (
             outcomes.DeclareZero(metric="pause", floor=1.5e-6, unit="s"),

@@ -303,7 +303,7 @@ REASONS: list[tuple[Sentence, str]] = [
     (reasons.NoSign(detectable=0.041, limit=1.032, real=True, confidence=0.95, unit="s", better="lower"), "catches slowdowns above 4.1%; a smaller one is real; at most +3.2% (95%)"),
     (reasons.NoSign(detectable=0.041, limit=1.032, real=False, confidence=0.95, unit="s", better="lower"), "catches slowdowns above 4.1%; at most +3.2% (95%)"),
     (reasons.NoSign(detectable=0.25, limit=0.97, real=False, confidence=0.95, unit="B/s", better="higher"), "catches decreases above 20.0%; at worst -3.0% (95%)"),
-    (reasons.TooNoisy(detectable=0.4, wanted=0.1, unit="B", better="lower", hopeless=True), "this run catches increases above 40.0% (wanted 10.0%)"),
+    (reasons.TooNoisy(detectable=0.4, wanted=0.1, unit="B", better="lower", hopeless=True), "this run catches increases above 40.0% (a pass needs 10%)"),
     (reasons.SameProgram(differ=3, read=120), "the same program on the same data: it reads none of the 3 paths that differ"),
     (reasons.SameProgram(differ=0, read=120), "the same program on the same data: no file differs between base and head"),
     (reasons.ExactWithin(threshold=0.01), "an exact count that changed by no more than the threshold of 1%"),

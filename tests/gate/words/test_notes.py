@@ -69,7 +69,7 @@ def test_what_is_of_two_findings_stays_with_each() -> None:
     few = [noisy("a", 0.3), noisy("b", 0.4)]
     assert notes.shared(few, notes.why) == {}
     both = terminal.render(examples.report("inconclusive", few), every=True)
-    assert both.count("(wanted 10.0%)") >= 2
+    assert both.count("(a pass needs 10%)") >= 2
 
 
 def test_sentences_are_of_one_kind_if_only_their_figures_differ() -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from gate.config.commands import mentions
+from gate.config.commands import by_hand, mentions
 from gate.config.types import Benchmark, Columns, MetricRules
 from gate.model import Metric
 from gate.units import Duration, Quantity
-from harness.instruments.protocol import Context, Unusable, arguments, by_hand
+from harness.instruments.protocol import Context, Unusable, arguments
 from harness.instruments.values import Values
 from harness.process.execute import Outcome, ProcessExecutor
 from tests.support.fakes import FakeExecutor

@@ -93,7 +93,7 @@ factors
   clients=8, load=busy, opt=O2
 
 3 rounds of builds, each of opt=O0; opt=O2: 6 builds in all
-3 replicates, in each every treatment once in random order: 18 starts in all
+3 replicates, each of every treatment once, in random order: 18 starts in all
 expected time: at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
 """
 
@@ -104,9 +104,9 @@ def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project)
     before, _, commands = re.sub(r"(main|HEAD) [0-9a-f]{10}\b", r"\1 COMMIT", out).partition("\nset-up and builds\n")
     before, power = re.sub(r"(?m)(^power: .*\n)+\n", "", before), re.findall(r"(?m)^power: (.*)$", before)
     assert before == PLAN
-    assert [re.sub(r"[0-9.]+(%| df)", r"N\1", line) for line in power] == [
-        f"a change of the mean by {names} is found in N% of studies if it is 2 sd of {sd}, in N% if it is 1 sd "
-        f"(tested against {error}, N df)"
+    assert [re.sub(r"[0-9.]+(%| degrees)", r"N\1", line) for line in power] == [
+        f"a change by {names} of 2 standard deviations of {sd} shows in N% of such studies, and one of 1 in N% "
+        f"(tested against {error}, N degrees of freedom)"
         for names, error, sd in (
             ("clients", "executions", "executions"),
             ("load", "executions", "executions"),
@@ -116,7 +116,7 @@ def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project)
     assert "\n  build, 6 times: " in commands
     assert "\nbenchmarks\n  latency, 18 starts (values): " in commands
     # no order, and no seed but the study's
-    assert commands.endswith("\n\n--all prints the order with its seeds\n")
+    assert commands.endswith("\n\n`--all` prints the order with its seeds\n")
     assert "execute" not in out
     assert out.count("seed ") == 0
     assert run("study", "plan", "--seed", "7") == (code, out, err)

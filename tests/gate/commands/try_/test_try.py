@@ -97,7 +97,7 @@ def test_it_says_what_a_check_would_cost_and_find(project: Project) -> None:
     assert "later builds are full ones" in text
     assert "a round takes about " in text
     assert "1 h 00 min, as configured 4 to 8 x 3 x 20 " in text
-    assert "which one build does not show." in text
+    assert "which one build does not show: a check may find only larger changes." in text
     assert text.endswith("host: fit to measure on next: perfgate check")
     assert done.stderr.splitlines() == [
         "perfgate: building head: mkdir -p out && cp bench.sh out/bench.sh",
