@@ -15,6 +15,8 @@ from gate.commands.init.found import Amount, Found, Measured, Row
 from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
 from gate.commands.init.tree import Tree
 
+_BUILDS, _FEWEST = 8, 5
+"""Rounds that a budget should hold, and must hold for a regression."""
 _MANY = 40
 """Findings beyond which a budget has too few builds for each."""
 _CHOSEN = 16
@@ -275,12 +277,14 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     for name, labels in listed.items():
         cases[name] = [{"benchmark": f"{name}/{label}", "mean": 1.0} for label in labels]
     total = sum(map(len, cases.values()))
-    if total <= (_FEW if listed else _MANY):
+    held = _held(found, trial)
+    most = max(1, int(min(_FEW if listed else _CHOSEN, total * held / _BUILDS)))
+    if total <= (_FEW if listed else _MANY) and held >= _FEWEST:
         return None
     benchmarks, chosen = [], 0
     for each in found.benchmarks:
         own = cases.get(each.name, [])
-        share = max(1, round((_FEW if listed else _CHOSEN) * len(own) / total))
+        share = max(1, round(most * len(own) / total))
         labels = _fastest({_label(each, one): one["mean"] for one in own}, share) if len(own) > share else []
         command = _filtered(each, labels) if labels else None
         benchmarks.append(replace(each, command=command) if command else each)
@@ -292,6 +296,15 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         "left out by the suite's own filter in the command: change it to choose others",
     )
     return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), chosen, total
+
+
+def _held(found: Found, trial: Mapping[str, Any]) -> float:
+    """Return how many rounds a budget holds, where neither leaner counts nor a larger one help; inf: they do."""
+    plans, cost = trial.get("plans") or {}, trial.get("cost")
+    enough = (plans.get("enough") or {}).get("budget")
+    if cost is None or cost["least"] or plans.get("leaner") or (enough and enough <= 60 * _LONGEST):
+        return math.inf
+    return float((_ROOM * 60 * found.plan.budget - cost["once"]) / max(cost["builds"] + cost["executions"], 1e-3))
 
 
 def _label(measured: Measured, case: Mapping[str, Any]) -> str:
@@ -339,10 +352,14 @@ def _filtered(measured: Measured, labels: Sequence[str]) -> list[str] | str | No
     if (argument := _ONE_OF.get(measured.form or measured.instrument)) is not None:
         either = f"({'|'.join(map(_escaped, labels))})"
         return _like(measured.command, f"{text} {shlex.quote(argument.format(either))}")
-    if measured.instrument == "jmh" and not text.endswith("$'"):
+    if measured.instrument == "jmh":
+        # its own choice of methods stands last
+        text = text[: text.rindex(" '")] if text.endswith("$'") else text
         # behind a colon are parameters and the mode
         methods = "|".join(dict.fromkeys(_escaped(label.split(":")[0]) for label in labels))
-        return _like(measured.command, f"{text} {shlex.quote(f'^({methods})$')}")
+        values = dict(re.findall(r"[{,](\w+)=([\w.-]+)(?=[,}])", " ".join(reversed(labels))))
+        chosen = [word for name, value in values.items() for word in ("-p", f"{name}={value}")]
+        return _like(measured.command, f"{text} {shlex.join([*chosen, f'^({methods})$'])}")
     if measured.instrument == "pytest-benchmark":
         files = {label.split("::", 1)[0] for label in labels}
         *words, last = text.rsplit("\n", 1)

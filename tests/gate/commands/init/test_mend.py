@@ -147,7 +147,7 @@ def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
         ("go", "cd x && ./b -test.run=^$ -test.bench=. -test.v", [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)], "'-test.bench=^(BenchmarkX|BenchmarkY)$/^(29)$' -test.v"),
         ("asv", "x &&\npython -m perfgate_asv b", [f"m.time_{g}({n})" for g in "xy" for n in range(30)], "b '--bench=^(m\\.time_x\\(29\\)|m\\.time_y\\(29\\))$'"),
         ("divan", ["./b", "--bench"], [f"{g}::{n}" for g in "xy" for n in range(30)], "^[^:]+::(x::29|y::29)$"),
-        ("jmh", ["java", "-jar", "b.jar"], [f"o.{g}.m:{{n={n}}}:avgt" for g in "XY" for n in range(30)], "^(o\\.X\\.m|o\\.Y\\.m)$"),
+        ("jmh", ["java", "-jar", "b.jar"], [f"o.{g}.m:{{n={n}}}:avgt" for g in "XY" for n in range(30)], "-p n=29 ^(o\\.X\\.m|o\\.Y\\.m)$"),
         ("pytest-benchmark", "set -e\npython -m pytest -q t/b.py", [f"t/b.py::test_{g}[{n}]" for g in "xy" for n in range(30)], "pytest -q 't/b.py::test_x[29]' 't/b.py::test_y[29]'"),
     ],
 )  # fmt: skip
@@ -174,6 +174,14 @@ def test_of_a_suite_that_took_too_long_a_few_of_its_own_list_are_chosen() -> Non
     assert made is not None
     assert (made[1], made[2]) == (8, 60)
     assert str(made[0].benchmark.command[-1]).count("|") == 7
+
+
+@pytest.mark.parametrize(("executions", "count"), [(400.0, 4), (1e5, 1), (90.0, None)])
+def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for(executions: float, count: int | None) -> None:
+    cost = {"once": 0.0, "builds": 0.0, "executions": executions, "least": False}
+    told = {**suite([f"o.C{n % 8}.m:{{k=a{n}}}:avgt" for n in range(30)], "jmh"), "cost": cost}
+    made = representatives(found(["java"], "jmh"), told)
+    assert (made[1] if made else None) == count
 
 
 def test_a_small_suite_is_measured_whole() -> None:
