@@ -372,7 +372,7 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
     """Return the plan that uses the budget, leaner where few builds fit, and limits that hold what was tried."""
     plan: Amount = found.plan
     plans, cost, built = trial.get("plans") or {}, trial.get("cost"), trial.get("built") or {}
-    if max(built.get("seconds", 0.0), built.get("setup") or 0.0) > _SLOW_BUILD:
+    if max(built.get("seconds") or 0.0, built.get("setup") or 0.0, built.get("compiled") or 0.0) > _SLOW_BUILD:
         found = replace(found, timeout=BUILD_LIMIT)
     lean = plans.get("leaner")
     if lean:
