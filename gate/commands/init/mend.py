@@ -302,7 +302,8 @@ def _held(found: Found, trial: Mapping[str, Any]) -> float:
     """Return how many rounds a budget holds, where neither leaner counts nor a larger one help; inf: they do."""
     plans, cost = trial.get("plans") or {}, trial.get("cost")
     enough = (plans.get("enough") or {}).get("budget")
-    if cost is None or cost["least"] or plans.get("leaner") or (enough and enough <= 60 * _LONGEST):
+    leaner = (plans.get("leaner") or {}).get("builds", 0) >= _BUILDS
+    if cost is None or cost["least"] or leaner or (enough and enough <= 60 * _LONGEST):
         return math.inf
     return float((_ROOM * 60 * found.plan.budget - cost["once"]) / max(cost["builds"] + cost["executions"], 1e-3))
 

@@ -176,10 +176,20 @@ def test_of_a_suite_that_took_too_long_a_few_of_its_own_list_are_chosen() -> Non
     assert str(made[0].benchmark.command[-1]).count("|") == 7
 
 
-@pytest.mark.parametrize(("executions", "count"), [(400.0, 4), (1e5, 1), (90.0, None)])
-def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for(executions: float, count: int | None) -> None:
+@pytest.mark.parametrize(
+    ("executions", "leaner", "count"),
+    # leaner counts of which a budget holds few are no help
+    [(400.0, None, 4), (400.0, 5, 4), (400.0, 8, None), (1e5, None, 1), (90.0, None, None)],
+)
+def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for(
+    executions: float, leaner: int | None, count: int | None
+) -> None:
     cost = {"once": 0.0, "builds": 0.0, "executions": executions, "least": False}
-    told = {**suite([f"o.C{n % 8}.m:{{k=a{n}}}:avgt" for n in range(30)], "jmh"), "cost": cost}
+    told = {
+        **suite([f"o.C{n % 8}.m:{{k=a{n}}}:avgt" for n in range(30)], "jmh"),
+        "cost": cost,
+        "plans": {"leaner": leaner and {"builds": leaner}},
+    }
     made = representatives(found(["java"], "jmh"), told)
     assert (made[1] if made else None) == count
 
