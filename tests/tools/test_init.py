@@ -73,6 +73,37 @@ def test_go_without_benchmarks(tmp_path: Path, files: dict[str, str], name: str)
     assert checked(made(tmp_path, files), kind="go") == [(name, "time")]
 
 
+WORK_C = "#include <stdio.h>\nint work(int n) { int s = 0; for (int i = 0; i < n; i++) s += i % 7; return s; }\n"
+C_ALONE = {
+    "include/work.h": "int work(int n);\n",
+    "src/work.c": "#include <work.h>\n" + WORK_C,
+    "tests/bench.c": '#include <stdio.h>\n#include <work.h>\nint main(void) { printf("%d\\n", work(30000000)); }\n',
+}
+JAVA_MAIN = {
+    "pom.xml": (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>a</groupId>'
+        "<artifactId>b</artifactId><version>1</version><properties><maven.compiler.source>8</maven.compiler.source>"
+        "<maven.compiler.target>8</maven.compiler.target></properties></project>"
+    ),
+    "src/test/java/a/WorkBenchmark.java": (
+        "package a;\npublic class WorkBenchmark {\n  public static void main(String[] args) {\n    long sum = 0;\n"
+        "    for (int i = 0; i < 300000000; i++) sum += i % 7;\n    System.out.println(sum);\n  }\n}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "tool", "kind", "case"),
+    [(C_ALONE, "cc", "c", ("bench", "active")), (JAVA_MAIN, "mvn", "java", ("WorkBenchmark", "time"))],
+    ids=["c", "java"],
+)
+def test_a_program_that_no_rule_of_the_project_starts(
+    tmp_path: Path, files: dict[str, str], tool: str, kind: str, case: tuple[str, str]
+) -> None:
+    need(tool)
+    assert checked(made(tmp_path, files), kind=kind) == [case]
+
+
 VITEST = {
     "package.json": (
         '{"name": "x", "version": "1.0.0", "type": "module", "scripts": {"bench": "vitest bench"},'

@@ -15,12 +15,14 @@ from gate.commands.init.found import Amount, Found, Measured, Row
 from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
 from gate.commands.init.tree import Tree
 
+_BUILDS, _FEWEST = 8, 5
+"""Rounds that a budget should hold, and must hold for a regression."""
 _MANY = 40
 """Findings beyond which a budget has too few builds for each."""
 _CHOSEN = 16
 _FEW = 8
 """Cases that are chosen of a suite that took too long."""
-_FILTERS = ("go", "google-benchmark", "criterion", "asv", "jmh")
+_FILTERS = ("go", "google-benchmark", "criterion", "asv")
 """Instruments that give `include` to the suite, so that one case takes the time of one."""
 _ROOM = 0.85
 """Of a budget that rounds may be expected to take."""
@@ -277,12 +279,14 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     for name, labels in listed.items():
         cases[name] = [{"benchmark": f"{name}/{label}", "mean": 1.0} for label in labels]
     total = sum(map(len, cases.values()))
-    if total <= (_FEW if listed else _MANY):
+    held = _held(found, trial)
+    most = max(1, int(min(_FEW if listed else _CHOSEN, total * held / _BUILDS)))
+    if total <= (_FEW if listed else _MANY) and held >= _FEWEST:
         return None
     benchmarks, chosen = [], 0
     for each in found.benchmarks:
         own = cases.get(each.name, [])
-        share = max(1, round((_FEW if listed else _CHOSEN) * len(own) / total))
+        share = max(1, round(most * len(own) / total))
         labels = _fastest({_label(each, one): one["mean"] for one in own}, share) if len(own) > share else []
         few = _chosen(each, labels) if labels else None
         benchmarks.append(few or each)
@@ -291,9 +295,19 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         return None
     row = Row(
         f"{total - chosen} of {total} cases",
-        "left out: `include` names those that are measured",
+        "left out: its table names those that are measured",
     )
     return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), chosen, total
+
+
+def _held(found: Found, trial: Mapping[str, Any]) -> float:
+    """Return how many rounds a budget holds, where neither leaner counts nor a larger one help; inf: they do."""
+    plans, cost = trial.get("plans") or {}, trial.get("cost")
+    enough = (plans.get("enough") or {}).get("budget")
+    leaner = (plans.get("leaner") or {}).get("builds", 0) >= _BUILDS
+    if cost is None or cost["least"] or leaner or (enough and enough <= 60 * _LONGEST):
+        return math.inf
+    return float((_ROOM * 60 * found.plan.budget - cost["once"]) / max(cost["builds"] + cost["executions"], 1e-3))
 
 
 def _label(measured: Measured, case: Mapping[str, Any]) -> str:
@@ -316,15 +330,21 @@ def _fastest(means: Mapping[str, float], count: int) -> list[str]:
 def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
     """Return the benchmark with those cases alone, which its instrument makes the suite's filter; None: it has none."""
     if measured.instrument in _FILTERS:
-        # a method of JMH runs with all its parameters, which stand behind a colon
-        globs = [re.sub(":.*", ":*", each) for each in labels] if measured.instrument == "jmh" else labels
-        return replace(measured, include=list(dict.fromkeys(globs)))
+        return replace(measured, include=[*labels])
+    text = _text(measured.command)
     if measured.form == "divan":
         # names begin with that of the crate
-        pattern = f"^[^:]+::({'|'.join(map(re.escape, labels))})$"
-        return replace(measured, command=_like(measured.command, f"{_text(measured.command)} {shlex.quote(pattern)}"))
+        words = [f"^[^:]+::({'|'.join(map(re.escape, labels))})$"]
+        return replace(measured, command=_like(measured.command, f"{text} {shlex.join(words)}"))
+    if measured.instrument == "jmh":
+        # its own choice of methods stands last; behind a colon are parameters and the mode
+        text = text[: text.rindex(" '")] if text.endswith("$'") else text
+        methods = "|".join(dict.fromkeys(re.escape(label.split(":")[0]) for label in labels))
+        values = dict(re.findall(r"[{,](\w+)=([\w.-]+)(?=[,}])", " ".join(reversed(labels))))
+        words = [*(word for name, value in values.items() for word in ("-p", f"{name}={value}")), f"^({methods})$"]
+        return replace(measured, command=_like(measured.command, f"{text} {shlex.join(words)}"))
     if measured.instrument == "pytest-benchmark":
-        *words, last = _text(measured.command).rsplit("\n", 1)
+        *words, last = text.rsplit("\n", 1)
         kept = [word for word in shlex.split(last) if not word.endswith(".py") or word.startswith("-")]
         return replace(measured, command=_like(measured.command, "\n".join([*words, shlex.join([*kept, *labels])])))
     return None
@@ -334,7 +354,7 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
     """Return the plan that uses the budget, leaner where few builds fit, and limits that hold what was tried."""
     plan: Amount = found.plan
     plans, cost, built = trial.get("plans") or {}, trial.get("cost"), trial.get("built") or {}
-    if max(built.get("seconds", 0.0), built.get("setup") or 0.0) > _SLOW_BUILD:
+    if max(built.get("seconds") or 0.0, built.get("setup") or 0.0, built.get("compiled") or 0.0) > _SLOW_BUILD:
         found = replace(found, timeout=BUILD_LIMIT)
     lean = plans.get("leaner")
     if lean:

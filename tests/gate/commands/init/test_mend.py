@@ -145,8 +145,8 @@ def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
         ("criterion", ["./b", "--bench"], [f"{g}/{n}" for g in "xy" for n in range(30)], ["x/29", "y/29"]),
         ("go", ["./b", "-test.bench=."], [f"Benchmark{g}/{n}" for g in "XY" for n in range(30)], ["BenchmarkX/29", "BenchmarkY/29"]),
         ("asv", "x &&\npython -m perfgate_asv b", [f"m.time_{g}({n})" for g in "xy" for n in range(30)], ["m.time_x(29)", "m.time_y(29)"]),
-        ("jmh", ["java", "-jar", "b.jar"], [f"o.{g}.m:{{n={n}}}:avgt" for g in "XY" for n in range(30)], ["o.X.m:*", "o.Y.m:*"]),
         ("divan", ["./b", "--bench"], [f"{g}::{n}" for g in "xy" for n in range(30)], "^[^:]+::(x::29|y::29)$"),
+        ("jmh", ["java", "-jar", "b.jar"], [f"o.{g}.m:{{n={n}}}:avgt" for g in "XY" for n in range(30)], "-p n=29 ^(o\\.X\\.m|o\\.Y\\.m)$"),
         ("pytest-benchmark", "set -e\npython -m pytest -q t/b.py", [f"t/b.py::test_{g}[{n}]" for g in "xy" for n in range(30)], "pytest -q 't/b.py::test_x[29]' 't/b.py::test_y[29]'"),
     ],
 )  # fmt: skip
@@ -161,7 +161,8 @@ def test_of_a_large_suite_the_fastest_of_each_group_is_chosen(
     few, chosen, total = made
     assert (chosen, total) == (2, 60)
     if isinstance(after, str):
-        assert after in few.benchmark.command
+        own = few.benchmark.command
+        assert after in (own if isinstance(own, str) else " ".join(own))
         assert few.benchmark.include == []
     else:
         assert (few.benchmark.include, few.benchmark.command) == (after, command)
@@ -175,6 +176,24 @@ def test_of_a_suite_that_took_too_long_a_few_of_its_own_list_are_chosen() -> Non
     assert made is not None
     assert (made[1], made[2]) == (8, 60)
     assert len(made[0].benchmark.include) == 8
+
+
+@pytest.mark.parametrize(
+    ("executions", "leaner", "count"),
+    # leaner counts of which a budget holds few are no help
+    [(400.0, None, 4), (400.0, 5, 4), (400.0, 8, None), (1e5, None, 1), (90.0, None, None)],
+)
+def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for(
+    executions: float, leaner: int | None, count: int | None
+) -> None:
+    cost = {"once": 0.0, "builds": 0.0, "executions": executions, "least": False}
+    told = {
+        **suite([f"o.C{n % 8}.m:{{k=a{n}}}:avgt" for n in range(30)], "jmh"),
+        "cost": cost,
+        "plans": {"leaner": leaner and {"builds": leaner}},
+    }
+    made = representatives(found(["java"], "jmh"), told)
+    assert (made[1] if made else None) == count
 
 
 def test_a_small_suite_is_measured_whole() -> None:
