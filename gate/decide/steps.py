@@ -236,33 +236,25 @@ def _settle(report: Report) -> steps.Step:
         # of what is not known to lack some more, twice as many tell more
         most = max(map(_builds, still_open))
         return steps.ImportMore(builds=max([least, *(told or ([2 * most] if most >= least else []))]))
-    plan = _plan(report)
     more = None
     if told:
-        seconds = _seconds(report, told[-1])
+        seconds, left = _seconds(report, told[-1]), len(still_open)
         more = steps.MoreBuilds(
             builds=told[-1],
             settled=len(told),
-            may_be_worse=len(still_open),
-            not_worse=len(found) - len(still_open),
+            may_be_worse=left,
+            not_worse=len(found) - left,
             seconds=seconds,
-            budget=_budget(seconds, plan),
+            budget=_budget(seconds, _plan(report)),
         )
     less, other = less_noise(report, still_open, more), report.run.plan if _sessions(report) == 1 else None
     dear = hopeless if more is None else _is_too_much(report, more)
     dear = dear or (more is not None and other is not None and _CHEAPER * other.seconds < (more.seconds or 0.0))
     if other is not None and dear and (less is None or less.metric is None):
         # with more starts of each build, where more builds alone would not do, or take much longer
-        more = steps.MoreBuilds(
-            builds=other.builds,
-            executions=other.executions,
-            iterations=other.iterations,
-            settled=len(still_open),
-            may_be_worse=len(still_open),
-            not_worse=len(found) - len(still_open),
-            seconds=other.seconds,
-            budget=_budget(other.seconds, plan),
-        )
+        left, budget = len(still_open), _budget(other.seconds, _plan(report))
+        counts = msgspec.structs.asdict(other)
+        more = steps.MoreBuilds(**counts, settled=left, may_be_worse=left, not_worse=len(found) - left, budget=budget)
         less = less_noise(report, still_open, more)
     if more is not None:
         return less or more
