@@ -21,8 +21,8 @@ from pathlib import Path
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.decide.measurements import decide_inputs
 from gate.evidence.inputs import read_inputs
+from gate.planning.deciding import decide_inputs
 from gate.report.links import Links
 from gate.report.outputs import rendered
 from tests.support import runs

@@ -17,7 +17,6 @@ from gate.config.rules import most_builds
 from gate.config.source import ConfigError, Source, from_tables
 from gate.config.types import Config, Creep
 from gate.decide.creep import night_of
-from gate.decide.measurements import decide_by
 from gate.decide.policy import policy_at, read_rules
 from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
@@ -25,6 +24,7 @@ from gate.model import Record, Run, UserError
 from gate.model.case import case_id
 from gate.model.history import CaseNights, CaseSuspects, CreepRun, HistoryRecord, Pin
 from gate.model.names import HISTORY_REF
+from gate.planning.deciding import decide_by
 from gate.run.job import Job
 from gate.run.memory import barred, history_path, project_name
 from gate.run.project import Project, config_at, project_of, remember_outputs

@@ -19,7 +19,6 @@ from gate.cli.listing import declaring
 from gate.codes import Exit
 from gate.config.source import COMMAND_LINE, from_tables
 from gate.config.types import Config
-from gate.decide.measurements import decide_by
 from gate.decide.policy import policy_at
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.records import Appender, Located
@@ -27,6 +26,7 @@ from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Finding, Record, Run, Side, UserError
 from gate.model.case import canonical
 from gate.model.profile import MOST_FRAMES, Profile, Unprofiled
+from gate.planning.deciding import decide_by
 from gate.run.folder import records_of
 from gate.run.job import Job, prepare
 from gate.run.live import Live, Steps

@@ -163,7 +163,7 @@ def gate_of(pair: Pair, rules: RulesOptions) -> Report:
     Raises:
         UserError: rules that cannot be read.
     """
-    from gate.decide.measurements import decide_by
+    from gate.planning.deciding import decide_by
 
     return decide_by(pair.base.inputs, policy_of(pair.base.run, rules), rules).report
 

@@ -22,12 +22,13 @@ from gate.config.types import Config
 from gate.decide.design import design_of, subjects_of
 from gate.decide.detectable import detectable
 from gate.decide.looks import walk
-from gate.decide.measurements import Decided, decide_by, looking
+from gate.decide.measurements import Decided, looking
 from gate.decide.policy import policy_at
 from gate.document.document import Column
 from gate.document.terminal import table
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.model import SCHEMA, Report, UserError
+from gate.planning.deciding import decide_by
 from gate.report.outputs import require_writable, write
 from gate.run.job import prepare
 from gate.run.measuring import opened

@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.config.rules import matches
-from gate.decide.measurements import Decided, decide_inputs
+from gate.decide.measurements import Decided
 from gate.document.terminal import screen
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
 from gate.model.profile import Profile
+from gate.planning.deciding import decide_inputs
 from gate.report.measurements import Kept
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.report.text.terminal import explanation_lines

@@ -9,12 +9,12 @@ from typing import TextIO
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.history.options import AddOptions, ListOptions
-from gate.decide.measurements import decide_inputs
 from gate.decide.nothing_to_compare import nothing_to_compare
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import UserError
 from gate.model.controls import UNTESTED
 from gate.model.history import HistoryRecord
+from gate.planning.deciding import decide_inputs
 from gate.run.place import here, opened
 from gate.store.recording import commits_of, descends, describe, record_of
 from gate.store.records import Added, Reading, encode, proof_of

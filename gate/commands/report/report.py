@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gate.cli.groups import RulesOptions
-from gate.decide.measurements import Decided, decide_inputs
+from gate.decide.measurements import Decided
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
+from gate.planning.deciding import decide_inputs
 from gate.report.measurements import Kept
 from gate.report.outputs import filled, refuse_inputs
 from gate.writing.phrases import unread

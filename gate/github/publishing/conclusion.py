@@ -10,7 +10,7 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
-from gate.decide.measurements import Decided, decide_inputs
+from gate.decide.measurements import Decided
 from gate.decide.policy import policy_of
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.runs import run_of
@@ -22,6 +22,7 @@ from gate.github.publishing.outcome import Outcome, Target, could_not_run, nothi
 from gate.github.publishing.request import Before
 from gate.github.stamp import Stamp, any_job_of, job_of
 from gate.model import UserError
+from gate.planning.deciding import decide_inputs
 
 AS_MEASURED = RulesOptions()
 _STOPPED = ("cancelled", "timed_out")

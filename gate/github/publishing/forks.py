@@ -16,7 +16,7 @@ from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
 from gate.config.source import from_tables, project_source
-from gate.decide.measurements import Decided, decide_by
+from gate.decide.measurements import Decided
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.records import Located
 from gate.github.client import ArtifactFacts, Forge, PullFacts
@@ -29,6 +29,7 @@ from gate.github.untrusted.unpack import LARGEST_ZIP, small_member, unpack
 from gate.model import Commit, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues
+from gate.planning.deciding import decide_by
 from gate.writing.plain import clip, visible
 
 MOST_PARTS = 64

@@ -217,7 +217,7 @@ def test_a_fault_of_perfgate_itself_is_one_line_and_never_a_pass(table_v: str, m
     def broken(*_: object) -> None:
         raise RuntimeError("surprise")
 
-    monkeypatch.setattr("gate.decide.measurements.decide_inputs", broken)
+    monkeypatch.setattr("gate.planning.deciding.decide_inputs", broken)
     code, out, err = run("decide", table_v)
     assert (code, out) == (4, "")
     assert err == (

@@ -14,10 +14,10 @@ import pytest
 from scipy import stats
 
 from gate.cli.groups import RulesOptions
-from gate.decide.measurements import decide_inputs
 from gate.evidence.inputs import read_inputs
 from gate.model import Level, UserError
 from gate.model.history import HistoryRecord
+from gate.planning.deciding import decide_inputs
 from gate.store.recording import record_of
 from tests.support import runs
 from tests.support.runs import CHANGES, Line, Shape, host_lines, measured, names, run_line

@@ -11,10 +11,11 @@ import pytest
 
 from gate.cli.groups import RulesOptions
 from gate.decide import decide
-from gate.decide.measurements import Decided, decide_inputs
+from gate.decide.measurements import Decided
 from gate.evidence.inputs import read_inputs
 from gate.model.case import CaseId
 from gate.model.history import Change, HistoryRecord
+from gate.planning.deciding import decide_inputs
 from gate.store.chain import chained
 from gate.store.recording import record_of
 from gate.store.records import decode, encode
