@@ -46,7 +46,8 @@ def decide_by(inputs: Inputs, policy: Policy, options: RulesOptions) -> Decided:
     warned = replace(evidence, warnings=warnings)
     report = decide(warned, policy)
     folders = (str(file.parent if file.name == MEASUREMENTS else file) for file in inputs.files)
-    again = [*options.typed] or ["decide", *folders]
+    # who typed no command, as in a workflow, has none of these files
+    again = [*options.typed] or (["decide", *folders] if report.run.typed else None)
     plan = _next_plan(inputs, policy, options) if report.verdict == "inconclusive" and not report.run.imported else None
     return Decided(replace(report, run=replace(report.run, again=again, plan=plan)), inputs, evidence, policy, options)
 
