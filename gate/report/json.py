@@ -56,6 +56,8 @@ def render(report: Report) -> str:
     for table, proved in zip(tables.pop("identical"), report.identical, strict=True):
         tables["findings"].append(_UNMEASURED | table | {"text": plain(proved.reason.sentence())})
     tables["next"] = plain(next_step(report))
+    # how it was asked for is no part of it
+    del tables["run"]["again"]
     return _encoded(tables, [*tables["failures"], *tables["run"]["builds"]])
 
 

@@ -210,7 +210,7 @@ def test_what_a_program_wrote_last_is_told_when_it_says_nothing_else(context: Co
 
 
 def test_a_script_is_repeated_in_brackets() -> None:
-    assert by_hand("set -e\nmake\n", {}) == "(\nset -e\nmake\n\n)"
+    assert by_hand("set -e\nmake\n", {}) == "(\nset -e\nmake\n)"
     assert by_hand(["a b", "c"], {}) == "'a b' c"
 
 
