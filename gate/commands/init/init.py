@@ -130,6 +130,8 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
             longest = f"; a build may take {better.timeout}" if better.timeout else ""
             counts = f"executions = {plan.executions}, iterations = {plan.iterations}{most}, budget {plan.budget}m"
             out.write(f"\nwrote {options.file} again, with the plan that its trial asks for: {counts}{longest}\n")
+        elif not taught.failed:
+            out.write(f"\nnext: {trial['next']}\n")
         return better, taught.failed
 
 
@@ -143,7 +145,7 @@ def _trial(options: InitOptions, out: TextIO, err: TextIO) -> Mapping[str, Any] 
         named = options.file != FILE or _ignored(options)
         rules = replace(given.rules, sets=(f"build.timeout={BUILD_LIMIT}",))
         rules = replace(rules, config=Path(options.file)) if named else rules
-        given = replace(given, trial=replace(given.trial, json=str(file)), rules=rules)
+        given = replace(given, trial=replace(given.trial, json=str(file), advises=False), rules=rules)
         try:
             with chdir(options.directory):
                 trying.run(given, out, err)

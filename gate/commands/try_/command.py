@@ -20,6 +20,8 @@ class TryOptions:
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
     quiet: bool = switch("print one line, and errors")
+    advises: bool = True
+    """Whether to say what to change; whoever changes the file by the JSON, as `perfgate init`, says what it did."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +41,8 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
     asked = options.trial
     outputs = OutputOptions({"json": asked.json} if asked.json is not None else {}, asked.quiet)
-    return run(MeasureOptions(head=asked.head, strict=asked.strict, wait=asked.wait), outputs, options.rules, out, err)
+    measuring = MeasureOptions(head=asked.head, strict=asked.strict, wait=asked.wait)
+    return run(measuring, outputs, options.rules, out, err, advises=asked.advises)
 
 
 COMMAND = Command(

@@ -64,7 +64,9 @@ class HeldError(UserError):
     exit_code = Exit.ERROR
 
 
-def run(options: MeasureOptions, outputs: OutputOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
+def run(
+    options: MeasureOptions, outputs: OutputOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, advises: bool
+) -> int:
     """Try what a check of head would measure; 0 where every benchmark gave values or takes long, otherwise 4.
 
     Raises:
@@ -81,7 +83,7 @@ def run(options: MeasureOptions, outputs: OutputOptions, rules: RulesOptions, ou
             refuse_unfit_for(job)
         trial = _tried(making, job, err, quiet=outputs.quiet)
         _keep(trial, job.project.settings.rules.plan.iterations, project.repository.project / DEFAULT_FOLDER)
-    _show(trial, job, outputs, out)
+    _show(trial, job.project.settings.rules, outputs, out, advises=advises)
     return trial.exit_code
 
 
@@ -216,17 +218,17 @@ def _below_floor(rules: Config, tried: list[Tried]) -> Iterator[Note]:
             )
 
 
-def _show(trial: Trial, job: Job, outputs: OutputOptions, out: TextIO) -> None:
+def _show(trial: Trial, rules: Config, outputs: OutputOptions, out: TextIO, *, advises: bool) -> None:
     file = outputs.files.get("json")
     if file == "-":
-        out.write(words.as_json(trial))
+        out.write(words.as_json(trial, rules))
         return
     if file is not None:
-        write(Path(file), words.as_json(trial))
+        write(Path(file), words.as_json(trial, rules))
     if outputs.quiet:
         out.writelines(f"{line}\n" for line in words.brief(trial))
     else:
-        found = words.document_of(trial, job.project.settings.rules)
+        found = words.document_of(trial, rules, advises=advises)
         out.write(terminal.render(found, terminal.bounded(out)))
 
 

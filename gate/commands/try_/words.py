@@ -70,7 +70,7 @@ def brief(trial: Trial) -> list[str]:
     return [headline(trial), *(title(failure) for each in trial.benchmarks for failure in each.failures)]
 
 
-def document_of(trial: Trial, rules: Config) -> Document:
+def document_of(trial: Trial, rules: Config, *, advises: bool = True) -> Document:
     """Write everything; ends with what to do next. rules: of the gate."""
     refused = [each for each in trial.benchmarks if each.refused]
     warnings = [f"warning: {each.sentence()}" for each in trial.warnings]
@@ -84,10 +84,10 @@ def document_of(trial: Trial, rules: Config) -> Document:
         _cases(trial.benchmarks),
         [Items(_slow(trial.benchmarks), "rest")],
         [Items(told, "rest")],
-        _plans(trial.plans, rules) if trial.plans is not None else [],
+        _plans(trial.plans, rules, advises=advises) if trial.plans is not None else [],
         _host(trial),
         [Items([*map(_note, trial.notes), *warnings], "rest")],
-        [Items([_next(trial, rules)], "rest")],
+        [Items([f"next: {_next(trial, rules)}"], "rest")] if advises else [],
     ]
     return Document("perfgate try", headline(trial), sections, "in the JSON", "")
 
@@ -180,7 +180,7 @@ def _round(cost: RoundCost, built: Built | None, rules: Config) -> str:
     return text
 
 
-def _plans(plans: Plans, rules: Config) -> list[Part]:
+def _plans(plans: Plans, rules: Config, *, advises: bool) -> list[Part]:
     finding = "finds at least" if plans.basis == "one-build" else "finds"
     head = [Column("budget"), *(Column(name, right=True) for name in ("a side", "takes", finding))]
     rows = [_fit(fit) for fit in plans.fits]
@@ -209,7 +209,7 @@ def _plans(plans: Plans, rules: Config) -> list[Part]:
     called = f"the change that {POWER:.0%} of such checks call a regression"
     table = Table(f"plans: builds x starts x values, and {called}", "", head, rows)
     lean, paste = plans.leaner, list[Part]()
-    if lean is not None:
+    if lean is not None and advises:
         told.append("For the leaner one, put this into the file:")
         paste = [Code(f"[plan]\nexecutions = {lean.executions}\niterations = {lean.iterations}")]
     return [table, Items(told, "rest"), *paste]
@@ -269,24 +269,24 @@ def _note(note: Note) -> str:
 
 def _next(trial: Trial, rules: Config) -> str:
     if trial.exit_code != 0:
-        return "next: fix that, and run `perfgate try` again; a check would end with an error too"
+        return "fix that, and run `perfgate try` again; a check would end with an error too"
     if any(each.longer_than is not None for each in trial.benchmarks):
-        return "next: make it shorter and run `perfgate try` again, or run `perfgate check` if the time is right"
+        return "make it shorter and run `perfgate try` again, or run `perfgate check` if the time is right"
     plans = trial.plans
     if plans is not None and plans.choose is not None:
         budget = format_duration(float(rules.plan.budget))
         return (
-            f"next: choose: {plans.choose:,} cases share the budget of {budget}. Run those that matter, by the "
+            f"choose: {plans.choose:,} cases share the budget of {budget}. Run those that matter, by the "
             "suite's own filter in its command; then `perfgate try` again"
         )
     if plans is None or not any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
-        return "next: perfgate check"
+        return "perfgate check"
     ways = _larger(plans, rules, several=len(trial.benchmarks) > 1) or [
         "the noise is too large for this plan: use a quieter host (`perfgate doctor`)",
         "give the benchmarks more work",
     ]
     nothing = f"a check within the budget of {format_duration(float(rules.plan.budget))} would find nothing"
-    return f"next: {nothing}: {', or '.join(ways)}; then `perfgate check`"
+    return f"{nothing}: {', or '.join(ways)}; then `perfgate check`"
 
 
 def _larger(plans: Plans, rules: Config, *, several: bool) -> list[str]:
@@ -311,10 +311,11 @@ def _builds(rules: Config, most: int) -> str:
     return str(most) if isinstance(builds, int) else f"{{min = {builds.min}, max = {most}}}"
 
 
-def as_json(trial: Trial) -> str:
+def as_json(trial: Trial, rules: Config) -> str:
     """Write a trial as JSON: what does not exist is null; warnings are as in report.json."""
     table: dict[str, Any] = {"schema": SCHEMA, "exit_code": int(trial.exit_code), "headline": headline(trial)}
     table |= msgspec.to_builtins(trial)
     table["warnings"] = plain(trial.warnings)
+    table["next"] = _next(trial, rules)
     table["notes"] = [{**msgspec.to_builtins(each), "text": _note(each)} for each in trial.notes]
     return json.dumps(table, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

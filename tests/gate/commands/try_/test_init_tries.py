@@ -35,8 +35,10 @@ def test_what_init_writes_is_tried(project: Project) -> None:
     written, _, rest = done.stdout.partition("\ntrying it (--no-try skips this, and so does Ctrl-C):\n")
     assert written.startswith("detected: ")
     assert "with uncommitted changes: the benchmark gave values\n" in rest
-    # where the machine is noisy, the trial asks for more builds
-    assert rest.index("\nnext: ") < rest.index("\nalso:\n  git add perfgate.toml && git commit ")
+    # one of both: what the trial asks for is written, not advised
+    said, _, _ = rest.partition("\nalso:\n  git add perfgate.toml && git commit ")
+    assert ("\nnext: " in said) != ("\nwrote perfgate.toml again, with the plan that its trial asks for: " in said)
+    assert "put this into the file" not in said
 
 
 def test_a_plan_of_which_too_little_fits_the_budget_is_written_again(
@@ -48,7 +50,7 @@ def test_a_plan_of_which_too_little_fits_the_budget_is_written_again(
     project.commit()
     done = project.perfgate("init")
     assert done.returncode == 0, done.stderr
-    written = "\nwrote perfgate.toml again, with the plan that uses its budget: executions = "
+    written = "\nwrote perfgate.toml again, with the plan that its trial asks for: executions = "
     assert done.stdout.index("\n10 min, leaner ") < done.stdout.index(written)
     plan = parse(read_source((project.top / "perfgate.toml").read_text(encoding="utf-8"), "perfgate.toml")).plan
     assert plan.executions * plan.iterations < 10
@@ -98,19 +100,12 @@ def test_what_the_failure_tells_is_mended(project: Project) -> None:
     assert "cd benchmarks && " in (project.top / "perfgate.toml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("ignored", "committed", "said"),
-    [("perfgate.toml\n", True, "git ignores perfgate.toml"), ("", False, "nothing is committed yet")],
-)
-def test_what_cannot_be_tried_is_not_green(tmp_path: Path, ignored: str, committed: bool, said: str) -> None:
+def test_what_cannot_be_tried_is_not_green(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
     project.write("benchmarks/bench_sum.py", SCRIPT.format(code=0))
-    project.write(".gitignore", ignored)
-    if committed:
-        project.commit()
     done = project.perfgate("init")
     assert (done.returncode, done.stderr) == (4, "")
-    assert f"not tried: {said}" in done.stdout
+    assert "not tried: nothing is committed yet" in done.stdout
     assert "trying it" not in done.stdout
 
 

@@ -186,7 +186,7 @@ def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> No
     lines = [line.strip() for line in render(trial).splitlines()]
     place = lines.index("[plan]")
     assert lines[place + 1 : place + 3] == ["executions = 1", "iterations = 2"]
-    assert msgspec.json.decode(as_json(trial))["plans"]["leaner"]["builds"] == 9
+    assert msgspec.json.decode(as_json(trial, RULES))["plans"]["leaner"]["builds"] == 9
 
 
 def next_of(*fits: Fit, **more: Any) -> str:
@@ -257,7 +257,7 @@ def test_an_unfit_host_and_what_to_paste() -> None:
 
 def test_as_json_it_has_the_sentences_and_every_number() -> None:
     found = json.loads(
-        as_json(changed(warnings=(LfsPointers(),), notes=(Note(kind="short", benchmark="a", seconds=0.001),)))
+        as_json(changed(warnings=(LfsPointers(),), notes=(Note(kind="short", benchmark="a", seconds=0.001),)), RULES)
     )
     assert found["headline"] == "the benchmark gave values"
     assert found["benchmarks"][0]["benchmark"] == HOSTILE
