@@ -38,6 +38,8 @@ from gate.store.memory import Costs as Spent
 from gate.units import Duration
 
 _BUDGETS = (300.0, 3600.0)
+_SEVERAL = 4
+"""Findings of which the quieter half is worth a number of its own."""
 _MANY = 50
 """Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
 _SPARE = 3
@@ -279,11 +281,12 @@ def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, bud
     room = ROOM * budget - cost.once
     most = most_builds(rules.plan) if own else MOST_BUILDS
     builds = max(min(int(room / max(cost.round, 1e-9)), most), 0)
-    finds, hardest = math.inf, max(noise, key=lambda each: each.unknown, default=None)
+    finds, half = math.inf, math.inf
+    hardest = max(noise, key=lambda each: each.unknown, default=None)
     unknown = hardest is not None and hardest.unknown
     if builds and hardest is not None and not unknown:
-        hardest = max(noise, key=lambda each: _smallest(each, builds, size, cost, rules))
-        finds = _smallest(hardest, builds, size, cost, rules)
+        smallest = sorted(((_smallest(each, builds, size, cost, rules), n) for n, each in enumerate(noise)))
+        finds, hardest, half = smallest[-1][0], noise[smallest[-1][1]], smallest[(len(noise) - 1) // 2][0]
     looks = rules.plan.builds if own else None
     first = min(looks.min, builds) if isinstance(looks, Builds) else builds
     often = [_repeats(each.case.benchmark, cost.starts, rules) for each in noise]
@@ -301,6 +304,7 @@ def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, bud
         first=first,
         sooner=cost.of(max(first, 1)),
         finds=finds if math.isfinite(finds) else None,
+        half=half if len(noise) >= _SEVERAL and math.isfinite(half) else None,
         hardest=f"{hard.benchmark}{f' {hard.metric}' if several else ''}" if hard is not None and builds else None,
         unknown=unknown and builds >= rules.gate.min_builds,
         better=hard.better if hard is not None else "lower",

@@ -274,6 +274,22 @@ def test_more_noise_finds_less() -> None:
     assert quiet < noisy
 
 
+def test_of_several_findings_the_quieter_half_has_a_number_of_its_own() -> None:
+    spreads = (0.005, 0.01, 0.02, 0.2)
+    cases = tuple(case(metric=f"m{n}", spread=spread) for n, spread in enumerate(spreads))
+    rules = parse(from_tables({"benchmark": [{"name": "a", "command": "a", "metrics": ["m*"]}]}, "here"))
+
+    def own(*cases: Case) -> Any:
+        found = plans(COST, [tried(cases=cases)], rules, None, {})
+        return found and next(each for each in found.fits if each.configured)
+
+    found = own(*cases)
+    assert found.hardest == "a m3"
+    assert own(*cases[:2]).finds < found.half < found.finds
+    # of two the noisier one is all that there is to say
+    assert fits(tried())[600.0].half is None
+
+
 def test_after_few_builds_no_regression_is_called() -> None:
     found = fits(tried(), cost=RoundCost(once=40.0, builds=2.0, executions=58.0, least=False))[300.0]
     assert (found.builds, found.finds) == (3, None)

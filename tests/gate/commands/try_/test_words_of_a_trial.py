@@ -96,6 +96,10 @@ def test_all_of_it() -> None:
     assert "as configured 4 to 12 x 5 x 10 1 min 30 s to 4 min 40 s +4.1%" in text(
         changed(plans=Plans(basis="one-build", why="", fits=(sooner,)))
     )
+    several = msgspec.structs.replace(FIT, half=0.012)
+    assert "4 min 40 s +1.2% in half, +4.1% in all" in text(
+        changed(plans=Plans(basis="one-build", why="", fits=(several,)))
+    )
     assert found.endswith("host: fit to measure on next: perfgate check")
 
 
