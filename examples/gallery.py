@@ -180,7 +180,7 @@ def write_pages(run: Path, pages: Path, names: Mapping[str, str]) -> None:
     shutil.rmtree(pages, ignore_errors=True)
     pages.mkdir(parents=True)
     comment = run / "comment.md"
-    done = perfgate(["report", run, "--html", pages / "report.html", "--markdown", comment], run)
+    done = perfgate(["report", ".", "--html", pages / "report.html", "--markdown", comment], run)
     if not (pages / "report.html").exists():
         raise RuntimeError(f"no report.html of {run.name}: {done.stderr}")
     (pages / "report.txt").write_text(done.stdout, encoding="utf-8")

@@ -80,7 +80,7 @@ def test_two_programs_outside_of_any_repository(tmp_path: Path, head: str, name:
     returned, out, err = two(tmp_path, *FIXED, "--save", "--base-command", "./fast", "--head-command", f"{head} 1")
     assert returned == code, err
     assert "another build of either may differ; " in " ".join(out.split())
-    assert "5 rounds x 10 starts" in out
+    assert "5 rounds x 10 starts" in " ".join(out.split())
     assert "build" not in out.replace("another build of either may differ", "")
     assert "[[accept]]" not in out
     assert not (tmp_path / "history.sqlite").exists()

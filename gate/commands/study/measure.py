@@ -81,7 +81,7 @@ def run(
         executions, failed = outcome(done, err)
         if analysis is None:
             more = f" (this is {job.part}: add the files of the other jobs)" if job.part else ""
-            count, file = plural(executions, "execution"), job.out / runs.MEASUREMENTS
+            count, file = plural(executions, "start"), job.out / runs.MEASUREMENTS
             out.write(f"{count} in {file}; to see the results: perfgate study analyse {job.out}{more}\n")
         if analysis is None or not executions:
             return failed
@@ -311,7 +311,7 @@ def paused(job: Job, measured: Measured, records: Sequence[Record]) -> list[str]
     complete = f"{measured.replicates} of {plural(measured.planned_replicates, 'replicate')}"
     is_ = agree(measured.replicates, "is", "are")
     lines = [f"paused: the budget of {format_duration(budget)} ended{during}; {complete} {is_} complete"]
-    left = f"{plural(sum(len(each.executions) for each in rest.rounds), 'execution')} left"
+    left = f"{plural(sum(len(each.executions) for each in rest.rounds), 'start')} left"
     seconds = expected_seconds(rest)
     # of what never came to an end only a larger budget can tell
     more = seconds is None and not any(isinstance(record, Execution) for record in records)
