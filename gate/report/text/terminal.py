@@ -91,7 +91,10 @@ class _Text:
         return wrap(text, self.width, first=first, rest=rest)
 
     def named(self, facts: Sequence[tuple[str, str]]) -> list[str]:
-        return [line for name, text in facts if text for line in self.wrap(text, first=f"{name:9} ", rest=" " * 10)]
+        wrapped = (
+            wrap(text, self.width, first=f"{name:9} ", rest=" " * 10, typed=True) for name, text in facts if text
+        )
+        return [line for lines in wrapped for line in lines]
 
     def dim(self, lines: Sequence[str]) -> list[str]:
         return [paint(line, "2" if self.color else "") for line in lines]
