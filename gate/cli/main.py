@@ -105,7 +105,8 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
         named = _invocation(list(argv))
         parser = _parser(named)
         parsed = _parsed(parser, named)
-        setattr(parsed, WORDS, tuple(argv))
+        # what no line can show as it was typed is not proposed again
+        setattr(parsed, WORDS, tuple(argv) if all(map(str.isprintable, argv)) else ())
         options = options_of(named.command.options, parsed)
         lacking = too_little_memory()
         if lacking is not None:

@@ -158,10 +158,10 @@ def repeat(failure: Failure, run: RunFacts) -> list[str]:
     lines, commit = [], run.head if failure.side == "head" else run.base
     table = (run.settings or {}).get("build", {})
     if failure.directory and failure.side and commit is not None and commit.sha and not commit.dirty:
-        # the tree of the run is gone; pasted again, the second line finds that of the first time
+        # the tree of the run is gone
         sha = visible(commit.sha)[:12]
-        lines = [f"git worktree add --detach /tmp/perfgate-{sha} {sha}"]
-        lines.append(f'cd "/tmp/perfgate-{sha}/$(git rev-parse --show-prefix)"')
+        lines = [f'tree=$(mktemp -d) && git worktree add --detach "$tree" {sha}']
+        lines.append('cd "$tree/$(git rev-parse --show-prefix)"')
         if table.get("overlay") and failure.side == "base" and run.head is not None and run.head.sha:
             lines.append(f"git checkout {visible(run.head.sha)[:12]} -- {visible(shlex.join(table['overlay']))}")
     environment = {name: value for name, value in (failure.environment or {}).items() if not _OF_CI.match(name)}

@@ -130,7 +130,8 @@ class Options(NamedTuple):
         """Return the command line of these words with the options too, in place of what it sets of the same keys."""
         end = words.index("--") if "--" in words else len(words)
         # an option that holds one value, or a key of one that holds many
-        own = {(name, value.partition("=")[0] if name == "--set" else "") for name, value in pairwise(self.argv)}
+        pairs = zip(self.argv[::2], self.argv[1::2], strict=False)
+        own = {(name, value.partition("=")[0] if name == "--set" else "") for name, value in pairs}
         given = ((name, value.partition("=")[0] if name == "--set" else "") for name, value in pairwise(words[:end]))
         again = [n for n, each in enumerate(given) if each in own]
         kept = [word for n, word in enumerate(words[:end]) if not {n, n - 1} & {*again}]

@@ -86,18 +86,26 @@ def behind(environment: Mapping[str, str], commands: Iterable[str], paths: Itera
         commands: all of them, as texts.
         paths: the files of both sides.
     """
-    if any(_CHOOSES.fullmatch(Path(path).name) for path in paths):
+    # managers run outside of the sandbox: as whoever starts perfgate has them, by nothing that a project sets
+    own = {name: value for name, value in environment.items() if os.environ.get(name) == value}
+    chosen = any(name == "PATH" or re.match("[A-Z]+ENV_", name) for name in environment if name not in own)
+    if chosen or any(_CHOOSES.fullmatch(Path(path).name) for path in paths):
         return environment
     folders = environment.get("PATH", os.defpath).split(os.pathsep)
-    run = _Runner(environment, Path("/"))
+    run, found = _Runner(own, Path("/")), set[tuple[str, str]]()
     for name in sorted({word for text in commands for word in re.findall(r"[\w.+-]+", text)}):
-        path = shutil.which(name, path=os.pathsep.join(folders))
+        path = shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
         manager = _manager(path) if path is not None else None
         if path is None or manager is None or not manager.endswith("env") or str(Path(path).parent) not in folders:
             continue
-        program = run.said((_called(manager, environment), "which", name))
+        program = run.said((_called(manager, own), "which", name))
         if program:
-            folders.insert(folders.index(str(Path(path).parent)), str(Path(program).parent))
+            found.add((str(Path(path).parent), str(Path(program).parent)))
+    # programs of two versions: the folder of one would bring its own of the other's name
+    if len(found) != 1:
+        return environment
+    ((shims, programs),) = found
+    folders.insert(folders.index(shims), programs)
     return {**environment, "PATH": os.pathsep.join(folders)}
 
 

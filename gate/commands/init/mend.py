@@ -280,6 +280,8 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         cases[name] = [{"benchmark": f"{name}/{label}", "mean": 1.0} for label in labels]
     total = sum(map(len, cases.values()))
     held = _held(found, trial)
+    if not total:
+        return None
     most = max(1, int(min(_FEW if listed else _CHOSEN, total * held / _BUILDS)))
     if total <= (_FEW if listed else _MANY) and held >= _FEWEST:
         return None
@@ -340,8 +342,10 @@ def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
         # its own choice of methods stands last; behind a colon are parameters and the mode
         text = text[: text.rindex(" '")] if text.endswith("$'") else text
         methods = "|".join(dict.fromkeys(re.escape(label.split(":")[0]) for label in labels))
-        values = dict(re.findall(r"[{,](\w+)=([\w.-]+)(?=[,}])", " ".join(reversed(labels))))
-        words = [*(word for name, value in values.items() for word in ("-p", f"{name}={value}")), f"^({methods})$"]
+        # one value of a parameter where all that were chosen have it
+        each = [re.findall(r"[{,](\w+)=([\w.-]+)(?=[,}])", label) for label in labels]
+        values = [pair for pair in each[0] if all(pair in own for own in each)]
+        words = [*(word for name, value in values for word in ("-p", f"{name}={value}")), f"^({methods})$"]
         return replace(measured, command=_like(measured.command, f"{text} {shlex.join(words)}"))
     if measured.instrument == "pytest-benchmark":
         *words, last = text.rsplit("\n", 1)

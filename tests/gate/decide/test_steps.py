@@ -645,3 +645,19 @@ def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
 )
 def test_it_names_the_key_and_a_number(step: outcomes.Step, expected: str) -> None:
     assert step.sentence() == expected
+
+
+@pytest.mark.parametrize("kept", [["--json", "out.json"], ["--base", "main"], []])
+def test_what_is_set_anew_takes_the_place_of_what_was_typed_and_nothing_else(kept: list[str]) -> None:
+    step = Options(("--set", "plan.builds=12", "--set", "plan.budget=40m"))
+    again = step.behind(["check", "--set", "plan.builds=5", "--set", "gate.threshold=3%", *kept, "--", "./x"])
+    words = ["perfgate", "check", "--set", "gate.threshold=3%", *kept, *step.argv, "--", "./x"]
+    assert str(again) == f"`{shlex.join(words)}`"
+
+
+@pytest.mark.parametrize("word", ["caf\udce9.json", "a\nb"])
+def test_what_no_line_shows_as_it_was_typed_is_not_kept(word: str, tmp_path: Path) -> None:
+    (tmp_path / "measurements.jsonl").write_text(text(WALL.lines()))
+    out = io.StringIO()
+    main(["decide", str(tmp_path), "--json", str(tmp_path / word)], out, out)
+    assert "internal error" not in out.getvalue() and word not in out.getvalue() and "\\n" not in out.getvalue()

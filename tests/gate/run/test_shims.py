@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.host.shims import behind
 from tests.harness.host.test_shims import MANAGER, PYENV, script
 from tests.support.project import Project
 
@@ -56,3 +57,21 @@ def test_what_a_shim_starts_is_started_itself_unless_the_project_chooses_it(tmp_
         assert (found["manager"], found["path"], found["program"]) == ("pyenv", str(shim), str(program))
         assert found["seconds"] > 0
         assert f"{shim} is a shim of pyenv" in done.stderr
+
+
+def test_nothing_that_a_project_sets_starts_outside_of_the_sandbox(tmp_path: Path) -> None:
+    """Head's own [env] names a folder of its checkout, or a manager's variables: that manager is not asked."""
+    log = tmp_path / "log"
+    program = script(tmp_path / "versions" / "tool", "#!/bin/sh\n")
+    manager = script(tmp_path / "bin" / "pyenv", MANAGER.format(program=program, first=f'echo "$3" >>"{log}"'))
+    shim = script(tmp_path / "shims" / "tool", PYENV.format(root=tmp_path, manager=manager))
+    path = os.pathsep.join([str(shim.parent), os.environ["PATH"]])
+    own = {**os.environ, "PATH": path}
+    assert behind(own, ["tool x"], []) == own
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", path)
+        chosen = {**own, "PYENV_VERSION": "2"}
+        assert behind(chosen, ["tool x"], []) == chosen
+        assert not log.exists()
+        # whoever starts perfgate has the same
+        assert behind(own, ["tool x"], [])["PATH"].split(os.pathsep)[0] == str(program.parent)

@@ -45,8 +45,8 @@ def test_a_start_is_repeated_in_a_tree_that_is_made_and_built_again() -> None:
     table = {"setup": "set -e\ncp {x} y\n", "command": ["make", "seed={seed}"], "overlay": ["bench", "a b"]}
     run = run_facts(settings={"build": table}, head=Commit(ref="slow", sha="9f8e7d6c5b4a3f2e1d0c", dirty=False))
     begin = [
-        "git worktree add --detach /tmp/perfgate-1a2b3c4d5e6f 1a2b3c4d5e6f",
-        'cd "/tmp/perfgate-1a2b3c4d5e6f/$(git rev-parse --show-prefix)"',
+        'tree=$(mktemp -d) && git worktree add --detach "$tree" 1a2b3c4d5e6f',
+        'cd "$tree/$(git rev-parse --show-prefix)"',
         "git checkout 9f8e7d6c5b4a -- bench 'a b'",
         "export PERFGATE_SEED=7",
     ]

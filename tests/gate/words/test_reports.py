@@ -173,8 +173,8 @@ def test_steps_are_quoted_for_a_shell() -> None:
     failure = examples.build_failure(directory="/a dir/x", environment={"A": "it's"}, command="make")
     run = examples.run_facts(head=Commit(ref="slow", sha="9f8e7d6c5b4a3f2e1d0c", dirty=False))
     assert failures.repeat(failure, run) == [
-        "git worktree add --detach /tmp/perfgate-9f8e7d6c5b4a 9f8e7d6c5b4a",
-        'cd "/tmp/perfgate-9f8e7d6c5b4a/$(git rev-parse --show-prefix)"',
+        'tree=$(mktemp -d) && git worktree add --detach "$tree" 9f8e7d6c5b4a',
+        'cd "$tree/$(git rev-parse --show-prefix)"',
         "export A='it'\"'\"'s'",
         "make",
     ]

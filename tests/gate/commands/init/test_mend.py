@@ -225,3 +225,12 @@ def test_what_a_trial_found_too_little_is_written_larger() -> None:
     # nobody waits that long for a pull request
     told["plans"] = {"enough": {"budget": 9000.0}}
     assert fitted(found(["x"], "jmh", amount=Amount(1, 5)), told).plan.budget == 10
+
+
+def test_of_a_trial_in_which_nothing_is_decided_nothing_is_chosen() -> None:
+    told = {
+        **suite([], "criterion"),
+        "cost": {"once": 0.0, "builds": 0.0, "executions": 1e5, "least": False},
+        "plans": {},
+    }
+    assert representatives(found(["./b"], "criterion"), told) is None
