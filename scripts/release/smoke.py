@@ -21,7 +21,7 @@ from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EXAMPLE, BENCHMARK = "textstats", "count-in-memory"
-PLAN = ("--set=plan.builds=6", "--set=plan.executions=1", "--set=plan.iterations=3")
+PLAN = ("--set=plan.builds=6", "--set=plan.executions=3", "--set=plan.iterations=5")
 """Enough for a slowdown by a half, on any machine."""
 
 INSTALLERS = ("pip", "uv", "uvx", "pipx")
