@@ -455,7 +455,7 @@ def decided_over(subject: Measured, folder: Path, typed: Sequence[str] = ("check
 def decide_again(words: Sequence[str]) -> str:
     out = io.StringIO()
     main([*words], out, out)
-    # what is told in the terminal: report.json does not hold how it was asked for
+    # from the terminal: report.json does not hold the command that decided
     found = re.search(r"^next {6}(.*?)\n\n", out.getvalue(), re.MULTILINE | re.DOTALL)
     return " ".join(found[1].split()) if found else ""
 

@@ -176,7 +176,7 @@ BEGIN = "Traceback (most recent call last):"
         ("\nFAILURE: Build failed with an exception.\n\n* What went wrong:\nA problem occurred.\n> Could not find method x()\n\nBUILD FAILED in 3s", "* What went wrong: A problem occurred. > Could not find method x()"),
         ("> Task :compileKotlin FAILED\ne: App.kt:3:13 Unresolved reference: foo\n\n* What went wrong:\nExecution failed\n", "e: App.kt:3:13 Unresolved reference: foo"),
         ("> a@1.0.0 build\n\nno config.json\nnpm ERR! code ELIFECYCLE\nnpm ERR! errno 1\nnpm ERR! Exit status 1\n", "no config.json"),
-        ("npm ERR! code E404\nnpm ERR! 404 Not Found - GET /x\nnpm ERR! 404 \n\nnpm ERR!  /root/debug.log", "npm ERR! 404 Not Found - GET /x"),
+        ("npm ERR! code E404\nnpm ERR! 404 Not Found - GET /x\nnpm ERR! 404 \n\nnpm ERR!  /x/debug.log", "npm ERR! 404 Not Found - GET /x"),
         ("npm error code EUSAGE\nnpm error\nnpm error `npm ci` can only install\nnpm error A log", "npm error `npm ci` can only install"),
         ("$ tsc\n/bin/sh: 1: tsc: not found\nerror Command failed with exit code 127.\ninfo Visit", "/bin/sh: 1: tsc: not found"),
         ("> a@1.0.0 build\n\n ELIFECYCLE  Command failed with exit code 1.", "ELIFECYCLE  Command failed with exit code 1."),
