@@ -24,8 +24,8 @@ from tests.harness.sandbox.conftest import sandbox as sandbox
 from tests.support.project import Project, environment
 
 ROOT = Path(__file__).parents[2]
-USER = 61234
-"""Of nobody in particular: an ordinary user, if root runs the tests."""
+USER = 61000 + os.getpid() % 4000
+"""Of nobody in particular: an ordinary user, if root runs the tests. Tests beside these have another, whose processes count alone."""
 _OF_ROOT = f"{pwd.getpwuid(0).pw_dir}/"
 PLAN = "[plan]\nbuilds = 2\nexecutions = 1\niterations = 2\n"
 
