@@ -16,6 +16,7 @@ from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.decide.importance import ordered
 from gate.model import Finding, RatioInterval, Recorded, Report, reasons
 from gate.model import outcomes as steps
+from gate.model.controls import Control
 from gate.model.history import CreepFacts
 from gate.model.names import ACTIVE
 from gate.model.warnings.hosts import Pressure, Steal
@@ -446,6 +447,8 @@ _QUIETER = (ACTIVE, "cpu", "cpu_time", "user", "instructions")
 """Metrics of a program's own work, which other programs hardly disturb; the best first."""
 _PART = 0.5
 """Of a time, that its own work takes at least where it may stand for it."""
+_AS_WIDE = 0.7
+"""Of an interval, that one of CPU time is wide at least where both vary alike."""
 _DETECTABLE = 0.1
 """What gate.detectable is at least where it is not set."""
 
@@ -472,7 +475,8 @@ def less_noise(
     loaded = waited is not None or any(isinstance(w, Steal) for w in report.warnings)
     # both sides at once meet the same load, but not the same layout; active time by turns is as sharp
     duet = loaded and report.run.duet and any(finding.metric != ACTIVE for finding in still_open)
-    other = quieter is not None or duet
+    itself = sum(_varies_itself(f, report) for f in still_open) > len(still_open) / 2
+    other = quieter is not None or duet or itself
     too_much = loaded if more is None else _is_too_much(report, more)
     # on a host that others load, what hardly minds them comes first; a duet does not where a few builds would do
     # nor do more builds than the budget has, where a metric decides that is there already
@@ -492,6 +496,7 @@ def less_noise(
         duet=duet,
         unit=still_open[0].top,
         waited=waited,
+        itself=itself,
     )
 
 
@@ -529,6 +534,23 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         if any(decided) and 2 * sum(decided) >= len(still_open):
             return _Quieter(name, sum(decided), sure=any(beyond))
     return None
+
+
+def _varies_itself(finding: Finding, report: Report) -> bool:
+    """Return whether the program's work differs from start to start, which no other host would change.
+
+    Its CPU time varies as much as what decides, so the noise is no waiting; and starts of one build and side, one after
+    the other, differ as much as base and head do, so it is neither layout nor what disturbs both sides of a turn.
+    """
+    control, width = finding.control, _width(finding.ratio)
+    if control is None or not 0 < width <= _width(control) or any(isinstance(w, Steal) for w in report.warnings):
+        return False
+    cpu = [r.ratio for r in report.recorded if _case(r) == _case(finding) and r.metric in ("user", "cpu", "cpu_time")]
+    return finding.metric in ("cpu", "cpu_time") or any(_width(each) >= _AS_WIDE * width for each in cpu)
+
+
+def _width(interval: RatioInterval | Control) -> float:
+    return math.log(interval.high / interval.low) if interval.high and interval.low and interval.low > 0 else 0.0
 
 
 def _is_little(own: Recorded, report: Report) -> bool:

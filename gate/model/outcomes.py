@@ -674,8 +674,12 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
     unit: Top = "build"
     waited: float | None
     """Share of the time in which some program waited for a processor, where that is much; None: it is not."""
+    itself: bool = False
+    """Whether the program's own work differs from start to start, which no other host changes."""
 
     def _ways(self) -> tuple[Way, ...]:
+        if self.metric is None and self.itself:
+            return ()
         if self.metric is None:
             return (with_set(pairing="duet"),) if self.duet else (DOCTOR,)
         metrics = f"[{toml_text(self.metric)}]"
@@ -695,6 +699,9 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
             which = which if self.settled < self.may_be_worse or self.may_be_worse == 1 else f"all {self.settled}"
             starts = "" if self.starts is None else f", with {plural(self.starts, 'start')},"
             why = f"{plural(self.builds, self.unit)} of each{starts} would decide {which}{takes}"
+        if self.itself:
+            work = "Give the program the same work at each start (a fixed random seed, the same input)"
+            return f"{work}: its CPU time varies as much as its time, so a quieter host would not help; {why}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
         quieter = f"se a quieter host ({DOCTOR} examines it): {why}"

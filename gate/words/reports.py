@@ -343,7 +343,7 @@ def next_step(report: Report, *, pull: bool = False) -> str:
         said = said.replace(typed, str(lines))
     of_tables = isinstance(step, outcomes.ReduceNoise) and step.tables
     of_rules = settings or of_tables or isinstance(step, _OF_RULES)
-    return f"{said}. It counts once it is in the rules that decide, those of {whose}" if of_rules else said
+    return f"{said}. It takes effect once it is in the rules that decide: those of {whose}" if of_rules else said
 
 
 def settings(table: Mapping[str, Any]) -> str:

@@ -306,8 +306,8 @@ class Loop:
         if number == 0 and each.first and self._counted is not None:
             yield each.executions[: each.first]
             self._rounds = self._counted(self._ledger.records)
-            if self._begun:
-                self._progress(events.LaidOut(executions=len(self._rounds[0].executions), left=self._left(0)))
+            if self._begun and (left := self._left(0)).total():
+                self._progress(events.LaidOut(executions=len(self._rounds[0].executions), left=left))
         yield self._rounds[number].executions
 
     def _is_sound(self, build: int) -> bool:

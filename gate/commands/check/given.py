@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -46,15 +47,7 @@ def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOp
     if given.command and programs != (None, None):
         raise MisuseError("--base-command and --head-command compare two programs: put no command behind --")
     kept = tables_of(rules.sets) if given.save else {}
-    if given.command:
-        build = _building(given.build, err)
-        command = given.command[0] if len(given.command) == 1 else given.command
-        text = _written(_over(build, kept), {"command": _command(command)})
-    else:
-        if None in programs or given.build is not None:
-            raise MisuseError("two programs need --base-command and --head-command, and no --build")
-        base, head = map(_command, programs, ("--base-command", "--head-command"))
-        text = _written(kept, {"command": head, "against": base})
+    text = _of_command(given, kept, err) if given.command else _of_programs(given, kept)
     if given.save:
         file = Path(FILE)
         try:
@@ -69,9 +62,31 @@ def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOp
     return replace(rules, given=read_source(text, FILE if given.save else COMMAND_LINE))
 
 
-def _command(words: str | Sequence[str] | None, option: str = "--") -> str | list[str]:
+def _of_command(given: GivenOptions, kept: Mapping[str, Mapping[str, Any]], err: TextIO) -> str:
+    """Write the file that measures one command of this checkout; kept: the rules that it has too."""
+    command = _command(given.command[0] if len(given.command) == 1 else given.command)
+    if "/" not in command[0] and _is_nowhere(command):
+        # any other may be one that git or the build has
+        raise MisuseError(f"-- {command[0]}: there is no such program on PATH")
+    return _written(_over(_building(given.build, err), kept), {"command": command})
+
+
+def _of_programs(given: GivenOptions, kept: Mapping[str, Mapping[str, Any]]) -> str:
+    """Write the file that compares two programs; kept: the rules that it has too."""
+    if given.base_command is None or given.head_command is None:
+        there, lacks = ("base", "head") if given.head_command is None else ("head", "base")
+        raise MisuseError(f"--{there}-command: needs --{lacks}-command too, the program to compare it with")
+    if given.build is not None:
+        raise MisuseError("--build: not with two programs, which are compared as they are")
+    base, head = _command(given.base_command, "--base-command"), _command(given.head_command, "--head-command")
+    if _is_nowhere(base) and _is_nowhere(head):
+        raise MisuseError(f"--base-command {base[0]}, --head-command {head[0]}: there are no such programs")
+    return _written(kept, {"command": head, "against": base})
+
+
+def _command(words: str | Sequence[str], option: str = "--") -> str | list[str]:
     """Return a command as a file has it: its words, or a string where it needs a shell; option: that has it."""
-    if words is None or (isinstance(words, str) and not words.strip()):
+    if isinstance(words, str) and not words.strip():
         raise MisuseError(f"{option}: the command is empty")
     if not isinstance(words, str):
         return list(words)
@@ -79,6 +94,11 @@ def _command(words: str | Sequence[str] | None, option: str = "--") -> str | lis
         return words if _SHELL.search(words) else shlex.split(words)
     except ValueError as error:
         raise UserError(f"{option} {words}: {str(error).lower()}: quote the command whole") from None
+
+
+def _is_nowhere(command: str | Sequence[str]) -> bool:
+    """Return whether there is no program that a command would start; of what a shell reads that is not known."""
+    return not isinstance(command, str) and shutil.which(command[0]) is None
 
 
 def _building(given: str | None, err: TextIO) -> Mapping[str, Mapping[str, Any]]:

@@ -158,7 +158,7 @@ def test_a_rule_about_nothing_is_told(rule: str, glob: str | None, known: list[s
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ('[plan]\nmetrics = ["time", "tmie"]', 'perfgate.toml:5: plan.metrics: "tmie" matches none of time, '),
+        ('[plan]\nmetrics = ["time", "tmie"]', 'perfgate.toml:5: plan.metrics: "tmie" matches nothing: did you mean time?'),
         ('[plan]\npairing = "duet"\nmetrics = ["cpu", "size"]', None),
         ('[plan]\nmetrics = ["cpu"]', 'perfgate.toml:5: plan.metrics: "cpu" matches none of '),
         ('[[benchmark]]\nname = "b"\ncommand = "x"\nmetrics = ["u*", "x*"]', 'perfgate.toml:7: benchmark[1].metrics: "x*" '),
@@ -179,7 +179,7 @@ def test_a_metric_that_nothing_has_is_refused_before_measuring(key: str, message
 
 def test_a_metric_of_an_option_is_refused_as_the_option_gave_it() -> None:
     given = source(BENCH.format("a", "x"))
-    with pytest.raises(ConfigError, match=r'^--set: plan.metrics: "tmie" matches none of time'):
+    with pytest.raises(ConfigError, match=r'^--set: plan.metrics: "tmie" matches nothing: did you mean time'):
         resolve(given, given, rules="head", sets=['plan.metrics=["tmie"]'])
 
 

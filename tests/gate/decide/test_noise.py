@@ -8,6 +8,7 @@ import pytest
 from gate.decide.steps import next_step
 from gate.model import Family, Finding, Report, Whose
 from gate.model import outcomes as steps
+from gate.model.controls import Control
 from gate.model.evidence import Pace
 from gate.model.report import View
 from gate.model.warnings.hosts import Pressure, Steal
@@ -70,7 +71,7 @@ def test_what_a_benchmark_names_itself_is_changed_there() -> None:
     asked = msgspec.structs.replace(asked, run=own)
     assert reports.next_step(asked).endswith('processes): write `metrics = ["user"]` in the `[[benchmark]]` of a')
     base = msgspec.structs.replace(asked, policy=examples.policy(whose=Whose(kind="base")))
-    assert "in the `[[benchmark]]` of a. It counts once" in reports.next_step(base)
+    assert "in the `[[benchmark]]` of a. It takes effect once" in reports.next_step(base)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_who_types_no_command_reads_what_the_file_says() -> None:
     asked = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(),))
     whose = Whose(kind="base", name="perfgate.toml of main")
     said = reports.next_step(msgspec.structs.replace(asked, policy=examples.policy(whose=whose)))
-    assert 'other processes): `metrics = ["user"]` in `[plan]`. It counts once' in said
+    assert 'other processes): `metrics = ["user"]` in `[plan]`. It takes effect once' in said
 
 
 def test_it_has_to_decide_most_and_to_be_recorded_of_all() -> None:
@@ -141,6 +142,30 @@ def test_what_can_be_measured_at_once_is_said_to_be(duet: bool) -> None:
     )
     stolen = report(noisy(reason=examples.wide(hopeless=True)), duet=duet, warnings=(Steal(share=0.2),))
     assert ("plan.pairing=duet" in reports.next_step(stolen)) is duet
+
+
+@pytest.mark.parametrize(
+    ("starts", "cpu", "warnings", "itself"),
+    [
+        (0.4, 0.3, (BUSY,), True),
+        (0.4, 0.3, (), True),
+        (0.1, 0.3, (BUSY,), False),  # one after the other they agree: the host, or the layout
+        (0.4, 0.3, (Steal(share=0.2),), False),
+        (None, 0.3, (BUSY,), False),
+    ],
+)
+def test_a_program_whose_work_differs_from_start_to_start_needs_no_other_host(
+    starts: float | None, cpu: float, warnings: tuple[Any, ...], itself: bool
+) -> None:
+    halves = None if starts is None else Control(ratio=1.0, low=1 - starts, high=1 + starts, rounds=6, alarmed=False)
+    found = noisy(metric="active", control=halves, reason=examples.wide(hopeless=True))
+    asked = report(found, recorded=(*of_a_command(half=cpu),), warnings=warnings)
+    said = reports.next_step(asked)
+    assert said.startswith("Give the program the same work" if itself else "Use a quieter host"), said
+    assert ("perfgate doctor" in said) is not itself
+    # of waits its CPU time knows nothing, and decides
+    waits = report(found, recorded=(*of_a_command(half=0.02),), warnings=warnings)
+    assert reports.next_step(waits).startswith("Decide by user time")
 
 
 def test_more_builds_are_the_advice_where_they_are_few_and_the_host_is_quiet() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import math
 import re
@@ -141,7 +142,7 @@ def with_text(subject: Subject, text: str) -> Subject:
 def accepted(subject: Subject) -> Subject:
     """Paste the entry that a comment on the pull request has."""
     (found,) = subject.check(Path()).findings
-    written = entry(found, alone=True).replace("YYYY-MM-DD", "2099-12-31").replace("...", "a new checksum")
+    written = entry(found, datetime.date(2099, 12, 31), alone=True).replace("...", "a new checksum")
     return with_text(subject, f"{written}\n")
 
 
@@ -544,7 +545,7 @@ def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool, tmp_pa
     found = CASES["base is 0, and head does not spread"].subject.check(tmp_path)
     policy = msgspec.structs.replace(found.policy, whose=Whose(kind))
     said = reports.next_step(msgspec.structs.replace(found, policy=policy))
-    assert ("It counts once it is in the rules that decide, those of base" in said) is more
+    assert ("It takes effect once it is in the rules that decide: those of base" in said) is more
 
 
 @pytest.mark.parametrize("name", ["a budget of three builds", "one build of each", "rules that name another metric"])

@@ -218,7 +218,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.BuildChanged((s.Differing("build.command", "make", "make fast"), s.Differing("env.set.A", None, "1"))), "base and head are not built alike: head changes build.command from `make` to `make fast` and env.set.A from none to `1`"),
     (s.BuildChanged(tuple(s.Differing(f"env.set.{n}", None, "1") for n in range(5))), "base and head are not built alike: head changes env.set.0 from none to `1`, env.set.1 from none to `1`, env.set.2 from none to `1` and 2 more"),
     (s.ExpiredAccept("encode", "2026-12-31", "see #123"), "the [[accept]] entry of encode expired on 2026-12-31: remove it (see #123)"),
-    (s.MatchesNothing("head: perfgate.toml:9", "override", "benchmark", "prase", ("parse", "scan")), 'head: perfgate.toml:9: [[override]] benchmark = "prase" matches none of parse, scan'),
+    (s.MatchesNothing("head: perfgate.toml:9", "override", "benchmark", "prase", ("parse", "scan")), 'head: perfgate.toml:9: [[override]] benchmark = "prase" matches nothing: did you mean parse?'),
     (s.StartedByShim(("a", "b"), "pyenv", "/shims/python", "/versions/3.12/bin/python", 0.048), "a, b: /shims/python is a shim of pyenv, which adds 48 ms to every start: name /versions/3.12/bin/python in the command"),
     (s.StartedByShim(("a",), "asdf", "/shims/python", "", None), "a: /shims/python is a shim of asdf: name the program behind it"),
     (s.FewBuilds(3, 5, False, False), "plan.builds = 3 is below gate.min_builds = 5: nothing can show a change"),
