@@ -18,6 +18,7 @@ from gate.model import Finding, RatioInterval, Recorded, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.history import CreepFacts
 from gate.model.names import ACTIVE
+from gate.model.report import NextPlan
 from gate.model.warnings.hosts import Pressure, Steal
 from gate.model.warnings.measured import TwoPrograms
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
@@ -247,7 +248,7 @@ def _settle(report: Report) -> steps.Step:
             seconds=seconds,
             budget=_budget(seconds, _plan(report)),
         )
-    less, other = less_noise(report, still_open, more), report.run.plan if _sessions(report) == 1 else None
+    less, other = less_noise(report, still_open, more), _other_plan(report, still_open)
     dear = hopeless if more is None else _is_too_much(report, more)
     dear = dear or (more is not None and other is not None and _CHEAPER * other.seconds < (more.seconds or 0.0))
     if other is not None and dear and (less is None or less.metric is None):
@@ -263,6 +264,15 @@ def _settle(report: Report) -> steps.Step:
         # nothing says that twice as many builds would not do
         less = None
     return _more_machines(still_open) or less or _measure_more(still_open, report, least, hopeless=hopeless)
+
+
+def _other_plan(report: Report, still_open: Sequence[Finding]) -> NextPlan | None:
+    """Return the plan that would narrow the intervals, where it measures more than this run did, which left it open."""
+    plan = report.run.plan if _sessions(report) == 1 else None
+    if plan is None or plan.builds > max(map(_builds, still_open)):
+        return plan
+    starts = max(min(f.base.counts.execution, f.head.counts.execution) for f in still_open)
+    return plan if plan.builds * plan.executions > starts else None
 
 
 def _told(still_open: Iterable[Finding]) -> list[int]:

@@ -9,7 +9,7 @@ from gate.decide.steps import next_step
 from gate.model import Family, Finding, Report, Whose
 from gate.model import outcomes as steps
 from gate.model.evidence import Pace
-from gate.model.report import View
+from gate.model.report import NextPlan, View
 from gate.model.warnings.hosts import Pressure, Steal
 from gate.words import reports
 from tests.gate.report import examples
@@ -170,6 +170,19 @@ def test_more_than_an_hour_or_four_budgets_are_no_advice() -> None:
     # 60 builds of 21 s are more than four times five minutes
     assert step(noisy(more_builds=55), **calm, pace=21.0).seconds == 1261.0
     assert step(noisy(more_builds=55), **calm, pace=61.0, plan=PLAN | {"budget": "55m"}).seconds == 3661.0
+
+
+@pytest.mark.parametrize(("builds", "executions", "taken"), [(4, 6, False), (4, 7, True), (6, 1, True)])
+def test_a_plan_that_measures_less_than_the_run_did_would_not_decide_it(
+    builds: int, executions: int, taken: bool
+) -> None:
+    asked = report(noisy(more_builds=20), warnings=())
+    counts = asked.findings[0].base.counts
+    assert (counts.build, counts.execution) == (5, 25)
+    plan = NextPlan(builds=builds, executions=executions, iterations=1, seconds=4.0)
+    chosen = next_step(msgspec.structs.replace(asked, run=msgspec.structs.replace(asked.run, plan=plan)))
+    assert isinstance(chosen, steps.MoreBuilds)
+    assert chosen.builds == (builds if taken else 25)
 
 
 def test_active_time_is_no_advice_where_several_tasks_do_the_work_of_a_benchmark() -> None:
