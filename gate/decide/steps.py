@@ -452,7 +452,7 @@ _CHEAPER = 2
 """Times as long that more builds may take as more starts of fewer."""
 _BUSY = 0.5
 """Share of the time in which some program waited for a processor, from which the noise is the host's."""
-_QUIETER = (ACTIVE, "cpu", "cpu_time", "user", "instructions")
+_QUIETER = (ACTIVE, "cpu_time", "user", "instructions")
 """Metrics of a program's own work, which other programs hardly disturb; the best first."""
 _PART = 0.5
 """Of a time, that its own work takes at least where it may stand for it."""
@@ -480,14 +480,10 @@ def less_noise(
     waited = busy if busy >= _BUSY else None
     quieter = _quieter(report, still_open)
     loaded = waited is not None or any(isinstance(w, Steal) for w in report.warnings)
-    # both sides at once meet the same load, but not the same layout; active time by turns is as sharp
-    duet = loaded and report.run.duet and any(finding.metric != ACTIVE for finding in still_open)
-    other = quieter is not None or duet
     too_much = loaded if more is None else _is_too_much(report, more)
-    # on a host that others load, what hardly minds them comes first; a duet does not where a few builds would do
-    # nor do more builds than the budget has, where a metric decides that is there already
+    # on a host that others load, what hardly minds them comes first, as it does before more builds than the budget has
     sure = quieter is not None and (quieter.sure or (more is not None and more.budget is not None))
-    if not too_much and not sure and not (other if more is None else loaded and quieter is not None):
+    if not too_much and not sure and not (quieter is not None and (more is None or loaded)):
         return None
     return steps.ReduceNoise(
         builds=more.builds if more else None,
@@ -499,7 +495,6 @@ def less_noise(
         tables=tuple(dict.fromkeys(t for f in still_open if (t := report.run.tables.get(f.benchmark)) is not None)),
         findings=quieter.findings if quieter else 0,
         may_be_worse=len(still_open),
-        duet=duet,
         unit=still_open[0].top,
         waited=waited,
     )

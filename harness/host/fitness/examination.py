@@ -374,11 +374,6 @@ def standing_problems(tree: Tree | None = None) -> list[Problem]:
     return [check.problem for check in unfit(_all(looks)) if check.problem is not None]
 
 
-def others_load(tree: Tree | None = None, seconds: float = WINDOW) -> float | None:
-    """Return the share of all processors' time that other processes take while they are watched; None: not known."""
-    return load.others(watch(Tree() if tree is None else tree, seconds))
-
-
 def unfit(checks: Iterable[Check]) -> list[Check]:
     """Return the checks for which measuring now would mislead; none: the machine is fit."""
     return [check for check in checks if check.state == "bad"]
