@@ -84,11 +84,11 @@ def mended(found: Found, tree: Tree, taught: Lesson) -> tuple[Found, str] | None
             after = cure(found, told)
             if after is not None and after[0] != found:
                 return after
-    given = [each for each in found.benchmarks if each.name not in taught.failed]
-    if "" in taught.failed or not given:
+    given = found.without(taught.failed)
+    if "" in taught.failed or not given.benchmarks:
         return None
     rows = [Row(name, f"left out: {reason(text)}") for name, text in taught.failed.items()]
-    return replace(found, benchmarks=given, rows=[*rows, *found.rows]), f"left out {', '.join(taught.failed)}"
+    return replace(given, rows=[*rows, *found.rows]), f"left out {', '.join(taught.failed)}"
 
 
 class _Told(NamedTuple):

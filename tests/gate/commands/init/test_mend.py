@@ -119,10 +119,10 @@ def test_the_reason_is_no_heading() -> None:
 
 
 def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
-    two = Found("go", "here", [Measured("a", ["x"]), Measured("b", ["y"])])
+    two = Found("go", "here", [Measured("a", ["x"], built=("./a",)), Measured("b", ["y"])], "go test -c ./a ./b")
     made = mended(two, tree(tmp_path), lesson(trial("panic: no database")))
     assert made is not None
-    assert [each.name for each in made[0].benchmarks] == ["b"]
+    assert ([each.name for each in made[0].benchmarks], made[0].build) == (["b"], "go test -c ./b")
     assert made[0].rows[0].became == "left out: exit 1" or "panic" in made[0].rows[0].became
 
 
