@@ -312,7 +312,7 @@ _LOOKS: dict[str, tuple[Callable[[Tree, Asked], Found | None], str]] = {
     "cargo": (cargo.look, "Cargo.toml"),
     "cmake": (cmake.look, "CMakeLists.txt"),
     "jmh": (jmh.look, "pom.xml or Gradle file that names JMH"),
-    "java": (jmh.look_mains, "pom.xml beside a class that is called a benchmark and has a main"),
+    "java": (jmh.look_mains, "class that is called a benchmark and has a main"),
     "npm": (npm.look, "package.json with a script bench, benchmark or perf"),
     "autotools": (make.look_autotools, "configure.ac or configure with a Makefile.am or Makefile.in"),
     "make": (make.look, "Makefile that builds or runs something"),

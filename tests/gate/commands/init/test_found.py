@@ -401,9 +401,9 @@ PYTHON = {
     ),
     # the interpreter has it not: each side gets an environment of its own
     "pyperf": Case(
-        {"bench/b.py": "import pyperf\nr = pyperf.Runner()\nr.bench_func('a', f)\n", "pyproject.toml": '[project]\nname = "x"\ndependencies = ["nowhere-at-all"]\n'},
+        {"bench/b.py": "import pyperf\nr = pyperf.Runner()\nr.bench_func('a', f)\n", "x/__init__.py": "", "pyproject.toml": '[project]\nname = "x"\ndependencies = ["nowhere-at-all"]\n'},
         "pyperf",
-        ".perfgate-env/bin/python bench/b.py --min-time=0.2",
+        "assert os.path.realpath(it.__file__).startswith(os.getcwd()), it' && .perfgate-env/bin/python bench/b.py --min-time=0.2",
     ),
     # C that Cython makes, which is not committed
     "cython": Case(
@@ -445,6 +445,7 @@ JAVASCRIPT = {
         rows=("benchmarks/bench-b.js",),
     ),
     "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'bench.js']"),
+    "in tests": Case({"package.json": package(devDependencies={"tinybench": "2"}), "test/benchmark.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'test/benchmark.js']"),
     "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, "npm", None),
     # what it installs each time is no part of what it measures
     "installs": Case(
@@ -491,6 +492,8 @@ JVM = {
     "unseen": Case({"pom.xml": SHADED}, "jmh", None),
     # a program that times itself, or is timed as a whole; the module that holds it with what that is made of
     "main": Case({"pom.xml": "<project/>", "sub/pom.xml": "", "sub/src/main/java/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, "java", 'jmh.classpath)" a.ABench'),
+    # no build tool at all: with what it names, wherever that lies
+    "main-alone": Case({"src/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, "java", "java -cp .perfgate-classes a.ABench"),
     "main-wants": Case({"pom.xml": "<project/>", "src/Bench.java": JAVA_MAIN + " f(args[0]);"}, "java", None, rows=("src/Bench.java",)),
 }  # fmt: skip
 SCRIPTS_OF = {
@@ -563,7 +566,8 @@ def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: 
         assert subprocess.run(["sh", "-n", "-c", str(fewer.build)], check=False).returncode == 0
     if case.kind in ("jmh", "java") and found.measures_something:
         assert found.build is None
-        assert REPRODUCIBLE in str(found.setup) or "reproducibleFileOrder = true" in str(found.setup)
+        same = (REPRODUCIBLE, "reproducibleFileOrder = true", "javac -d .perfgate-classes -sourcepath src ")
+        assert any(text in str(found.setup) for text in same)
 
 
 def test_what_gives_a_fixture_is_installed_where_nothing_has_it(
