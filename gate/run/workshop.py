@@ -30,6 +30,7 @@ from harness.host.shims import behind
 from harness.loop.execution import Executions
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Executor, ProcessExecutor, clean_environment
+from harness.process.processors import before_others
 from harness.sandbox.caches import named
 from harness.sandbox.sandbox import Ground, Landlocked, Sandbox
 from harness.source.repository import files_at
@@ -88,6 +89,7 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     aligned = all(settings.sides[side].build.layouts == "common" for side in SIDES)
     make_shims(shims, os.environ, go=uses_go(paths, commands), aligned=aligned)
     with (
+        before_others(),
         closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes,
         ExitStack() as stack,
     ):
