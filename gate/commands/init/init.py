@@ -108,7 +108,7 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
         if few is not None and not (taught.failed and any(each["failures"] for each in trial["benchmarks"])):
             found, chosen = few[0], True
             chose = f"chosen: {few[1]}, the fastest of each group, by the suite's own filter"
-            out.write(f"{few[2]} cases; {chose}\n")
+            out.write(f"{few[2]} cases; {chose if few[1] < few[2] else 'with shorter values'}\n")
             out.flush()
             _write(again, tree, found)
             continue

@@ -196,6 +196,30 @@ def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for(
     assert (made[1] if made else None) == count
 
 
+@pytest.mark.parametrize(
+    ("instrument", "option", "seconds", "after", "count"),
+    [
+        ("go", "-test.benchtime=200ms", 150.0, "-test.benchtime=20ms", 30),
+        ("pytest-benchmark", "--benchmark-min-time=0.2", 150.0, "--benchmark-min-time=0.02", 30),
+        ("google-benchmark", "--benchmark_min_time=0.2", 150.0, "--benchmark_min_time=0.02", 30),
+        # what starting takes stays
+        ("go", "-test.benchtime=200ms", 1500.0, "-test.benchtime=20ms", 12),
+        # as short as it may be, so that fewer are chosen
+        ("go", "-test.benchtime=10ms", 150.0, "-test.benchtime=10ms", 12),
+        # the budget holds them as they are
+        ("go", "-test.benchtime=200ms", 50.0, None, None),
+    ],
+)
+def test_more_cases_than_were_known_have_shorter_values(
+    instrument: str, option: str, seconds: float, after: str | None, count: int | None
+) -> None:
+    cost = {"once": 0.0, "builds": 1.0, "executions": seconds, "least": False}
+    told = {**suite([f"B{n}" for n in range(30)], instrument), "cost": cost, "plans": {}}
+    made = representatives(found(f"./b {option}", instrument), told)
+    assert (made[1] if made else None) == count
+    assert after is None or (made and after in str(made[0].benchmark.command))
+
+
 def test_a_small_suite_is_measured_whole() -> None:
     assert representatives(found(["./b"], "criterion"), suite(["x", "y"], "criterion")) is None
     # no filter of it is known
