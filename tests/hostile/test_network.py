@@ -50,7 +50,7 @@ WAYS = {
 
 
 @pytest.mark.skipif(examined("auto").network == "on", reason="this system has no network namespaces for this user")
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.nightly] * (way == "hyperfine")) for way in WAYS])
 def test_is_not_reached(stage: Stage, way: str) -> None:
     name = f"perfgate-{os.getpid()}-{way}"
     with (

@@ -456,6 +456,16 @@ def test_what_mostly_waits_is_not_decided_by_its_own_work(tmp_path: Path) -> Non
     assert "user" not in said
 
 
+@pytest.mark.parametrize(("starts", "wanted"), [(125, (1000, None)), (126, (None, 8)), (2, (1000, None))])
+def test_values_come_of_starts_as_long_as_they_are_a_thousand(
+    starts: int, wanted: tuple[int | None, int | None]
+) -> None:
+    before = measured(metric='statistics = ["p99"]\n', plan__executions=starts, plan__iterations=1).check(Path())
+    step = next_step(before)
+    assert isinstance(step, outcomes.MoreValues)
+    assert (step.executions, step.iterations) == wanted
+
+
 def test_a_budget_that_was_too_small_becomes_one_for_the_builds_that_the_details_name() -> None:
     before = measured(noisy(build=0.04), plan__builds="{min = 4}", plan__budget="1m", round=18.0).check(Path())
     (found,), step = before.findings, next_step(before)
