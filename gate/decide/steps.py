@@ -497,7 +497,13 @@ def less_noise(
         may_be_worse=len(still_open),
         unit=still_open[0].top,
         waited=waited,
+        shared=waited is not None and _is_shared(report),
     )
+
+
+def _is_shared(report: Report) -> bool:
+    priority = (report.run.host or {}).get("priority")
+    return isinstance(priority, int) and priority >= 0
 
 
 def _is_too_much(report: Report, more: steps.MoreBuilds) -> bool:

@@ -671,6 +671,8 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
     unit: Top = "build"
     waited: float | None
     """Share of the time in which some program waited for a processor, where that is much; None: it is not."""
+    shared: bool = False
+    """Whether what was measured went before no other program, so that it waited itself."""
 
     def _ways(self) -> tuple[Way, ...]:
         if self.metric is None:
@@ -694,7 +696,8 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
             why = f"{plural(self.builds, self.unit)} of each{starts} would decide {which}{takes}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
-        return f"Use a quieter host ({self.way} examines it): {why}"
+        first = "Measure as root, whose programs go before others, or u" if self.shared else "U"
+        return f"{first}se a quieter host ({self.way} examines it): {why}"
 
 
 class ImportMore(Doing, frozen=True, kw_only=True):
