@@ -30,6 +30,7 @@ from harness.host.shims import behind
 from harness.loop.execution import Executions
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Executor, ProcessExecutor, clean_environment
+from harness.process.processors import before_others
 from harness.sandbox.caches import named
 from harness.sandbox.sandbox import Ground, Landlocked, Sandbox
 from harness.source.repository import files_at
@@ -88,6 +89,7 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     aligned = all(settings.sides[side].build.layouts == "common" for side in SIDES)
     make_shims(shims, os.environ, go=uses_go(paths, commands), aligned=aligned)
     with (
+        before_others(),
         closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes,
         ExitStack() as stack,
     ):
@@ -152,7 +154,7 @@ def _sandbox(
 
 def one_path(project: Project) -> bool:
     """Return whether both sides can stand at one path: nothing of one is there while the other is built or executed."""
-    if project.folder is not None or project.settings.rules.plan.pairing == "duet":
+    if project.folder is not None:
         return False
     benchmarks = [benchmark for config in project.settings.sides.values() for benchmark in config.benchmark]
     if any(b.service is not None and b.service.per == "build" for b in benchmarks):

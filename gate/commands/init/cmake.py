@@ -166,7 +166,8 @@ def _of_benchmarks(project: _Project) -> Found | None:
     plan: Amount = max((amount for _, amount in made), key=lambda each: each.budget)
     where = f"{posixpath.join(project.source, _FILE)}, {', '.join(named)} with {of}"
     build, paths = _build(project, programs), [each.path for each in programs]
-    return Found("cmake", where, [m for m, _ in made], build, _COMMENT, artifacts=paths, rows=rows, amount=plan)
+    own = [replace(m, built=(each.path, each.name)) for (m, _), each in zip(made, programs, strict=True)]
+    return Found("cmake", where, own, build, _COMMENT, artifacts=paths, rows=rows, amount=plan)
 
 
 def _of_program(tree: Tree, project: _Project, ask: Asked) -> Found | None:

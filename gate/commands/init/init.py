@@ -108,7 +108,7 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
         if few is not None and not (taught.failed and any(each["failures"] for each in trial["benchmarks"])):
             found, chosen = few[0], True
             chose = f"chosen: {few[1]}, the fastest of each group, by the suite's own filter"
-            out.write(f"{few[2]} cases; {chose}\n")
+            out.write(f"{few[2]} cases; {chose if few[1] < few[2] else 'with shorter values'}\n")
             out.flush()
             _write(again, tree, found)
             continue
@@ -312,7 +312,7 @@ _LOOKS: dict[str, tuple[Callable[[Tree, Asked], Found | None], str]] = {
     "cargo": (cargo.look, "Cargo.toml"),
     "cmake": (cmake.look, "CMakeLists.txt"),
     "jmh": (jmh.look, "pom.xml or Gradle file that names JMH"),
-    "java": (jmh.look_mains, "pom.xml beside a class that is called a benchmark and has a main"),
+    "java": (jmh.look_mains, "class that is called a benchmark and has a main"),
     "npm": (npm.look, "package.json with a script bench, benchmark or perf"),
     "autotools": (make.look_autotools, "configure.ac or configure with a Makefile.am or Makefile.in"),
     "make": (make.look, "Makefile that builds or runs something"),

@@ -34,6 +34,8 @@ _ENTERS = re.compile(r"make(?:\[\d+\])?: (Entering|Leaving) directory '(.*)'")
 _NO_PROGRAM = (".o", ".a", ".lib", ".obj", ".d", ".so", ".dylib", ".json", ".txt", ".i", ".h")
 _BASE = re.compile(r"# Make data base.*?# Finished Make data base[^\n]*", re.DOTALL)
 _PATH = re.compile(r"[\w./][\w./+-]*")
+_PLAIN = re.compile(r"[\w./][\w./+=: -]*")
+"""A command without anything that needs a shell."""
 _COMMENT = "Compiled once a side. Each build links again, in another order of the objects (docs/layout.md)."
 _CONFIGURE = ("configure.ac", "configure.in", "configure")
 
@@ -79,21 +81,29 @@ def _of_makefile(tree: Tree, ask: Asked, path: str) -> Found | None:
     bench, test = (next((each for each in names if each in targets), None) for names in (_BENCH, _TEST))
     if bench and not _FETCHES.search(said := _asked(tree, ask, path, bench, again=True)[0]):
         run = made or [*_linked(ask, said, folder)]
-        if run and all(map(_MAKES.search, filter(str.strip, said.replace("\\\n", " ").splitlines()))):
+        lines = filter(str.strip, said.replace("\\\n", " ").splitlines())
+        starts = [line.strip() for line in lines if not _MAKES.search(line)]
+        if run and not starts:
             # it builds a program of benchmarks, which nothing starts: the time of the target would be that of make
             own = [each for each in _linked(ask, said, folder) if BENCH.search(each.path)] or run
-            return _of_programs(tree, path, make, bench, own, test)
+            return _of_programs(tree, path, make, bench, own, targets)
         words = [*shlex.split(make), "--silent", bench]
         measured = Measured(
             bench, words, ["The whole target, make's own start included."], rank=Rank.BENCHMARK, slow=True
         )
         build = _build(make, goal, run, [] if made else [each.path for each in run]) if run or native else None
+        plain = starts[0] if len(starts) == 1 and _PLAIN.fullmatch(starts[0]) else ""
+        if plain and any(posixpath.normpath(posixpath.join(folder, plain.split()[0])) == each.path for each in run):
+            # one program, whose own time says more than that of make with it
+            command = f"cd {shlex.quote(folder)} && {plain}" if folder else plain.split()
+            measured = Measured(bench, command, rank=Rank.BENCHMARK)
         return _found(path, f"target {bench}", measured, build, run, [])
-    return _of_programs(tree, path, make, goal, made, test) if native and (made or test) else None
+    return _of_programs(tree, path, make, goal, made, targets) if native and (made or test) else None
 
 
-def _of_programs(tree: Tree, path: str, make: str, goal: str | None, made: list[_Linked], test: str | None) -> Found:
+def _of_programs(tree: Tree, path: str, make: str, goal: str | None, made: list[_Linked], targets: list[str]) -> Found:
     """Take the first program, but none that wants arguments or is a test where there is a target for tests."""
+    test = next((each for each in _TEST if each in targets), None)
     rows = [Row(each.path, "left out: a fuzz target has no end") for each in made if "fuzz" in each.path]
     programs = [each for each in made if not each.shared and "fuzz" not in each.path]
     known = {each.path: arguments(tree, each.path, each.sources) for each in programs}
@@ -102,7 +112,9 @@ def _of_programs(tree: Tree, path: str, make: str, goal: str | None, made: list[
     if chosen and not (test and ("test" in chosen.path or known[chosen.path] is None)):
         measured = program(chosen.path, known[chosen.path])
         rows += [Row(each.path, "left out: one program is measured") for each in programs[1:]]
-        build = _build(make, goal, [chosen, *(each for each in made if each.shared)])
+        # the rest of what is built by default, such as tests, takes time alone
+        own = posixpath.relpath(chosen.path, posixpath.dirname(path) or ".")
+        build = _build(make, own if own in targets else goal, [chosen, *(each for each in made if each.shared)])
         return replace(_found(path, f"program {chosen.path}", measured, build, made, rows), artifacts=[chosen.path])
     if test is None:
         return _found(path, "without a program", placeholder(), _build(make, goal, made), made, rows)
