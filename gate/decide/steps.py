@@ -65,7 +65,9 @@ def next_step(report: Report) -> steps.Step | None:
             # what no round tells goes by the budget that was too small
             seconds = spent * needed / max(1, few.builds)
         budget = _budget(seconds, plan) if why != "interrupted" else None
-        builds = math.ceil(needed / _sessions(report)) if why == "plan" else None
+        wanted, planned = math.ceil(needed / _sessions(report)), plan.get("builds")
+        most = planned.get("max") if isinstance(planned, dict) else planned
+        builds = wanted if why == "plan" or (why == "budget" and (most or wanted) < wanted) else None
         return steps.AllowMoreBuilds(
             needed=needed,
             why=why,

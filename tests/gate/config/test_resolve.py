@@ -11,6 +11,7 @@ from gate.config.schema import json_schema, to_tables
 from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.types import Config
 from gate.evidence.builds import decided_by_name
+from gate.model import SIDES, Side
 from gate.model.warnings.setup import (
     BaseWithoutConfig,
     BuildChanged,
@@ -174,6 +175,14 @@ def test_a_metric_that_nothing_has_is_refused_before_measuring(key: str, message
     with pytest.raises(ConfigError) as caught:
         resolve(given, given, rules="head")
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("rules", SIDES)
+def test_a_metric_of_a_benchmark_is_refused_at_its_place_in_the_file_that_has_it(rules: Side) -> None:
+    base = source(BENCH.format("gone", "x") + BENCH.format("a", "x"), "base: perfgate.toml")
+    head = source(BENCH.format("new", "x") + BENCH.format("b", "x") + 'metrics = ["x*"]\n', "head: perfgate.toml")
+    with pytest.raises(ConfigError, match=r'^head: perfgate.toml:\d: benchmark\[1\].metrics: "x\*" matches none of'):
+        resolve(base, head, rules=rules)
 
 
 def test_a_metric_of_an_option_is_refused_as_the_option_gave_it() -> None:

@@ -467,12 +467,17 @@ def test_values_come_of_starts_as_long_as_they_are_a_thousand(
     assert (step.executions, step.iterations) == wanted
 
 
-def test_a_budget_that_was_too_small_becomes_one_for_the_builds_that_the_details_name() -> None:
-    before = measured(noisy(build=0.04), plan__builds="{min = 4}", plan__budget="1m", round=18.0).check(Path())
+@pytest.mark.parametrize(("builds", "more"), [("{min = 4}", False), ("{min = 4, max = 5}", True), (5, True)])
+def test_a_budget_that_was_too_small_becomes_one_for_the_builds_that_the_details_name(
+    builds: str | int, more: bool
+) -> None:
+    before = measured(noisy(build=0.04), plan__builds=builds, plan__budget="1m", round=18.0).check(Path())
     (found,), step = before.findings, next_step(before)
     assert isinstance(step, outcomes.AllowMoreBuilds) and found.more_builds is not None and step.budget is not None
     assert step.needed == found.base.counts.build + found.more_builds > 5
     assert step.budget > 18.0 * step.needed
+    # a plan of fewer would not measure them, whatever the budget
+    assert step.builds == (step.needed if more else None)
 
 
 def test_two_given_programs_have_rounds(tmp_path: Path) -> None:

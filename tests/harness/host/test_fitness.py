@@ -35,7 +35,16 @@ def states(checks: Mapping[str, Check], state: str) -> set[str]:
     return {name for name, check in checks.items() if check.state == state}
 
 
-HERE = {"name in reports", "mount namespaces", "tools", "tracer", "temporary files", "history", "other gates", "priority"}
+HERE = {
+    "name in reports",
+    "mount namespaces",
+    "tools",
+    "tracer",
+    "temporary files",
+    "history",
+    "other gates",
+    "priority",
+}
 """Checks of the machine that the tests run on."""
 
 
