@@ -455,6 +455,8 @@ class FixRegression(Doing, frozen=True, kw_only=True):
     """What regressed most, and can be measured again; None: it was measured elsewhere."""
     seconds: float | None = None
     """What the whole run took; None: not known."""
+    again: tuple[str, ...] = ("check",)
+    """The words of a command that measures all of it again by the same rules."""
     explain: float | None = None
     """Seconds that building both sides once took, which `perfgate explain` does again; None: not known, or it is
     explained already."""
@@ -494,7 +496,7 @@ class FixRegression(Doing, frozen=True, kw_only=True):
         if self.benchmark is None:
             return "Fix the regression, or accept it with the entry below"
         cost = "" if self.seconds is None else f", in at most {format_duration(self.seconds)}"
-        command = f"`perfgate check {benchmark_option(self.benchmark)}`"
+        command = Options((*shlex.split(benchmark_option(self.benchmark)),)).behind(self.again)
         return f"Fix the regression ({command} measures it again{cost}), or accept it with the entry below"
 
 

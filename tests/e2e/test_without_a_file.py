@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import tomllib
 from pathlib import Path
@@ -46,6 +47,18 @@ def test_one_command_of_a_checkout(project: Project) -> None:
     again = project.perfgate("check", "--dry-run")
     assert " times: make sum" in again.stdout
     assert "(spawn): ./sum 1 --base 'x y'" in again.stdout
+    reports = [json.loads((project.top / ".perfgate/report.json").read_text())]
+    assert project.perfgate("check").returncode == 1
+    reports.append(json.loads((project.top / ".perfgate/report.json").read_text()))
+    given, of_file = [(each["run"]["settings"], {**each["policy"], "source": "", "whose": {}}) for each in reports]
+    assert given == of_file
+
+
+def test_the_file_does_the_same_with_the_commits_that_it_cannot_hold(project: Project) -> None:
+    options = ("--base", "HEAD", "--dry-run", "--build", "make sum")
+    done = project.perfgate("check", *options, "--save", "--", "./sum")
+    assert done.returncode == 0, done.stderr
+    assert "from now on `perfgate check --base HEAD` does the same" in done.stderr
 
 
 def test_what_init_would_build(project: Project) -> None:

@@ -15,13 +15,13 @@ from typing import Any, TextIO
 
 from gate.checkout import refuse_tracked
 from gate.cli.command import command_of
-from gate.cli.groups import RulesOptions
+from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import MisuseError
 from gate.commands.check.options import GivenOptions
 from gate.config.resolve import tables_of
 from gate.config.schema import ADDRESS
 from gate.config.source import COMMAND_LINE, read_source
-from gate.model import UserError
+from gate.model import SIDES, UserError
 from gate.writing.plain import clip, visible
 
 FILE = "perfgate.toml"
@@ -31,8 +31,10 @@ _SHELL = re.compile(r"[|&;<>()$`*?\[\]#~{}!\n]|^\s*\w+=")
 """What only a shell understands, outside quotes or in them."""
 
 
-def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOptions:
+def with_given(given: GivenOptions, measured: MeasureOptions, rules: RulesOptions, err: TextIO) -> RulesOptions:
     """Return rules with the config that a command line without a file means; --save also writes it.
+
+    measured: what of the command line a file cannot hold.
 
     Raises:
         UserError: options that do not go together, or a file that cannot be written.
@@ -58,7 +60,10 @@ def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOp
             raise UserError(f"--save: {FILE} is there already: remove it, or leave --save out") from None
         except OSError as error:
             raise UserError(f"--save: {FILE} cannot be written: {error.strerror}") from None
-        err.write(f"perfgate: wrote {FILE}; from now on `perfgate check` does the same\n")
+        # of a file they are no part
+        sides = [word for side in SIDES if (ref := getattr(measured, side)) for word in (f"--{side}", ref)]
+        again = visible(shlex.join(["perfgate", "check", *sides]))
+        err.write(f"perfgate: wrote {FILE}; from now on `{again}` does the same\n")
     return replace(rules, given=read_source(text, FILE if given.save else COMMAND_LINE))
 
 

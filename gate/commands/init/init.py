@@ -277,11 +277,16 @@ def _next(options: InitOptions, why: str, *, failed: bool = False) -> list[str]:
         first = f"edit {options.file}" if failed or "command" in why else "commit the project"
         return [f"  {first}, then `perfgate try{config}`: every benchmark must give values"]
     ignored = _ignored(options)
-    committed = "git ignores it until then" if ignored else "a check compares states of the repository"
+    committed = "git ignores it until then" if ignored else "pull requests are judged by the copy at base"
+    kept = (f"git add{' --force' if ignored else ''} {file} && git commit", committed)
+    tried = [
+        (f"perfgate try{config}", "builds once and runs every benchmark once"),
+        (f"perfgate check{config}", "measures your changes against the default branch"),
+    ]
     steps = [
-        *([] if options.tries else [(f"perfgate try{config}", "builds once and runs every benchmark once")]),
-        (f"git add{' --force' if ignored else ''} {file} && git commit", committed),
-        (f"perfgate check{config}", "on a branch with a change: measures it against the default branch"),
+        *([kept] if ignored else []),
+        *([] if options.tries else tried),
+        *([] if ignored else [kept]),
         ("perfgate init --workflow pull-request", "gates pull requests on GitHub (public repository: forks)"),
     ]
     inside = os.path.relpath(options.directory)

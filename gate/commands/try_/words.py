@@ -276,7 +276,7 @@ def _next(trial: Trial, rules: Config) -> str:
             "suite's own filter in its command; then `perfgate try` again"
         )
     if plans is None or not any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
-        return "perfgate check"
+        return "perfgate check, once the code has changed"
     ways = _larger(plans, rules, several=len(trial.benchmarks) > 1) or [
         "the noise is too large for this plan: use a quieter host (`perfgate doctor`)",
         "give the benchmarks more work",

@@ -52,8 +52,8 @@ def test_what_it_says(project: Project) -> None:
     ]
     assert [line.split("   ")[0].strip() for line in lines[5:]] == [
         "perfgate try",
-        "git add perfgate.toml && git commit",
         "perfgate check",
+        "git add perfgate.toml && git commit",
         "perfgate init --workflow pull-request",
     ]
 

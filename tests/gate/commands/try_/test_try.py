@@ -98,7 +98,7 @@ def test_it_says_what_a_check_would_cost_and_find(project: Project) -> None:
     assert "a round takes about " in text
     assert "1 h 00 min, as configured 4 to 8 x 3 x 20 " in text
     assert "which one build does not show: a check may find only larger changes." in text
-    assert text.endswith("host: fit to measure on next: perfgate check")
+    assert text.endswith("host: fit to measure on next: perfgate check, once the code has changed")
     assert done.stderr.splitlines() == [
         "perfgate: building head: mkdir -p out && cp bench.sh out/bench.sh",
         "perfgate: trying bench (1 of 1), 3 min at most",
