@@ -311,6 +311,16 @@ MAKE = {
             ("writes", "./app >out", "['make', '--silent', 'bench']"),
         )
     },
+    # what works for a fixed time takes as long however fast it is
+    "bench-alarm": Case(
+        {
+            "Makefile": "bench: app\n\t./app\napp: main.c\n\t$(CC) -o $@ $<\ntest: app\n\t./app\n",
+            "main.c": MAIN + "#include <signal.h>\nvoid f(void) { signal(SIGALRM, SIG_IGN); alarm(8); }\n",
+        },
+        "make",
+        "'make', '--silent', 'test'",
+        rows=("app",),
+    ),
     # a target that only builds a program: its time would be that of make
     "links-bench": Case(
         {
