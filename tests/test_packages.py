@@ -172,8 +172,8 @@ def pythons() -> str:
 
 
 def smoke(*arguments: str | Path) -> str:
-    # nobody downloads an interpreter; it waits for no other perfgate of this machine
-    around = environment(UV_PYTHON_DOWNLOADS="never", PERFGATE_LOCK=os.environ["PERFGATE_LOCK"])
+    # nobody downloads an interpreter
+    around = environment(UV_PYTHON_DOWNLOADS="never")
     done = subprocess.run(
         [sys.executable, "-I", SMOKE, *arguments], env=around, capture_output=True, text=True, check=False
     )

@@ -306,13 +306,6 @@ class Plan(Table, frozen=True, kw_only=True):
         Duration,
         Meta(description="Time for all of measuring, from the first checkout and set-up on."),
     ] = default(Duration(900))
-    pairing: Annotated[
-        Literal["interleaved", "duet"],
-        Meta(
-            description='"interleaved": base and head by turns. "duet": both at once, compared by CPU time, for '
-            "commands on a busy host (docs/duet.md)."
-        ),
-    ] = "interleaved"
     sandbox: Annotated[
         Literal["auto", "require", "off"],
         Meta(

@@ -271,9 +271,8 @@ def _finding(
 
 def _deciding_alpha(judged: Judged, verdict: Verdict, design: Design) -> float:
     # "unchanged" is decided at the level of its look, without the family
-    unshared = Tested(1.0, design.alpha, rejected=False)
-    tested = {"improvement": judged.improvement, "unchanged": unshared}.get(verdict, judged.regression)
-    return decided_alpha(judged, tested, design)
+    shared = {"improvement": judged.improvement.alpha, "unchanged": design.alpha}
+    return decided_alpha(judged, shared.get(verdict, judged.regression.alpha), design)
 
 
 def _shown(found: Estimated, verdict: Verdict, corrected: bool) -> Literal["ratio", "decided_at"] | None:

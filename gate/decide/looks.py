@@ -354,9 +354,9 @@ def _exceeds(judged: Judged, size: float, design: Design) -> bool:
     if found.exact:
         return _beyond(found.ratio.y / found.ratio.x, limit, tail)
     p = found.ratio.p(limit, tail)
-    return p is not None and p < decided_alpha(judged, judged.regression, design)
+    return p is not None and p < decided_alpha(judged, judged.regression.alpha, design)
 
 
-def decided_alpha(judged: Judged, tested: Tested, design: Design) -> float:
+def decided_alpha(judged: Judged, alpha: float, design: Design) -> float:
     """Return the two-sided level of the interval that decides, at the look that was the last of this finding."""
-    return design.spending.nominal(judged.look, tested.alpha, paired=judged.estimated.paired)
+    return design.spending.nominal(judged.look, alpha, paired=judged.estimated.paired)

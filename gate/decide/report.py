@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.codes import Exit
-from gate.config.rules import Policy, benchmark_rules, default_floor, implausible_of, matches, missing_fails, no_duet
+from gate.config.rules import Policy, benchmark_rules, default_floor, implausible_of, matches, missing_fails
 from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.decide import reasons
@@ -198,9 +198,8 @@ def _stopped(evidence: Evidence, judged: Sequence[Judged]) -> Literal["budget"] 
 
 
 def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
-    run, measured = evidence.run, design.policy.measured
+    run = evidence.run
     used = sum(rounds <= evidence.rounds.done for rounds in evidence.looks)
-    turned = measured.benchmark if measured is not None and measured.plan.pairing != "duet" else []
     return RunFacts(
         **{name: getattr(run, name, None) for name in _OF_RUN},
         rounds=evidence.rounds,
@@ -214,7 +213,6 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         pace=evidence.pace,
         turns=evidence.turns,
         imported=run.tools if run else [],
-        duet=bool(turned) and not any(map(no_duet, turned)),
         tables={
             case.benchmark: own.name
             for case in evidence.cases

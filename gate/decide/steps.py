@@ -18,6 +18,7 @@ from gate.model import Finding, RatioInterval, Recorded, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.history import CreepFacts
 from gate.model.names import ACTIVE
+from gate.model.report import NextPlan
 from gate.model.warnings.hosts import Pressure, Steal
 from gate.model.warnings.measured import TwoPrograms
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
@@ -247,7 +248,7 @@ def _settle(report: Report) -> steps.Step:
             seconds=seconds,
             budget=_budget(seconds, _plan(report)),
         )
-    less, other = less_noise(report, still_open, more), report.run.plan if _sessions(report) == 1 else None
+    less, other = less_noise(report, still_open, more), _other_plan(report, still_open)
     dear = hopeless if more is None else _is_too_much(report, more)
     dear = dear or (more is not None and other is not None and _CHEAPER * other.seconds < (more.seconds or 0.0))
     if other is not None and dear and (less is None or less.metric is None):
@@ -263,6 +264,15 @@ def _settle(report: Report) -> steps.Step:
         # nothing says that twice as many builds would not do
         less = None
     return _more_machines(still_open) or less or _measure_more(still_open, report, least, hopeless=hopeless)
+
+
+def _other_plan(report: Report, still_open: Sequence[Finding]) -> NextPlan | None:
+    """Return the plan that would narrow the intervals, where it measures more than this run did, which left it open."""
+    plan = report.run.plan if _sessions(report) == 1 else None
+    if plan is None or plan.builds > max(map(_builds, still_open)):
+        return plan
+    starts = max(min(f.base.counts.execution, f.head.counts.execution) for f in still_open)
+    return plan if plan.builds * plan.executions > starts else None
 
 
 def _told(still_open: Iterable[Finding]) -> list[int]:
@@ -442,7 +452,7 @@ _CHEAPER = 2
 """Times as long that more builds may take as more starts of fewer."""
 _BUSY = 0.5
 """Share of the time in which some program waited for a processor, from which the noise is the host's."""
-_QUIETER = (ACTIVE, "cpu", "cpu_time", "user", "instructions")
+_QUIETER = (ACTIVE, "cpu_time", "user", "instructions")
 """Metrics of a program's own work, which other programs hardly disturb; the best first."""
 _PART = 0.5
 """Of a time, that its own work takes at least where it may stand for it."""
@@ -470,14 +480,10 @@ def less_noise(
     waited = busy if busy >= _BUSY else None
     quieter = _quieter(report, still_open)
     loaded = waited is not None or any(isinstance(w, Steal) for w in report.warnings)
-    # both sides at once meet the same load, but not the same layout; active time by turns is as sharp
-    duet = loaded and report.run.duet and any(finding.metric != ACTIVE for finding in still_open)
-    other = quieter is not None or duet
     too_much = loaded if more is None else _is_too_much(report, more)
-    # on a host that others load, what hardly minds them comes first; a duet does not where a few builds would do
-    # nor do more builds than the budget has, where a metric decides that is there already
+    # on a host that others load, what hardly minds them comes first, as it does before more builds than the budget has
     sure = quieter is not None and (quieter.sure or (more is not None and more.budget is not None))
-    if not too_much and not sure and not (other if more is None else loaded and quieter is not None):
+    if not too_much and not sure and not (quieter is not None and (more is None or loaded)):
         return None
     return steps.ReduceNoise(
         builds=more.builds if more else None,
@@ -489,10 +495,15 @@ def less_noise(
         tables=tuple(dict.fromkeys(t for f in still_open if (t := report.run.tables.get(f.benchmark)) is not None)),
         findings=quieter.findings if quieter else 0,
         may_be_worse=len(still_open),
-        duet=duet,
         unit=still_open[0].top,
         waited=waited,
+        shared=waited is not None and _is_shared(report),
     )
+
+
+def _is_shared(report: Report) -> bool:
+    priority = (report.run.host or {}).get("priority")
+    return isinstance(priority, int) and priority >= 0
 
 
 def _is_too_much(report: Report, more: steps.MoreBuilds) -> bool:

@@ -641,7 +641,6 @@ class MeasureMore(Doing, frozen=True, kw_only=True):
 _OWN_WORK = {
     "active": ("active time", "waits for a processor"),
     "user": ("user time", "waits, disk, system calls and other processes"),
-    "cpu": ("CPU time", "waits, disk and other processes"),
     "cpu_time": ("CPU time", "waits, disk and other processes"),
     "instructions": ("instructions", "waits, disk and cache misses"),
 }
@@ -669,15 +668,15 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
     """How many of the inconclusive findings that may be worse."""
     may_be_worse: int
     """How many of these there are."""
-    duet: bool
-    """Whether both sides could be measured at once, which they are not."""
     unit: Top = "build"
     waited: float | None
     """Share of the time in which some program waited for a processor, where that is much; None: it is not."""
+    shared: bool = False
+    """Whether what was measured went before no other program, so that it waited itself."""
 
     def _ways(self) -> tuple[Way, ...]:
         if self.metric is None:
-            return (with_set(pairing="duet"),) if self.duet else (DOCTOR,)
+            return (DOCTOR,)
         metrics = f"[{toml_text(self.metric)}]"
         return (Lines(("benchmark",), {"metrics": metrics}, self.tables) if self.tables else with_set(metrics=metrics),)
 
@@ -697,10 +696,8 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
             why = f"{plural(self.builds, self.unit)} of each{starts} would decide {which}{takes}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
-        quieter = f"se a quieter host ({DOCTOR} examines it): {why}"
-        if self.duet:
-            return f"Run both sides at once and compare their CPU time, with {self.way}, or u{quieter}"
-        return f"U{quieter}"
+        first = "Measure as root, whose programs go before others, or u" if self.shared else "U"
+        return f"{first}se a quieter host ({self.way} examines it): {why}"
 
 
 class ImportMore(Doing, frozen=True, kw_only=True):

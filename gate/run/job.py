@@ -29,7 +29,6 @@ from gate.model.sandbox import Sandboxed
 from gate.model.study import Setting
 from gate.model.warnings import AnyWarning
 from gate.run import folder
-from gate.run.duet import refuse_duet
 from gate.run.duration import budget_warnings
 from gate.run.first_comparison import as_begun
 from gate.run.memory import Recalled, control_warnings, costs_here, recall_memory
@@ -149,7 +148,6 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     part = part_of(options.shard, options.session, options.sessions, settings.rules.plan)
     if part is not None:
         project = of_shard(project, part.shard)
-    told = refuse_duet(project.settings)
     project = replace(project, settings=NONE.with_baseline(project.settings))
     past = folder.interrupted(out) if options.resume else None
     if past is not None:
@@ -169,7 +167,6 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
             *instruments.warnings,
             *recalled.warnings,
             *(control_warnings(options.history) if remembers else ()),
-            *told,
             *plan_warnings(rules, recalled.memory, part.sessions if part else 1),
             *(part_warnings(rules.plan) if part else ()),
         ],
@@ -228,9 +225,6 @@ def _rounds(project: Project, run: Run, starts: Mapping[str, int] = MappingProxy
 def instruments_of(project: Project) -> Instruments:
     """Choose what measures the benchmarks of a project."""
     used = {b.instrument for side in SIDES for b in project.settings.sides[side].benchmark}
-    if project.settings.rules.plan.pairing == "duet":
-        # starts both sides by itself, whatever measures them by turns
-        return Instruments(dict.fromkeys(used, Spawn(duet=True)), (), {})
     if "hyperfine" in used and is_foreign():
         # hyperfine runs inside with the program, which could change what it writes
         found = choose({*used, "spawn"} - {"hyperfine"}, os.environ)
@@ -273,7 +267,7 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
             b.name: b.command if isinstance(b.command, str) else shlex.join(b.command) for b in settings.rules.benchmark
         },
         warnings=list(settings.warnings),
-        turns=settings.rules.study is None and plan.pairing != "duet",
+        turns=settings.rules.study is None,
     )
 
 

@@ -22,7 +22,6 @@ from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.hosts import UnfitHost
 from gate.run.base_search import Settled, settled
 from gate.run.base_trial import Started, started, tried
-from gate.run.duet import refuse_wall_time
 from gate.run.duration import needed_rounds
 from gate.run.first_comparison import lacking, may_lack
 from gate.run.folder import make_room, outputs_in, records_of, resumed
@@ -41,7 +40,6 @@ from gate.words.reports import commit
 from harness.host.fitness import standing_problems
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
 from harness.host.state import state
-from harness.loop.duet import Duets
 from harness.loop.lengths import Lengths
 from harness.loop.measure import Loop, Measured
 from harness.loop.turns import Turns
@@ -183,7 +181,6 @@ class Measuring:
         # before anything is moved, and after another gate had ended
         if self._options.strict:
             refuse_unfit_for(job)
-        refuse_wall_time(job.project.settings.rules, job.project.settings.benchmarks["head"])
         unfit = map(UnfitHost, standing_problems())
         warnings: list[AnyWarning] = [*unfit, *shim_warnings(job), *repository.store.work.left]
         self._say(*(f"warning: {warning.sentence()}" for warning in warnings))
@@ -298,7 +295,6 @@ class Measuring:
                 after_round=after_round,
                 progress=progress,
                 unproved=_unproved(job),
-                duets=Duets(executions) if settings.rules.plan.pairing == "duet" else None,
                 turns=Turns(executions, made.builder, by_starts(job)),
                 lengths=Lengths(executions, benchmarks, divisible(job), settings.rules.plan, partial(counted, job)),
                 counted=partial(counted, job),
@@ -432,8 +428,6 @@ def _unproved(job: Job) -> UnprovedKind | None:
     sources, rules = job.project.sources, job.project.settings.rules
     if sources.base.revision == sources.head.revision:
         return "same-commit"
-    if rules.plan.pairing == "duet":
-        return "duet"
     return "off" if rules.gate.sameness == "off" or job.treated.study is not None else None
 
 

@@ -128,7 +128,7 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
 
 
 def _memory(mine: Sequence[Entry], here: Sequence[Entry], settings: Settings, host: Mapping[str, object]) -> Memory:
-    sides = [(config, setups_of(config, settings.rules, host)) for config in settings.sides.values()]
+    sides = [(config, setups_of(config, host)) for config in settings.sides.values()]
     usable: list[Entry] = []
     unused: dict[MemoryOfOtherMachine | MemoryOfOtherSetup, list[str]] = defaultdict(list)
     for name in dict.fromkeys(entry.learned.benchmark for entry in mine):
@@ -267,7 +267,7 @@ def _learned(
         for case in evidence.cases
     ]
     # what base measured is base's own setup, whatever head's is
-    setups, of_head = (setups_of(project.settings.sides[side], config, host) for side in SIDES)
+    setups, of_head = (setups_of(project.settings.sides[side], host) for side in SIDES)
     layouts = evidence.layouts or config.build.layouts
     # one program against itself holds no layout where they are common
     programs = layouts == "common" and setups == of_head and are_two_programs(run, records)

@@ -302,15 +302,9 @@ def _iteration(executions: Sequence[Execution]) -> float:
 
     The quickest is taken: of what a busy host made slow, too little would be profiled.
     """
-    for metric in ("time", "cpu"):
-        values = [
-            value
-            for each in executions
-            if metric in each.metrics and each.metrics[metric].unit == "s"
-            for value in each.metrics[metric].values
-        ]
-        if values:
-            return min(values)
+    times = [each.metrics["time"] for each in executions if "time" in each.metrics]
+    if values := [value for time in times if time.unit == "s" for value in time.values]:
+        return min(values)
     counts = [max((len(m.values) + len(m.dropped) for m in each.metrics.values()), default=1) for each in executions]
     return sum(each.seconds or 0.0 for each in executions) / max(1, sum(counts))
 

@@ -154,7 +154,7 @@ def _sandbox(
 
 def one_path(project: Project) -> bool:
     """Return whether both sides can stand at one path: nothing of one is there while the other is built or executed."""
-    if project.folder is not None or project.settings.rules.plan.pairing == "duet":
+    if project.folder is not None:
         return False
     benchmarks = [benchmark for config in project.settings.sides.values() for benchmark in config.benchmark]
     if any(b.service is not None and b.service.per == "build" for b in benchmarks):

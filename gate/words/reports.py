@@ -195,8 +195,6 @@ def measured(report: Report) -> str:
         parts.append(f"{_design(sides, top(report), of if even else None)} of each")
     if cut:
         parts.append(f"only {planned} fit the budget")
-    if _plan(report).get("pairing") == "duet":
-        parts.append("both sides at once (duet)")
     if report.run.turns:
         parts.append(turns(report.run.turns))
     if known(report.run.seconds):

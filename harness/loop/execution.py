@@ -187,20 +187,6 @@ class Executions:
         longer = [msgspec.structs.replace(each, seconds=(each.seconds or 0.0) + share) for each in made.executions]
         return Executed(longer, made.failures, seconds)
 
-    def prepared(self, benchmark: Benchmark, step: ExecutionStep, directory: Path, scratch: Path) -> Attempt:
-        """Lay out an execution without companions, which another process makes; scratch: an empty directory."""
-        benchmark = self._treatments.applied(benchmark, step)
-        return self.attempt(benchmark, step, self.context(benchmark, step, directory, scratch))
-
-    def concluded(self, attempt: Attempt, outcome: Outcome, seconds: float) -> Executed:
-        """Read the values of such an execution; seconds: that count as its own."""
-        collected = self._collected(attempt.benchmark, attempt.context, outcome)
-        if isinstance(collected, Collected):
-            raise TypeError("a suite has values of many benchmarks")
-        if isinstance(collected, Unusable):
-            return Executed([], [self.failure(attempt, collected, seconds)], seconds)
-        return Executed([self.record(attempt, outcome, collected, seconds)], [], seconds)
-
     def unmeasured(
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, *,
         printed: Path | None = None, trace: Trace | None = None, seconds: float = math.inf,
@@ -362,7 +348,7 @@ class Executions:
         step = attempt.step
         instrument = self._instruments[attempt.benchmark.instrument]
         # spawn's launcher spends it
-        if attempt.context.longer and not (isinstance(instrument, Spawn) and instrument.spends):
+        if attempt.context.longer and not isinstance(instrument, Spawn):
             metrics = {name: _longer(name, metric, attempt.context.longer) for name, metric in metrics.items()}
         return Execution(
             benchmark=step.benchmark,

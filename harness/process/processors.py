@@ -109,6 +109,12 @@ def before_others() -> Iterator[None]:
         os.setpriority(os.PRIO_PROCESS, 0, own)
 
 
+def given_priority() -> int:
+    """Return the nice value that `before_others` gives."""
+    with before_others():
+        return os.getpriority(os.PRIO_PROCESS, 0)
+
+
 def weigh_session(pid: int, priority: int | None) -> None:
     """Give the session that a process leads the weight of a nice value among other sessions; None: of perfgate's own.
 

@@ -44,7 +44,7 @@ def project(tmp_path: Path) -> Project:
     made.write("perfgate.toml", CONFIG)
     made.write("Makefile", MAKEFILE)
     for number in range(COMMITS + 1):
-        made.write("main.c", MAIN.replace("ROUNDS", str(60_000_000 if number >= CULPRIT else 20_000_000)))
+        made.write("main.c", MAIN.replace("ROUNDS", str(15_000_000 if number >= CULPRIT else 5_000_000)))
         body = "broken" if number == BROKEN else f"return x * {number};"
         if number % 5 == 3:
             # no target of the Makefile reads it

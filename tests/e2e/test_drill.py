@@ -99,31 +99,30 @@ def test_what_compiles_for_itself_is_slower_with_bases_build_too(project: Projec
     assert "it is slower though its build is base's" in done.stdout
 
 
+SOURCELESS = {
+    "a copy that is installed": "sh -c 'python3 -m json.tool data.json'", "a program that is tracked": "sh app",
+    "nothing of the project": "sort perfgate.toml", "a constant": "seq 3",
+}  # fmt: skip
+
+
 @pytest.mark.endtoend
-@pytest.mark.parametrize(
-    ("build", "command"),
-    [
-        pytest.param("true", "sh -c 'python3 -m json.tool data.json'", id="a copy that is installed"),
-        pytest.param("cc -O1 -o app works.c || true", "sh app", id="a program that is tracked"),
-        pytest.param("cc -O1 -o other work.c || true", "sort perfgate.toml", id="nothing of the project"),
-        pytest.param("cc -O1 -o other work.c; true", "seq 3", id="a constant"),
-    ],
-)
-def test_what_runs_without_the_sources_is_found(project: Project, build: str, command: str) -> None:
+def test_what_runs_without_the_sources_is_found(project: Project) -> None:
     project.write("data.json", "[1, 2, 3]")
     project.write("app", "sort perfgate.toml\n")
     project.git("add", "--force", "app")
-    plan = "builds = 5\nexecutions = 1\niterations = 2\n"
-    how = 'instrument = "values"\n' if command == "seq 3" else ""
-    project.write(
-        "perfgate.toml",
-        f'[build]\ncommand = "{build}"\n[plan]\n{plan}[[benchmark]]\nname = "own"\n{how}command = "{command}"\n',
-    )
+    plan = '[build]\ncommand = "cc -O1 -o other work.c; true"\n[plan]\nbuilds = 5\nexecutions = 1\niterations = 2\n'
+    table = '[[benchmark]]\nname = "{}"\ncommand = "{}"\ninstrument = "{}"\n'
+    ways = [
+        table.format(name, command, "values" if "seq" in command else "spawn") for name, command in SOURCELESS.items()
+    ]
+    project.write("perfgate.toml", plan + "".join(ways))
     project.commit()
     done = project.perfgate("drill", "--json", "drill.json")
     assert done.returncode == 1, done.stdout + done.stderr
-    assert held(project)["sources"] == {"own": False}
-    assert "own: it runs though no source of the project is left" in " ".join(done.stdout.split())
+    assert held(project)["sources"] == dict.fromkeys(SOURCELESS, False)
+    assert "a program that is tracked and 1 more: it runs though no source of the project is left" in " ".join(
+        done.stdout.split()
+    )
 
 
 @pytest.mark.endtoend

@@ -1,7 +1,7 @@
 """The toolbox of hostile pull requests: a project, its two commits, and who runs `perfgate check` on it.
 
 An attack is a file of its own: it commits base and head, checks, and says what must not have happened. Every attack runs
-as whoever runs the tests; if that is root, also as an ordinary user.
+as whoever runs the tests; if that is root, also as an ordinary user. As root some run at night only: OF_ANYBODY.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ ROOT = Path(__file__).parents[2]
 USER = 61000 + os.getpid() % 4000
 """Of nobody in particular: an ordinary user, if root runs the tests. Tests beside these have another, whose processes count alone."""
 _OF_ROOT = f"{pwd.getpwuid(0).pw_dir}/"
+OF_ANYBODY = ("artifact_links", "not_seen", "unseen_inputs", "written", "written_meanwhile")
+"""What is proved, followed and written is the same whoever runs perfgate: no right of root's has a part in it."""
 PLAN = "[plan]\nbuilds = 2\nexecutions = 1\niterations = 2\n"
 
 
@@ -34,8 +36,11 @@ PLAN = "[plan]\nbuilds = 2\nexecutions = 1\niterations = 2\n"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whole checks by two users take their time (make endtoend)."""
     for item in items:
-        if "stage" in getattr(item, "fixturenames", ()):
+        if isinstance(item, pytest.Function) and "stage" in item.fixturenames:
             item.add_marker(pytest.mark.endtoend)
+            as_root = os.geteuid() == 0 and item.callspec.params["stage"] == "as it is"
+            if as_root and item.path.stem.removeprefix("test_") in OF_ANYBODY:
+                item.add_marker(pytest.mark.nightly)
 
 
 def started_by(uid: int | None) -> list[str]:

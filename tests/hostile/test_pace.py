@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
+from harness.process.execute import Pace, PaceError
 from tests.hostile.conftest import PLAN, Stage
 
-SLOW = """\
-import ctypes, glob, os, resource, struct
+CALLS = """\
+import ctypes, glob, os, resource, struct, sys
 call = ctypes.CDLL(None).syscall
 X86 = os.uname().machine == "x86_64"
 def attributes(**more):
     own = {"policy": 0, "nice": os.getpriority(os.PRIO_PROCESS, 0), "runtime": 0, **more}
     return struct.pack("=IIQiIQQQ", 48, own["policy"], 0, own["nice"], 0, own["runtime"], 0, 0)
+"""
+SLOW = """\
 def parent(pid):
     return int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
 # of this run alone: others are measured meanwhile
@@ -42,11 +48,24 @@ LIMITS = "resource.prlimit(pid, resource.RLIMIT_CPU, (1, 1))"
 
 def attacked(stage: Stage, how: str) -> None:
     config = f'[gate]\nthreshold = "2000%"\n{PLAN}[[benchmark]]\nname = "b"\ncommand = "python3 -IS slow.py"\n'
-    stage.commit(config, {"slow.py": ""}, {"slow.py": SLOW.replace("HOW", how)})
+    stage.commit(config, {"slow.py": ""}, {"slow.py": CALLS + SLOW.replace("HOW", how)})
     stage.check(PERFGATE_TRACEBACK="1")
 
 
 @pytest.mark.parametrize("how", HOW)
+def test_each_is_found(how: str) -> None:
+    with subprocess.Popen(["sleep", "60"]) as victim:
+        pace = Pace(victim.pid)
+        pace.check()
+        subprocess.run([sys.executable, "-IS", "-c", f"{CALLS}pid = {victim.pid}\n{HOW[how]}"], check=True)
+        with pytest.raises(PaceError, match="changed the "):
+            pace.check()
+        victim.kill()
+
+
+@pytest.mark.parametrize(
+    "how", ["nice", *(pytest.param(each, marks=pytest.mark.nightly) for each in HOW if each != "nice")]
+)
 def test_is_found_before_base_is_started_again(stage: Stage, how: str) -> None:
     """As root too: the thread that starts a command is inside, and so the other user's."""
     attacked(stage, HOW[how])

@@ -162,7 +162,6 @@ KINDS = {
     "service of a build": plan(
         VALUES + '\nservice = {command = "exec python3 server.py {port}", ready = "tcp:{port}", per = "build"}'
     ),
-    "duet": plan('command = "python3 bench.py"', plan='pairing = "duet"'),
     "relinking": plan(SPAWN, command="cc -c main.c && cc -o app main.o", build='artifacts = ["app"]'),
     "same output": plan(VALUES + "\nsame_output = true"),
 }
@@ -194,28 +193,36 @@ def test_what_is_reached_without_a_sandbox(machine: Machine) -> None:
 
 # What perfgate reads and shows must be what the program wrote, never what a link leads to.
 PRINTS = {
-    "values": (plan('instrument = "values"\ncommand = "sh bench.sh"'), 'ln -sf "$S" "$(dirname "$PERFGATE_OUTPUT")/stdout"; exit 3'),
-    "numbers": (plan('instrument = "values"\ncommand = "sh bench.sh {output}"'), 'ln -sf "$S" "$1"'),
-    "a pipe": (plan('instrument = "values"\ncommand = "sh bench.sh"'), 'd=$(dirname "$PERFGATE_OUTPUT"); rm $d/stdout; mkfifo $d/stdout; exit 3'),
-    "a directory": (plan('instrument = "values"\ncommand = "sh bench.sh"'), 'd=$(dirname "$PERFGATE_OUTPUT"); mv $d $d-; ln -s "$(dirname "$S")" $d; exit 3'),
-    "a build": (plan('instrument = "spawn"\ncommand = "true"', command="sh bench.sh"), 'o=$(readlink /proc/self/fd/1); rm -f "$o"; ln -s "$S" "$o"; exit 3'),
-    "a service": (
-        plan('instrument = "values"\ncommand = "sh bench.sh"\nservice = {command = "sh service.sh", ready = "log:go"}'),
-        "exit 3",
-    ),
-    "a file of the tree": (plan('instrument = "spawn"\ncommand = "sh bench.sh"\nsame_output = "out/credentials"'), 'ln -sfn "$(dirname "$S")" out; touch out/credentials'),
-}  # fmt: skip
-SERVICE = """\
-log=$(readlink /proc/self/fd/1)
-rm -f "$log"; ln -s "$S" "$log"; sleep 0.1; exit 3
-"""
+    "standard output": 'ln -sf "$S" "$(dirname "$PERFGATE_OUTPUT")/stdout"; exit 3',
+    "numbers": 'ln -sf "$S" "$1"',
+    "a pipe": 'd=$(dirname "$PERFGATE_OUTPUT"); rm $d/stdout; mkfifo $d/stdout; exit 3',
+    "a directory": 'd=$(dirname "$PERFGATE_OUTPUT"); mv $d $d-; ln -s "$(dirname "$S")" $d; exit 3',
+    "a service": 'log=$(readlink /proc/self/fd/1); rm -f "$log"; ln -s "$S" "$log"; sleep 0.1; exit 3',
+    "a file of the tree": 'ln -sfn "$(dirname "$S")" out; touch out/credentials',
+}
+MORE = {
+    "a service": 'service = {command = "sh service.sh", ready = "log:go"}',
+    "a file of the tree": 'same_output = "out/credentials"',
+}
 
 
-@pytest.mark.parametrize("kind", PRINTS)
-def test_perfgate_reads_nothing_through_links(machine: Machine, kind: str) -> None:
-    config, script = PRINTS[kind]
-    only_head = f'S="{machine.secret}"\n'
-    machine.commit(config, files={"bench.sh": only_head + script, "service.sh": only_head + SERVICE})
+def test_perfgate_reads_nothing_through_links(machine: Machine) -> None:
+    secret = f'S="{machine.secret}"\n'
+    files = {f"{name.split()[-1]}.sh": secret + script for name, script in PRINTS.items()}
+    benchmarks = [
+        f'name = "{name}"\ninstrument = "values"\ncommand = "sh {name.split()[-1]}.sh {"{output}" * (name == "numbers")}"\n{MORE.get(name, "")}\n'
+        for name in PRINTS
+    ]
+    before, _, _ = plan("").partition("[[benchmark]]")
+    machine.commit(before + "[[benchmark]]\n" + "[[benchmark]]\n".join(benchmarks), files=files)
+    machine.check()
+    assert machine.code == 4
+    assert {each["benchmark"] for each in machine.report()["failures"]} == {*PRINTS}
+
+
+def test_nor_does_it_show_what_a_build_links_to(machine: Machine) -> None:
+    script = f'o=$(readlink /proc/self/fd/1); rm -f "$o"; ln -s "{machine.secret}" "$o"; exit 3'
+    machine.commit(plan('instrument = "spawn"\ncommand = "true"', command="sh bench.sh"), files={"bench.sh": script})
     machine.check()
     assert machine.code == 4
 

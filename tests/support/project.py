@@ -254,9 +254,10 @@ def perfgate(*arguments: str) -> list[str]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Take the caller's environment without CI, its git configuration and the test run's own names."""
+    """Take the caller's environment without CI, its git configuration and the test run's own names but for its lock."""
     ours = ("GIT_", "GITHUB_", "PERFGATE_", "PYTEST_")
-    kept = {n: v for n, v in os.environ.items() if n != "CI" and not n.startswith(ours)}
+    # without it they would wait for whoever holds the lock of the machine
+    kept = {n: v for n, v in os.environ.items() if n == "PERFGATE_LOCK" or (n != "CI" and not n.startswith(ours))}
     return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **more}
 
 

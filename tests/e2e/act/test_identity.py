@@ -11,7 +11,8 @@ from tests.e2e.act.consumer import Consumer, workflow
 from tests.e2e.act.runner import Act
 from tests.support.forge import FakeGitHub
 
-pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.endtoend]
+# by day tests/gate/commands/action/test_identity.py runs the steps of such legs
+pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.endtoend, pytest.mark.nightly]
 
 MATRIX = """\
 name: perfgate
@@ -61,7 +62,6 @@ def test_each_leg_has_a_name_of_its_own(act: Act, consumer: Consumer, github: Fa
     assert github.violations == []
 
 
-@pytest.mark.nightly
 def test_legs_under_one_id_are_red_and_say_why(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
     change = consumer.change(1.3)
     ran = act.run(consumer.top, change.event("opened"), legs(id="mine", comment="always"))
@@ -75,7 +75,6 @@ def test_legs_under_one_id_are_red_and_say_why(act: Act, consumer: Consumer, git
     assert len({each.name for each in github.artifacts}) == len(github.artifacts) == 2
 
 
-@pytest.mark.nightly
 def test_a_job_without_a_matrix_keeps_the_plain_names(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
     change = consumer.change(1.3)
     ran = act.run(consumer.top, change.event("opened"), workflow(status="true"))

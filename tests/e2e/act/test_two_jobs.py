@@ -73,12 +73,11 @@ def test_the_workflow_of_the_readme_is_one(act: Act, consumer: Consumer, github:
     assert github.violations == []
 
 
+# by day tests/gate/commands/action/test_two_jobs.py runs the steps of such a job
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("result", "first"),
-    [
-        ("cancelled", "measuring was cancelled"),
-        pytest.param("${{ needs.measure.result }}", "nothing was measured", marks=pytest.mark.nightly),
-    ],
+    [("cancelled", "measuring was cancelled"), ("${{ needs.measure.result }}", "nothing was measured")],
 )
 def test_without_measurements_it_is_red_and_the_old_result_is_the_old_commit_s(
     act: Act, consumer: Consumer, github: FakeGitHub, result: str, first: str
@@ -144,10 +143,9 @@ load = { idle = {}, busy = {} }
 """
 
 
-@pytest.mark.parametrize(
-    "event",
-    ["labeled", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("workflow_dispatch", "another label"))],
-)
+# by day tests/gate/commands/action/test_study.py runs its steps
+@pytest.mark.nightly
+@pytest.mark.parametrize("event", ["labeled", "workflow_dispatch", "another label"])
 def test_a_study_is_shown_and_decides_nothing(act: Act, consumer: Consumer, github: FakeGitHub, event: str) -> None:
     change = consumer.change(1.3, files={"perfgate.toml": CONFIG + STUDY})
     started = (

@@ -159,7 +159,6 @@ def test_a_rule_about_nothing_is_told(rule: str, glob: str | None, known: list[s
     ("key", "message"),
     [
         ('[plan]\nmetrics = ["time", "tmie"]', 'perfgate.toml:5: plan.metrics: "tmie" matches none of time, '),
-        ('[plan]\npairing = "duet"\nmetrics = ["cpu", "size"]', None),
         ('[plan]\nmetrics = ["cpu"]', 'perfgate.toml:5: plan.metrics: "cpu" matches none of '),
         ('[[benchmark]]\nname = "b"\ncommand = "x"\nmetrics = ["u*", "x*"]', 'perfgate.toml:7: benchmark[1].metrics: "x*" '),
         ('[[benchmark]]\nname = "b"\ncommand = "x"\nmetrics = ["own"]\n[benchmark.metric.own]', None),

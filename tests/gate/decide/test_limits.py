@@ -180,13 +180,18 @@ def test_an_entry_accepts_a_change_and_a_label_a_broken_limit_too() -> None:
     assert (accepted.verdict, accepted.findings[0].verdict) == ("pass", "accepted")
 
 
+@pytest.mark.parametrize("better", ["lower", "higher"])
 @pytest.mark.parametrize(
-    ("head", "floor", "marked"), [(0.102, "0", True), (0.1005, "0", False), (0.102, "5ms", False), (0.098, "0", False)]
+    ("worse", "floor", "marked"), [(1.02, "0", True), (1.005, "0", False), (1.02, "5ms", False), (0.98, "0", False)]
 )
-def test_a_change_for_the_worse_beyond_warn_is_marked_and_passes(head: float, floor: str, marked: bool) -> None:
-    found = report(timed(head, 0.001), gate={"interval": "fieller", "threshold": "5%", "warn": "1%", "floor": floor})
+def test_a_change_for_the_worse_beyond_warn_is_marked_and_passes(
+    better: str, worse: float, floor: str, marked: bool
+) -> None:
+    gate = {"interval": "fieller", "threshold": "5%", "warn": "1%", "floor": floor}
+    head = 0.1 * worse if better == "lower" else 0.1 / worse
+    found = report(timed(head, 0.001), gate=gate, **metric(better=better))
     assert found.exit_code == 0
-    assert any(isinstance(w, BeyondWarn) for w in found.findings[0].warnings) is marked
+    assert [w for w in found.findings[0].warnings if isinstance(w, BeyondWarn)] == [BeyondWarn(0.01, 0.95)] * marked
 
 
 @pytest.mark.parametrize(

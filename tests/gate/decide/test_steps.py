@@ -17,16 +17,12 @@ import msgspec
 import pytest
 
 from gate.cli.main import main
-from gate.config.parse import parse
-from gate.config.rules import no_duet
-from gate.config.source import read_source
 from gate.decide.steps import next_step
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Whose, outcomes, reasons
-from gate.model.warnings.hosts import Steal
 from gate.report.markdown.accept import entry
 from gate.words import findings, reports
 from gate.writing.sentences import Options
-from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal, with_lines
+from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal
 from tests.support.lines import text
 
 GATE, PLAN = '[gate]\nthreshold = "3%"\n', "[plan]\nbuilds = 6\nexecutions = 1\niterations = 3\n"
@@ -396,30 +392,6 @@ def test_every_reason_that_leaves_a_finding_open_has_a_step_that_is_followed() -
     assert told <= every
 
 
-def test_both_sides_at_once_is_for_what_can_be(tmp_path: Path) -> None:
-    wild = noisy(build=0.2)
-
-    def loaded(subject: Measured) -> Report:
-        """Check it where others take the processors."""
-        found = replace(subject, beside={"user": wild, "system": wild}).check(tmp_path)
-        return msgspec.structs.replace(found, warnings=[*found.warnings, Steal(share=0.3)])
-
-    before = loaded(BUSY)
-    step = next_step(before)
-    assert isinstance(step, outcomes.ReduceNoise) and step.duet
-    (way,) = step.ways
-    assert isinstance(way, Options) and str(way) in reports.next_step(before)
-    lines = way.lines
-    assert lines is not None
-    assert not any(map(no_duet, parse(read_source(with_lines(OF_COMMAND, lines), "perfgate.toml")).benchmark))
-    # which a duet would refuse
-    step = next_step(
-        loaded(replace(BUSY, toml=f'{OF_COMMAND}service = {{ command = "serve", ready = "tcp:{{port}}" }}\n'))
-    )
-    assert not (isinstance(step, outcomes.ReduceNoise) and step.duet)
-    assert next_step(measured(wild).check(tmp_path)) == outcomes.MeasureMore(hopeless=True)
-
-
 @pytest.mark.parametrize("build", [0.1, 0.3])
 def test_where_nothing_helps_no_number_is_named(build: float) -> None:
     wild = measured(lambda place: math.exp(10 * build * normal(place[0] == "head", *place[1:3])))
@@ -482,6 +454,16 @@ def test_the_command_that_decides_by_another_metric_does_so_when_it_is_pasted(tm
 def test_what_mostly_waits_is_not_decided_by_its_own_work(tmp_path: Path) -> None:
     said = decided_over(replace(WALL, beside={"user": lambda place: 0.1 * STEADY(place)}), tmp_path)
     assert "user" not in said
+
+
+@pytest.mark.parametrize(("starts", "wanted"), [(125, (1000, None)), (126, (None, 8)), (2, (1000, None))])
+def test_values_come_of_starts_as_long_as_they_are_a_thousand(
+    starts: int, wanted: tuple[int | None, int | None]
+) -> None:
+    before = measured(metric='statistics = ["p99"]\n', plan__executions=starts, plan__iterations=1).check(Path())
+    step = next_step(before)
+    assert isinstance(step, outcomes.MoreValues)
+    assert (step.executions, step.iterations) == wanted
 
 
 def test_a_budget_that_was_too_small_becomes_one_for_the_builds_that_the_details_name() -> None:

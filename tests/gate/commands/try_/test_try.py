@@ -278,17 +278,6 @@ def test_a_native_program_is_counted_instead_on_an_unfit_host(project: Project, 
     assert (case["metric"], case["exact"], found["proposals"]) == ("instructions", True, [])
 
 
-def test_a_duet_is_proposed_instead_where_others_load_the_host(
-    project: Project, host: list[Check], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    host.append(LOAD)
-    monkeypatch.setattr(try_, "others_load", lambda seconds: 0.6)
-    project.write("perfgate.toml", CONFIG + timed("\"python3 -c 'sum(range(100000))'\""))
-    found = tried(project, "--benchmark", "timed")
-    assert [(note["kind"], note["share"]) for note in found["notes"] if note["kind"] == "duet"] == [("duet", 0.6)]
-    assert found["proposals"] == []
-
-
 def test_a_fit_host_gets_no_proposal(project: Project) -> None:
     project.write("perfgate.toml", CONFIG + timed('["ls", "/"]'))
     assert tried(project)["proposals"] == []
