@@ -124,17 +124,12 @@ def aggregates(lines: Sequence[Unsampled], config: Config) -> list[Aggregate]:
         found[key][line.side].append(line)
     return [
         Aggregate(
-            benchmark=benchmark,
-            metric=metric,
-            statistic=statistic,
-            factors=[*sides["base"], *sides["head"]][0].factors,
-            unit=unit,
-            better=better,
-            base=_amount(sides["base"]),
+            benchmark=benchmark, metric=metric, statistic=statistic,
+            factors=[*sides["base"], *sides["head"]][0].factors, unit=unit, better=better, base=_amount(sides["base"]),
             head=_amount(sides["head"]),
         )
         for (benchmark, metric, statistic, _, unit, better), sides in found.items()
-    ]
+    ]  # fmt: skip
 
 
 def _amount(lines: Sequence[Unsampled]) -> Amount | None:

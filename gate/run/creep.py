@@ -15,7 +15,7 @@ from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import most_builds
 from gate.config.source import ConfigError, Source, from_tables
-from gate.config.types import Config, Creep
+from gate.config.types import Config
 from gate.decide.creep import night_of
 from gate.decide.policy import policy_at, read_rules
 from gate.evidence.inputs import Inputs
@@ -57,7 +57,9 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
         remember_outputs(repository, outputs)
         tip = default_tip(repository, os.environ)
         text = _rules_text(repository, tip, rules)
-        creep = _creep(text, rules)
+        creep = parse(over(text, from_tables(tables_of(rules.sets), "--set"))).creep
+        if creep is None:
+            raise ConfigError("", f"{text.name} has no [creep] table: {_HOW}")
         found = pinned(repository, tip, options.head, creep.against, creep.tags)
         project = project_of(repository, found.sources, rules, given=text)
         yield _as_creep(replace(project, pin=found.pin))
@@ -73,13 +75,6 @@ def _rules_text(repository: Repository, tip: Tip, rules: RulesOptions) -> Source
     if text is None:
         raise ConfigError("", f"{tip.branch} has no perfgate.toml: run `perfgate init` to write one, and commit it")
     return replace(text, name=f"{tip.branch}: {text.name.rpartition(': ')[2]}")
-
-
-def _creep(text: Source, rules: RulesOptions) -> Creep:
-    creep = parse(over(text, from_tables(tables_of(rules.sets), "--set"))).creep
-    if creep is None:
-        raise ConfigError("", f"{text.name} has no [creep] table: {_HOW}")
-    return creep
 
 
 def _as_creep(project: Project) -> Project:

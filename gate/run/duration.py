@@ -54,13 +54,9 @@ def expected_time(
 
 
 def _expected(
-    rounds: Sequence[Round],
-    folder: Path,
-    config: Config,
-    costs: Mapping[str, Costs],
-    past: Sequence[Sequence[Record]],
+    rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs], past: Sequence[Sequence[Record]],
     run: Run | None,
-) -> Expected | None:
+) -> Expected | None:  # fmt: skip
     rounds = _without_identical(rounds, run, past[0] if past else [])
     kept = _kept(run, config, past)
     seconds = _measured(rounds, past, config, kept)

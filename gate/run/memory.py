@@ -36,7 +36,7 @@ from gate.run.project import Project
 from gate.stats.prior import nu_of
 from gate.stats.subsample import of_rounds
 from gate.store.learning import learn, setup_of, setups_of
-from gate.store.memory import Costs, Entry, HistoryError, Learned, Session, Sessions, Setup, folder_of, is_ref
+from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
 from gate.store.records import proof_of
 from harness.errors import SourceError
 from harness.host.facts import differences
@@ -235,53 +235,36 @@ def append_check(
     if not allowed or run.id is None or created is None or barred(os.environ):
         return []
     session = Session(
-        id=run.id,
-        created=created,
-        kind="check",
-        project=project_name(project.repository),
-        host=host,
+        id=run.id, created=created, kind="check", project=project_name(project.repository), host=host,
         commit=run.base.sha if run.base else None,
-    )
+    )  # fmt: skip
     try:
         history = Sessions(history_path(option, project))
         known = history.of_host(session.fingerprint, session.project)
         # hosts without a calibration are most: nothing is made out for them
         if not any(entry.session.kind == "calibration" for entry in known) or not on_default_branch(project):
             return []
-        learned = _learned(project, run, records, host, created)
+        config = project.settings.rules
+        evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
+        first = evidence.looks[0] if evidence.looks else None
+        cases = [
+            msgspec.structs.replace(case, base=of_rounds(case.base, first), head=of_rounds(case.head, first))
+            for case in evidence.cases
+        ]
+        # what base measured is base's own setup, whatever head's is
+        setups, of_head = (setups_of(project.settings.sides[side], host) for side in SIDES)
+        layouts = evidence.layouts or config.build.layouts
+        # one program against itself holds no layout where they are common
+        programs = layouts == "common" and setups == of_head and are_two_programs(run, records)
+        learned = learn(
+            asked_of(cases, config), config, setups, records, session=run.id or "", created=created, both=programs,
+            layouts=layouts, programs=programs,
+        )  # fmt: skip
         if learned:
             history.add(session, learned)
     except HistoryError as error:
         return [f"this check is not remembered: {error}"] if on_default_branch(project) else []
     return []
-
-
-def _learned(
-    project: Project, run: Run, records: Sequence[Record], host: Mapping[str, object], created: str
-) -> list[Learned]:
-    config = project.settings.rules
-    evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
-    first = evidence.looks[0] if evidence.looks else None
-    cases = [
-        msgspec.structs.replace(case, base=of_rounds(case.base, first), head=of_rounds(case.head, first))
-        for case in evidence.cases
-    ]
-    # what base measured is base's own setup, whatever head's is
-    setups, of_head = (setups_of(project.settings.sides[side], host) for side in SIDES)
-    layouts = evidence.layouts or config.build.layouts
-    # one program against itself holds no layout where they are common
-    programs = layouts == "common" and setups == of_head and are_two_programs(run, records)
-    return learn(
-        asked_of(cases, config),
-        config,
-        setups,
-        records,
-        session=run.id or "",
-        created=created,
-        both=programs,
-        layouts=layouts,
-        programs=programs,
-    )
 
 
 def on_default_branch(project: Project) -> bool:

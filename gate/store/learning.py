@@ -81,27 +81,16 @@ def learn(
         if setup is None:
             continue
         remembered = remember(
-            case.base,
-            case.head if both else None,
-            center_of(statistic),
-            session=session,
-            created=created,
-            layouts=layouts,
-            programs=programs,
-            view_of=case.view_of,
-        )
+            case.base, case.head if both else None, center_of(statistic), session=session, created=created,
+            layouts=layouts, programs=programs, view_of=case.view_of,
+        )  # fmt: skip
         if remembered is not None:
             found.append(
                 Learned(
-                    benchmark=case.benchmark,
-                    metric=case.metric,
-                    factors=case.factors,
-                    statistic=statistic,
-                    setup=setup,
-                    remembered=remembered,
-                    costs=costs[case.benchmark],
+                    benchmark=case.benchmark, metric=case.metric, factors=case.factors, statistic=statistic,
+                    setup=setup, remembered=remembered, costs=costs[case.benchmark],
                 )
-            )
+            )  # fmt: skip
     return found
 
 

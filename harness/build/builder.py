@@ -357,22 +357,12 @@ class TreeBuilder:
         if table.artifacts is not None:  # a benchmark may write anew what nobody has named
             self._watch.artifacts[wanted.tree] = made
         return Build(
-            side=wanted.side,
-            session=self._conditions.session,
-            build=wanted.build,
-            seed=wanted.seed,
+            side=wanted.side, session=self._conditions.session, build=wanted.build, seed=wanted.seed,
             seconds=done.seconds if recipe.stays else done.prepared,
-            setup=done.prepared if recipe.stays and done.prepared else None,
-            factors=dict(wanted.factors),
-            artifacts=hashes,
-            sizes=made.sizes,
-            needs_git=wanted.tree in self._with_git,
-            relinked=done.relinked,
-            checked=done.checked,
-            full=done.full,
-            ordered=done.ordered,
-            layout=layout_of(project.open, [*hashes]),
-        )
+            setup=done.prepared if recipe.stays and done.prepared else None, factors=dict(wanted.factors),
+            artifacts=hashes, sizes=made.sizes, needs_git=wanted.tree in self._with_git, relinked=done.relinked,
+            checked=done.checked, full=done.full, ordered=done.ordered, layout=layout_of(project.open, [*hashes]),
+        )  # fmt: skip
 
     def _artifacts(self, wanted: Wanted, project: Project) -> list[str]:
         """Name what [build] artifacts names, else what the build made of that which benchmarks name or read."""

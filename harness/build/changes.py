@@ -266,15 +266,10 @@ class Watch:
     def _failure(self, tree: Tree, paths: Sequence[str], build: int, builder: Side | None, by: str) -> Failure:
         side = tree[0]
         failure = Failure(
-            kind="tree",
-            side=side,
-            session=self._session,
-            build=build,
-            factors=dict(self.factors.get(tree, {})),
-            status=f"{named(paths)}, by {by}",
-            directory=str(self._trees.kept(*tree)),
+            kind="tree", side=side, session=self._session, build=build, factors=dict(self.factors.get(tree, {})),
+            status=f"{named(paths)}, by {by}", directory=str(self._trees.kept(*tree)),
             hint=self.declared[side].hint(side, paths),
-        )
+        )  # fmt: skip
         return failure if builder in (side, None) else kept_apart(failure)
 
 

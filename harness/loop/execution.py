@@ -139,13 +139,9 @@ class Executions:
     """
 
     def __init__(
-        self,
-        conditions: Conditions,
-        instruments: Mapping[str, Instrument],
-        iterations: int,
-        planned: Sequence[Planned] = (),
-        hint: Hint = no_hint,
-    ) -> None:
+        self, conditions: Conditions, instruments: Mapping[str, Instrument], iterations: int,
+        planned: Sequence[Planned] = (), hint: Hint = no_hint,
+    ) -> None:  # fmt: skip
         """See the class."""
         self.conditions = conditions
         self.hint = hint
@@ -351,18 +347,10 @@ class Executions:
         if attempt.context.longer and not isinstance(instrument, Spawn):
             metrics = {name: _longer(name, metric, attempt.context.longer) for name, metric in metrics.items()}
         return Execution(
-            benchmark=step.benchmark,
-            side=step.side,
-            session=self.conditions.session,
-            build=step.build,
-            execution=step.execution,
-            order=step.order,
-            started=outcome.started,
-            seconds=seconds,
-            warmup=max(len(metric.dropped) for metric in metrics.values()),
-            factors=dict(step.factors),
-            metrics=metrics,
-        )
+            benchmark=step.benchmark, side=step.side, session=self.conditions.session, build=step.build,
+            execution=step.execution, order=step.order, started=outcome.started, seconds=seconds,
+            warmup=max(len(metric.dropped) for metric in metrics.values()), factors=dict(step.factors), metrics=metrics,
+        )  # fmt: skip
 
     def attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Attempt:
         """Give the process of an execution."""
@@ -380,21 +368,11 @@ class Executions:
         if "PERFGATE_OUTPUT" in difference:
             difference["PERFGATE_OUTPUT"] = _BY_HAND_OUTPUT
         failure = Failure(
-            kind="execution",
-            benchmark=step.benchmark,
-            side=step.side,
-            session=self.conditions.session,
-            build=step.build,
-            execution=step.execution,
-            factors=dict(step.factors),
-            status=why.status,
-            stderr=why.stderr,
-            seconds=seconds,
-            command=_to_repeat(attempt),
-            directory=str(attempt.context.directory),
-            environment=difference,
-            empty=why.empty,
-        )
+            kind="execution", benchmark=step.benchmark, side=step.side, session=self.conditions.session,
+            build=step.build, execution=step.execution, factors=dict(step.factors), status=why.status,
+            stderr=why.stderr, seconds=seconds, command=_to_repeat(attempt), directory=str(attempt.context.directory),
+            environment=difference, empty=why.empty,
+        )  # fmt: skip
         return msgspec.structs.replace(failure, hint=self.hint(failure, why.unstarted))
 
 

@@ -52,13 +52,9 @@ class Lengths:
     """Knows how many values an execution of a benchmark has: as many as planned, or fewer."""
 
     def __init__(
-        self,
-        executions: Executions,
-        benchmarks: Mapping[Side, Mapping[str, Benchmark]],
-        names: Collection[str],
-        plan: Plan,
-        counted: Callable[[Sequence[Record]], Sequence[Round]],
-    ) -> None:
+        self, executions: Executions, benchmarks: Mapping[Side, Mapping[str, Benchmark]], names: Collection[str],
+        plan: Plan, counted: Callable[[Sequence[Record]], Sequence[Round]],
+    ) -> None:  # fmt: skip
         """Begin.
 
         Args:

@@ -157,29 +157,15 @@ def _side(wanted: Wanted, side: Side, chosen: _Chosen, executions: Executions) -
     except _UNREADABLE as error:
         return _unprofiled(wanted, "failed", profiler.name, detail=str(error))
     return Profile(
-        benchmark=wanted.name,
-        side=side,
-        session=wanted.session,
-        factors=wanted.factors,
-        profiler=profiler.name,
-        tool=chosen.found.version,
-        unit=sampled.unit,
-        operations=sampled.operations,
-        seconds=time.monotonic() - begin,
-        frames=folded.frames,
-        stacks=folded.stacks,
-        calls=None if sampled.calls is None else counted(folded.frames, sampled.calls),
-        approximate=sampled.approximate,
-    )
+        benchmark=wanted.name, side=side, session=wanted.session, factors=wanted.factors, profiler=profiler.name,
+        tool=chosen.found.version, unit=sampled.unit, operations=sampled.operations, seconds=time.monotonic() - begin,
+        frames=folded.frames, stacks=folded.stacks,
+        calls=None if sampled.calls is None else counted(folded.frames, sampled.calls), approximate=sampled.approximate,
+    )  # fmt: skip
 
 
 def _unprofiled(wanted: Wanted, kind: str, profiler: str = "", *, install: str = "", detail: str = "") -> Unprofiled:
     return Unprofiled(
-        benchmark=wanted.name,
-        session=wanted.session,
-        factors=wanted.factors,
-        kind=kind,
-        profiler=profiler,
-        install=install,
-        detail=detail.strip()[-_DETAIL:],
-    )
+        benchmark=wanted.name, session=wanted.session, factors=wanted.factors, kind=kind, profiler=profiler,
+        install=install, detail=detail.strip()[-_DETAIL:],
+    )  # fmt: skip

@@ -120,14 +120,9 @@ class Turns:
         context = replace(context, port=living.port)
         command = made.attempt(benchmark, step, context).command
         side = LaunchSide(
-            argv=words(benchmark, context),
-            environment=environment_of(context),
-            directory=standing.directory,
-            places=standing.places,
-            confined=context.confined,
-            longer=context.longer,
-            around=around(benchmark, context),
-        )
+            argv=words(benchmark, context), environment=environment_of(context), directory=standing.directory,
+            places=standing.places, confined=context.confined, longer=context.longer, around=around(benchmark, context),
+        )  # fmt: skip
         return _Ready(benchmark, context, command, living, side)
 
     def _launched(self, ready: Mapping[Side, _Ready], steps: Sequence[ExecutionStep], apart: Path) -> list[Executed]:

@@ -69,13 +69,9 @@ class _Choice:
 
 
 def resolve(
-    repository: Repository,
-    *,
-    base: str | None,
-    head: str | None,
-    environment: Mapping[str, str],
+    repository: Repository, *, base: str | None, head: str | None, environment: Mapping[str, str],
     leave_out: Collection[str] = (),
-) -> Sources:
+) -> Sources:  # fmt: skip
     """Choose base and head.
 
     Args:

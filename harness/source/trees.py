@@ -80,14 +80,9 @@ class Trees:
     """
 
     def __init__(
-        self,
-        repository: Repository,
-        sources: Sources,
-        shared: Mapping[Side, Sequence[str]],
-        budget: Budget,
-        *,
+        self, repository: Repository, sources: Sources, shared: Mapping[Side, Sequence[str]], budget: Budget, *,
         one_path: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.repository = repository
         self.sources = sources
         self.directory = repository.store.work.path
@@ -423,15 +418,9 @@ class OneFolder(Trees):
 
 @contextmanager
 def open_trees(
-    repository: Repository,
-    sources: Sources,
-    *,
-    share_paths: Mapping[Side, Sequence[str]],
-    budget: Budget | None = None,
-    keep: bool = False,
-    one_path: bool = True,
-    folder: Path | None = None,
-) -> Iterator[Trees]:
+    repository: Repository, sources: Sources, *, share_paths: Mapping[Side, Sequence[str]],
+    budget: Budget | None = None, keep: bool = False, one_path: bool = True, folder: Path | None = None,
+) -> Iterator[Trees]:  # fmt: skip
     """Give the trees of a run, removed whatever happens; keep leaves them in trees.directory.
 
     Args:
