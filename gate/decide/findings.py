@@ -147,9 +147,8 @@ class Answer(NamedTuple):
 def answers_of(judged: Sequence[Judged], design: Design, comparisons: int, *, steady: bool) -> list[Answer]:
     """Give every question one finding: of the view that shows a regression, otherwise of the sharp one.
 
-    Args:
-        comparisons: all views that share the error.
-        steady: of the view that is the same in every run, whatever each shows: nights are judged together.
+    comparisons: all views that share the error. steady: of the view that is the same in every run, whatever each shows:
+    nights are judged together.
     """
     every = [Answer(*each) for each in zip(findings_of(judged, design, comparisons), judged, strict=True)]
     return [_answer([every[i] for i in views], steady=steady) for views in by_question([j.subject for j in judged])]

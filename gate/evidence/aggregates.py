@@ -35,8 +35,7 @@ def figures_of(groups: Iterable[Sequence[Located]]) -> Figures:
     shows nothing, and stays an aggregate. So does a number without a unit, of which nobody knows whether more of it
     is better. Where some files have the values themselves, only a mean goes with them.
 
-    Args:
-        groups: the lines of each side, or of each column.
+    groups: the lines of each side, or of each column.
     """
     builds: dict[CaseId, dict[str, set[object]]] = defaultdict(lambda: defaultdict(set))
     most: dict[CaseId, int] = defaultdict(int)

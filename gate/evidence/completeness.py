@@ -149,11 +149,9 @@ def rounds_of(
 ) -> Round:
     """Count the rounds that both sides have, and those that the plan wanted; of several sessions those of all.
 
-    Args:
-        parts: that the run lines among the records promise.
-        measured: what the run was measured by; None: not known.
-        looks: rounds of the looks planned; where there are looks a round is complete when it was looked at. Where there
-            are shards a round is complete when it is so in each that has anything to compare.
+    parts: that the run lines among the records promise. measured: what the run was measured by; None: not known. looks:
+    rounds of the looks planned; where there are looks a round is complete when it was looked at. Where there are shards
+    a round is complete when it is so in each that has anything to compare.
     """
     executions = [r for r in records if isinstance(r, Execution)]
     if not executions and any(isinstance(r, Same) for r in records):

@@ -547,9 +547,7 @@ def _steps(by_side: dict[Side, list[Execution]], metric: str) -> dict[Side, floa
 def iteration_warnings(executions: Sequence[Execution], metric: str, asked: int) -> list[AnyWarning]:
     """Warn of executions that reached no steady state, gave fewer values than asked for, or left work behind.
 
-    Args:
-        executions: of both sides, all with values of the metric.
-        asked: plan.iterations.
+    executions: of both sides, all with values of the metric. asked: plan.iterations.
     """
     found = (
         steady_warning(executions, metric), short_warning(executions, metric, asked), outlived_warning(executions),
@@ -581,8 +579,7 @@ def short_warning(executions: Sequence[Execution], metric: str, asked: int) -> w
 def steady_warning(executions: Sequence[Execution], metric: str) -> warn.NotSteady | None:
     """Count how many executions of a case reached no steady state; None where all did, or none was looked for.
 
-    Args:
-        executions: of both sides, all with values of the metric.
+    executions: of both sides, all with values of the metric.
     """
     measured = [(e.side, e.metrics[metric]) for e in executions if e.metrics[metric].steady is not None]
     never = [(side, values) for side, values in measured if not values.steady]

@@ -103,10 +103,7 @@ def _as_creep(project: Project) -> Project:
 
 
 def with_nights(job: Job, option: Path | None) -> Job:
-    """Give the run of a job the pin and the nights that are remembered; a resumed one has them.
-
-    option: --history.
-    """
+    """Give the run of a job the pin and the nights that are remembered; a resumed one has them; option: --history."""
     pin = job.project.pin
     if pin is None or job.run.creep is not None:
         return job
@@ -149,10 +146,8 @@ def append_night(
 ) -> list[str]:
     """Remember what this night showed of each case; return warnings.
 
-    Args:
-        option: --history.
-        run: its run line, records: all of its file.
-        allowed: false where the caller knows of a reason not to; a workflow of a pull request is found out here.
+    option: --history. run: its run line, records: all of its file. allowed: false where the caller knows of a reason
+    not to; a workflow of a pull request is found out here.
     """
     if run.creep is None:
         return []

@@ -28,10 +28,8 @@ class Live:
     def __init__(self, stream: TextIO, *, quiet: bool = False, lines: bool = True) -> None:
         """Begin.
 
-        Args:
-            stream: takes everything.
-            quiet: nothing is written.
-            lines: whether there are lines that stay; without them only a terminal shows something.
+        stream: takes everything. quiet: nothing is written. lines: whether there are lines that stay; without them only
+        a terminal shows something.
         """
         self.on = not quiet and is_live(stream)
         """Whether there is a block."""

@@ -64,12 +64,9 @@ def opened(
 ) -> Iterator[Measuring]:
     """Open a run in the working directory; until it is closed, a signal or a full disk ends it in an orderly way.
 
-    Args:
-        options: what is measured and how.
-        default: the folder of the run below the project's directory, where the options name none.
-        err: takes what is said while it measures.
-        quiet: nothing is said but errors.
-        folder: that of several runs; None: one run has it.
+    options: what is measured and how. default: the folder of the run below the project's directory, where the options
+    name none. err: takes what is said while it measures. quiet: nothing is said but errors. folder: that of several
+    runs; None: one run has it.
 
     Raises:
         EndedError: a signal, or the measurements cannot be written; what was written stays.

@@ -112,9 +112,7 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
     Used is what was measured on a machine of the same make, with the same commands, instrument and warm-up; what else
     is remembered is named with what differs.
 
-    Args:
-        option: --history.
-        host: the facts of the run line.
+    option: --history. host: the facts of the run line.
     """
     try:
         history = Sessions(history_path(option, project))
@@ -171,9 +169,7 @@ def _why_not(
 def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> list[FindingMemory]:
     """Bring together the sessions of each finding, of one project and one setup.
 
-    Args:
-        entries: the newest session first.
-        most: sessions of each kind that are kept; None: all.
+    entries: the newest session first. most: sessions of each kind that are kept; None: all.
     """
     groups: dict[tuple[str, CaseId, Setup], list[Entry]] = {}
     for entry in entries:
@@ -227,9 +223,8 @@ def append_check(
     host. Of the rounds only those before the first look count: later ones were measured because of what the first had
     shown.
 
-    Args:
-        run: its run line, records: all of its file.
-        allowed: false where the caller knows of a reason not to; a workflow of a pull request is found out here.
+    run: its run line, records: all of its file. allowed: false where the caller knows of a reason not to; a workflow of
+    a pull request is found out here.
     """
     host, created = run.host or {}, run.created
     if not allowed or run.id is None or created is None or barred(os.environ):
@@ -283,9 +278,7 @@ def on_default_branch(project: Project) -> bool:
 def costs_here(option: Path | None, project: Project, host: Mapping[str, object]) -> dict[str, Costs]:
     """Return what steps cost on this host, by benchmark, from the newest session; nothing of a history that is broken.
 
-    Args:
-        option: --history.
-        host: the facts of the machine.
+    option: --history. host: the facts of the machine.
     """
     try:
         history = Sessions(history_path(option, project))

@@ -77,11 +77,8 @@ def profile_run(
 
     The lines are appended to the run's measurements, so that this is done once.
 
-    Args:
-        folder: of the run, which began with a run line.
-        benchmarks: names of cases, of a suite that of its line; none: those that regressed.
-        err: takes what is said meanwhile.
-        limit: seconds of all profiles; builds take what they take.
+    folder: of the run, which began with a run line. benchmarks: names of cases, of a suite that of its line; none:
+    those that regressed. err: takes what is said meanwhile. limit: seconds of all profiles; builds take what they take.
 
     Raises:
         UserError: no such run, commits or changes that are no longer there, another perfgate that is measuring, or a

@@ -25,8 +25,7 @@ Key = TypeVar("Key", bound=Hashable)
 def setups_of(config: Config, host: Mapping[str, object]) -> dict[str, Setup]:
     """Say how each benchmark of a side's config is measured on a host, by name.
 
-    Args:
-        host: the facts of the run line, which hold the version of hyperfine where it measures.
+    host: the facts of the run line, which hold the version of hyperfine where it measures.
     """
     build = None if config.build.command is None else as_text(config.build.command)
     return {

@@ -110,9 +110,7 @@ def _unfit(decided: Decided, why: str) -> UserError:
 def record_of(decided: Decided, committed: str | None, subject: str) -> tuple[HistoryRecord, list[str]]:
     """Make the record of a run whose commits are fit, see commits_of.
 
-    Args:
-        committed: when its head was made.
-        subject: of its head.
+    committed: when its head was made. subject: of its head.
 
     Returns:
         The record, and the benchmarks without a ratio: a value is 0 or negative, or base and head share no session.

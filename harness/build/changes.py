@@ -232,10 +232,8 @@ class Watch:
 
         What a side declares is excused in its own tree only, and not while the other one is built.
 
-        Args:
-            build: the round.
-            builder: the side that was built; None: benchmarks ran, or the builds of both.
-            by: says what ran.
+        build: the round. builder: the side that was built; None: benchmarks ran, or the builds of both. by: says what
+        ran.
         """
 
         def excused(side: Side, path: str) -> bool:

@@ -422,12 +422,7 @@ class Scratch:
     """
 
     def __init__(self, parent: Path, own: Callable[[Path], None] = lambda _: None) -> None:
-        """Make nothing yet.
-
-        Args:
-            parent: an existing directory.
-            own: gives a directory to the user that commands run as.
-        """
+        """Make nothing yet; parent: an existing directory. own: gives a directory to the user that commands run as."""
         self._parent = parent
         self._own = own
         self._directory: Path | None = None

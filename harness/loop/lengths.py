@@ -57,12 +57,9 @@ class Lengths:
     ) -> None:  # fmt: skip
         """Begin.
 
-        Args:
-            executions: makes executions.
-            benchmarks: by side and name.
-            names: those whose executions may be divided, as far as the rules tell.
-            plan: of which the number of values a build stays.
-            counted: lays out the rounds by what is recorded of how many executions they have.
+        executions: makes executions. benchmarks: by side and name. names: those whose executions may be divided, as far
+        as the rules tell. plan: of which the number of values a build stays. counted: lays out the rounds by what is
+        recorded of how many executions they have.
         """
         self._executions = executions
         self._benchmarks = benchmarks

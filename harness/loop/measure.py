@@ -179,8 +179,7 @@ class Loop:
     def run(self, cut: Cut | None = None) -> Measured:
         """Measure.
 
-        Args:
-            cut: where the budget has ended before the first round; None: it has not.
+        cut: where the budget has ended before the first round; None: it has not.
 
         Raises:
             OSError: a record cannot be appended; what was appended before stays.

@@ -92,12 +92,9 @@ class Outside:
     ) -> str | None:  # fmt: skip
         """Look for files outside that a build may have written; return one of them.
 
-        Args:
-            steps: the first of each benchmark in each tree.
-            seen: what the probe saw of them.
-            started: when the first of them started, in nanoseconds: what changed later is no build's.
-            last: the build after all others, which has left what is there; None: which one that is, is not known.
-            begin: called with each step before it is executed.
+        steps: the first of each benchmark in each tree. seen: what the probe saw of them. started: when the first of
+        them started, in nanoseconds: what changed later is no build's. last: the build after all others, which has left
+        what is there; None: which one that is, is not known. begin: called with each step before it is executed.
 
         Raises:
             OSError: perfgate's own files cannot be written.

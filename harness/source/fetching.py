@@ -108,8 +108,7 @@ class Clone:
     def need(self, sha: str, what: str) -> str:
         """Make a commit available and return it.
 
-        Args:
-            what: what it is, in words.
+        what: what it is, in words.
 
         Raises:
             FetchError: it cannot be had.
@@ -198,11 +197,7 @@ class Clone:
 
 
 def open_clone(repository: Repository, access: Access | None) -> Clone:
-    """Return the clone that a checkout belongs to.
-
-    Args:
-        access: the token and its server.
-    """
+    """Return the clone that a checkout belongs to; access: the token and its server."""
     git = plain(repository.git)
     return Clone(git, git.maybe("remote", "get-url", REMOTE), access)
 
@@ -215,8 +210,7 @@ def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> 
 
     Nothing is cloned: a submodule that is not checked out is fetched when its tree is made, without a token.
 
-    Args:
-        common: the git directory that holds modules/.
+    common: the git directory that holds modules/.
     """
     warnings: dict[AnyWarning, None] = {}
     for revision in revisions:

@@ -108,8 +108,7 @@ def _has_config(directory: Path) -> bool:
 def files_at(repository: Repository, revision: str, *paths: str) -> list[Entry]:
     """List what a commit holds at paths of the repository: one entry of a file, many of a directory, none if absent.
 
-    Args:
-        paths: none for all files.
+    paths: none for all files.
 
     Raises:
         SourceError: git failed.
@@ -165,9 +164,7 @@ def _text(repository: Repository, revision: str, name: str, entries: list[Entry]
 def kept_out(repository: Repository, path: str) -> Untracked | None:
     """Tell why a file of the checkout is in no commit: git ignores it, or nobody added it.
 
-    Args:
-        path: absolute, or relative to the project. None: git tracks it, it does not exist or it lies outside the
-            checkout.
+    path: absolute, or relative to the project. None: git tracks it, it does not exist or it lies outside the checkout.
 
     Raises:
         SourceError: git cannot be started.
@@ -207,8 +204,7 @@ def names_one(revision: str) -> bool:
 def refuse_several(revision: str, option: str | None = None) -> None:
     """Refuse a revision that cannot name one commit.
 
-    Args:
-        option: of the command line that asks for it.
+    option: of the command line that asks for it.
 
     Raises:
         SourceError: it cannot.

@@ -116,8 +116,7 @@ class Trees:
         That is directory/name/variant/tree; with two paths the name of the side is the last. A side has one tree of
         each variant. One whose files nobody changed is moved there, without what was added to it.
 
-        Args:
-            git: it gets a .git of its own.
+        git: it gets a .git of its own.
 
         Raises:
             SourceError: git cannot check it out, a submodule cannot be had, or the side has no such project directory.
@@ -423,11 +422,8 @@ def open_trees(
 ) -> Iterator[Trees]:  # fmt: skip
     """Give the trees of a run, removed whatever happens; keep leaves them in trees.directory.
 
-    Args:
-        share_paths: [build] share of each side.
-        budget: what making a tree keeps to; None: it takes what it takes.
-        one_path: see Trees.
-        folder: where both sides run as they are; None: in trees of their own.
+    share_paths: [build] share of each side. budget: what making a tree keeps to; None: it takes what it takes.
+    one_path: see Trees. folder: where both sides run as they are; None: in trees of their own.
 
     Raises:
         SourceError: a shared path is missing or tracked, or there is no place for the trees.
