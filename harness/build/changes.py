@@ -109,7 +109,6 @@ def hash_artifacts(project: Project, paths: Sequence[str], budget: Budget | None
 
     Raises:
         ArtifactError: a path does not exist, lies outside the project or its tree, or cannot be read.
-        BudgetEndedError: the budget has ended.
     """
     return {path: f"sha256:{_hash(project, path, budget)}" for path in paths}
 

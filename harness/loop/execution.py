@@ -159,12 +159,7 @@ class Executions:
     def make(
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, iterations: int | None = None
     ) -> Executed:
-        """Execute a benchmark once in a directory, at the step's treatment; iterations: others than those of all.
-
-        Raises:
-            OSError: perfgate's own files cannot be written.
-            BudgetEndedError: the budget has ended.
-        """
+        """Execute a benchmark once in a directory, at the step's treatment; iterations: others than those of all."""
         begin = time.perf_counter()
         benchmark = self._treatments.applied(benchmark, step)
         context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())
@@ -192,10 +187,6 @@ class Executions:
 
         printed: takes its standard output. trace: sees what it and its companions read. seconds: at most. wrapped:
         puts a profiler around the command.
-
-        Raises:
-            OSError: perfgate's own files cannot be written.
-            BudgetEndedError: the budget has ended.
         """
         benchmark = self._treatments.applied(benchmark, step)
         context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())

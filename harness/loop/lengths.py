@@ -105,10 +105,6 @@ class Lengths:
         first did, starting takes nothing. First values that are longer than later ones are a part of starting.
 
         begin: called with each step before it is executed; gives the directory.
-
-        Raises:
-            BudgetEndedError: the budget has ended.
-            OSError: perfgate's own files cannot be written.
         """
         budget, plan = self._executions.conditions.budget, self._plan
         command = declared(self._benchmarks["base"][pair["base"].benchmark].instrument).any_command

@@ -95,10 +95,6 @@ class Outside:
         steps: the first of each benchmark in each tree. seen: what the probe saw of them. started: when the first of
         them started, in nanoseconds: what changed later is no build's. last: the build after all others, which has left
         what is there; None: which one that is, is not known. begin: called with each step before it is executed.
-
-        Raises:
-            OSError: perfgate's own files cannot be written.
-            BudgetEndedError: the budget has ended.
         """
         conditions = self._executions.conditions
         stay = {side: recipe for side, recipe in conditions.recipes.items() if recipe.stays}

@@ -93,12 +93,7 @@ class Probe:
         return min(left, SHARE * budget.limit)
 
     def examine(self, pairs: Sequence[Pair], begin: Callable[[ExecutionStep], None]) -> Iterator[Probed]:
-        """Probe benchmarks one after the other; begin: called with each step before it is executed.
-
-        Raises:
-            BudgetEndedError: the budget has ended.
-            OSError: perfgate's own files cannot be written.
-        """
+        """Probe benchmarks one after the other; begin: called with each step before it is executed."""
         budget, seconds = self._executions.conditions.budget, self.seconds
         ground = self._ground(seconds)
         end = budget.clock() + seconds

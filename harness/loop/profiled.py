@@ -81,9 +81,6 @@ def profiled(
 
     profilers: the one to be preferred first. budget: of all profiles. caller: the environment that their tools are
     looked for in.
-
-    Raises:
-        OSError: perfgate's own files cannot be written.
     """
     begin = time.monotonic()
     found: list[Profile] = []

@@ -82,8 +82,6 @@ class Turns:
         As many as take about a second; the last one may have failed, and nothing is made after it.
 
         Raises:
-            OSError: perfgate's own files cannot be written.
-            BudgetEndedError: the budget has ended.
             SourceError: a tree cannot be moved.
         """
         first = {step.side: step for step in reversed(steps)}

@@ -69,9 +69,6 @@ class Clone:
         """Fetch from origin; return what went wrong, "" for nothing.
 
         With the token where it is for origin's server, and otherwise, or when that fails, with what the clone has.
-
-        Raises:
-            SourceError: git cannot be started.
         """
         if self.url is None:
             return f"there is no remote {REMOTE}"
@@ -247,11 +244,7 @@ _LONGEST = 1024
 
 
 def lfs_files(repository: Repository) -> list[str]:
-    """List the files that .gitattributes gives to git lfs, as paths of the repository.
-
-    Raises:
-        SourceError: git failed.
-    """
+    """List the files that .gitattributes gives to git lfs, as paths of the repository."""
     # pathspecs are taken literally elsewhere
     git = repository.git.seeing(GIT_LITERAL_PATHSPECS="0")
     return git.entries("ls-files", "-z", "--", ":(attr:filter=lfs)")

@@ -226,11 +226,7 @@ class Trees:
             return set(paths)
 
     def committed(self, sides: Sequence[Side] = SIDES) -> frozenset[str]:
-        """Return what the commits of sides hold: files, of submodules too, and the folders that they are in.
-
-        Raises:
-            SourceError: git failed.
-        """
+        """Return what the commits of sides hold: files, of submodules too, and the folders that they are in."""
         found: set[str] = set()
         for path in {path for side in sides for path in self._commits.files(self._parts[side])}:
             while path and path not in found:
