@@ -234,13 +234,9 @@ def _memory_facts(design: Design, walked: Walk) -> MemoryFacts | None:
     checks = max(len(with_layouts(m, "common")) for m in design.memory.findings)
     waits = design.layouts == "common" and checks < FEWEST_COMMON
     return MemoryFacts(
-        findings=used,
-        sessions=len(sessions),
-        first=days[0],
-        last=days[-1],
-        factor=walked.factor,
+        findings=used, sessions=len(sessions), first=days[0], last=days[-1], factor=walked.factor,
         checks=checks if waits else None,
-    )
+    )  # fmt: skip
 
 
 def _of_rules(subjects: Sequence[Subject], policy: Policy, design: Design, walked: Walk) -> Iterator[AnyWarning]:
@@ -279,18 +275,13 @@ def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
     found = estimates(subjects, design, design.reached[-1] if design.reached else None).found
     return [
         Recorded(
-            benchmark=each.subject.case.benchmark,
-            metric=each.subject.case.metric,
-            unit=each.subject.case.unit,
-            better=each.subject.case.better,
-            factors=each.subject.case.factors,
-            base=side_summary(each, "base", design.alpha),
-            head=side_summary(each, "head", design.alpha),
-            ratio=ratio_interval(each, design.alpha),
-            warnings=[*each.subject.case.warnings, *each.warnings],
+            benchmark=each.subject.case.benchmark, metric=each.subject.case.metric, unit=each.subject.case.unit,
+            better=each.subject.case.better, factors=each.subject.case.factors,
+            base=side_summary(each, "base", design.alpha), head=side_summary(each, "head", design.alpha),
+            ratio=ratio_interval(each, design.alpha), warnings=[*each.subject.case.warnings, *each.warnings],
         )
         for each in found
-    ]
+    ]  # fmt: skip
 
 
 def _without_values(evidence: Evidence, design: Design) -> Iterator[Recorded]:

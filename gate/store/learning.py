@@ -25,8 +25,7 @@ Key = TypeVar("Key", bound=Hashable)
 def setups_of(config: Config, host: Mapping[str, object]) -> dict[str, Setup]:
     """Say how each benchmark of a side's config is measured on a host, by name.
 
-    Args:
-        host: the facts of the run line, which hold the version of hyperfine where it measures.
+    host: the facts of the run line, which hold the version of hyperfine where it measures.
     """
     build = None if config.build.command is None else as_text(config.build.command)
     return {
@@ -81,27 +80,16 @@ def learn(
         if setup is None:
             continue
         remembered = remember(
-            case.base,
-            case.head if both else None,
-            center_of(statistic),
-            session=session,
-            created=created,
-            layouts=layouts,
-            programs=programs,
-            view_of=case.view_of,
-        )
+            case.base, case.head if both else None, center_of(statistic), session=session, created=created,
+            layouts=layouts, programs=programs, view_of=case.view_of,
+        )  # fmt: skip
         if remembered is not None:
             found.append(
                 Learned(
-                    benchmark=case.benchmark,
-                    metric=case.metric,
-                    factors=case.factors,
-                    statistic=statistic,
-                    setup=setup,
-                    remembered=remembered,
-                    costs=costs[case.benchmark],
+                    benchmark=case.benchmark, metric=case.metric, factors=case.factors, statistic=statistic,
+                    setup=setup, remembered=remembered, costs=costs[case.benchmark],
                 )
-            )
+            )  # fmt: skip
     return found
 
 

@@ -113,22 +113,12 @@ class Loop:
     """
 
     def __init__(
-        self,
-        rounds: Sequence[Round],
-        benchmarks: Mapping[Side, Mapping[str, Benchmark]],
-        builder: Builder,
-        executions: Executions,
-        append: Append,
-        *,
-        records: Sequence[Record] = (),
-        after_round: AfterRound | None = None,
-        progress: events.Progress = events.silent,
-        unproved: UnprovedKind | None = "off",
-        turns: Turns | None = None,
-        lengths: Lengths | None = None,
-        counted: Callable[[Sequence[Record]], Sequence[Round]] | None = None,
-        begun: int | None = None,
-    ) -> None:
+        self, rounds: Sequence[Round], benchmarks: Mapping[Side, Mapping[str, Benchmark]], builder: Builder,
+        executions: Executions, append: Append, *, records: Sequence[Record] = (),
+        after_round: AfterRound | None = None, progress: events.Progress = events.silent,
+        unproved: UnprovedKind | None = "off", turns: Turns | None = None, lengths: Lengths | None = None,
+        counted: Callable[[Sequence[Record]], Sequence[Round]] | None = None, begun: int | None = None,
+    ) -> None:  # fmt: skip
         """Begin.
 
         Args:
@@ -189,8 +179,7 @@ class Loop:
     def run(self, cut: Cut | None = None) -> Measured:
         """Measure.
 
-        Args:
-            cut: where the budget has ended before the first round; None: it has not.
+        cut: where the budget has ended before the first round; None: it has not.
 
         Raises:
             OSError: a record cannot be appended; what was appended before stays.
@@ -216,15 +205,8 @@ class Loop:
         self._settle_proofs()
         replicates = sum(each.replicates for each in self._rounds) if self._design else 0
         return Measured(
-            rounds,
-            len(self._rounds),
-            stop,
-            self._replicates,
-            replicates,
-            cut,
-            self._unproved,
-            self._begun,
-        )
+            rounds, len(self._rounds), stop, self._replicates, replicates, cut, self._unproved, self._begun,
+        )  # fmt: skip
 
     def _cut(self, ended: BudgetEndedError) -> Cut | None:
         step, compared = self._step, self._executions.compared
@@ -607,14 +589,7 @@ def cut_at(
         return None
     execution = step if isinstance(step, ExecutionStep) else None
     return Cut(
-        phase=ended.phase,
-        side=step.side,
-        benchmark=execution.benchmark if execution else None,
-        build=step.build,
-        execution=execution.execution if execution else None,
-        seconds=ended.seconds,
-        setup=ended.setup,
-        beyond=ended.beyond,
-        compared=compared,
-        comparing=comparing,
-    )
+        phase=ended.phase, side=step.side, benchmark=execution.benchmark if execution else None, build=step.build,
+        execution=execution.execution if execution else None, seconds=ended.seconds, setup=ended.setup,
+        beyond=ended.beyond, compared=compared, comparing=comparing,
+    )  # fmt: skip
