@@ -43,7 +43,7 @@ class Shim:
 
 
 class Shims:
-    """The shims among commands that are executed in one environment and directory; none where a project chooses them."""
+    """The shims among commands executed in one environment and directory; none where a project chooses them."""
 
     def __init__(self, environment: Mapping[str, str], directory: Path) -> None:
         """Begin; directory: version managers choose by the files there."""
