@@ -146,13 +146,12 @@ def _fix_regression(report: Report) -> steps.FixRegression:
     builds = [build.seconds for build in run.builds if build.build == 0 and build.session == 0]
     known = [seconds for seconds in builds if seconds is not None]
     explained = report.explanations or report.unprofiled
-    typed, sets = run.typed or [], report.policy.whose.sets if report.policy.whose else ()
     return steps.FixRegression(
-        benchmark=found[0].benchmark,
+        # of a command that was given without a file no option selects it
+        benchmark=None if "--" in (run.typed or ()) else found[0].benchmark,
+        sets=report.policy.whose.sets if report.policy.whose else (),
         seconds=run.seconds,
         explain=None if explained or not known else sum(known),
-        # a command that was given without a file, or else the rules that were set over the files'
-        again=(*typed,) if "--" in typed else ("check", *(word for each in sets for word in ("--set", each))),
     )
 
 
