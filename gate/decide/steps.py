@@ -545,7 +545,9 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         if any(_is_little(r, report) for r in found):
             continue
         recorded = {_case(r): r.ratio for r in found}
-        own = [(f, recorded.get(_case(f))) for f in still_open]
+        # whatever its noise, of too few builds nothing is decided
+        short = {id(f) for f in still_open if _needed(f, _least(report), _sessions(report))}
+        own = [(f, None if id(f) in short else recorded.get(_case(f))) for f in still_open]
         beyond = [by is not None and (by.low or 0.0) > 1 + f.threshold for f, by in own]
         decided = [by is not None and _decides(by, f, report, own_work=name in OWN_WORK) for f, by in own]
         if any(decided) and 2 * sum(decided) >= len(still_open):
