@@ -43,7 +43,7 @@ _WORTH = 1.0
 
 
 class TreeBuilder:
-    """Builds in the trees of a run: the Builder of harness.loop.measure.
+    """Builds in the trees of a run.
 
     With a build command a side keeps its tree, and the command runs in it for every build. Without, and without
     set-up, every build is a fresh checkout, under a path that is new in each round (under the same path when the other

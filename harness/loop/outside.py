@@ -26,8 +26,9 @@ from gate.model.case import canonical
 from gate.units import plural
 from gate.walking import walk
 from gate.writing.plain import visible
+from harness.build.builder import TreeBuilder
 from harness.loop.execution import Executions
-from harness.loop.proof import Standing, changed_above, is_hosts
+from harness.loop.proof import changed_above, is_hosts
 from harness.loop.steps import BuildStep, ExecutionStep
 from harness.sandbox.caches import Reach
 from harness.source.differences import Facts
@@ -70,7 +71,7 @@ class Outside:
     def __init__(
         self,
         executions: Executions,
-        standing: Standing,
+        standing: TreeBuilder,
         benchmarks: Mapping[Side, Mapping[str, Benchmark]],
         begun: int,
     ) -> None:

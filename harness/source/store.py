@@ -74,7 +74,7 @@ class Store:
 
     @property
     def reading_files(self) -> Git:
-        """Give git in the user's checkout to compare files with commits: what git lfs makes of them is perfgate's own."""
+        """Give git in the user's checkout to compare files with commits; what git lfs makes is perfgate's own."""
         keys = {key for key, _, _ in self.configured()}
         if "filter.lfs.clean" not in keys or "lfs.storage" in keys:
             return self.git.patient(PATIENCE)
