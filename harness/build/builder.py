@@ -175,12 +175,9 @@ class TreeBuilder:
         return own or (kept_apart(disturbed) if disturbed else made)
 
     def both(
-        self,
-        build: int,
-        seed: int,
-        factors: Mapping[str, Setting] = MappingProxyType({}),
+        self, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({}),
         started: Callable[[], None] = lambda: None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Make the first builds of both sides at once if that can be; `build` then gives what came of them.
 
         Each is made in a mount namespace where its own tree stands at the common path. One that fails there is made by

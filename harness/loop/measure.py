@@ -12,22 +12,10 @@ from pathlib import Path
 import msgspec
 
 from gate.config.types import Benchmark
-from gate.model import (
-    SIDES,
-    AfterRound,
-    Build,
-    Cut,
-    Execution,
-    Failure,
-    Look,
-    Record,
-    Side,
-    Stop,
-    Turn,
-    Unproved,
-    UnprovedKind,
-)
 from gate.model.case import canonical
+from gate.model.names import SIDES, Side
+from gate.model.records import AfterRound, Build, Cut, Execution, Failure, Look, Record, Stop, Turn
+from gate.model.sameness import Unproved, UnprovedKind
 from harness.build.builder import TreeBuilder
 from harness.loop import events
 from harness.loop.execution import Executed, Executions

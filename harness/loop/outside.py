@@ -69,12 +69,9 @@ class Outside:
     """
 
     def __init__(
-        self,
-        executions: Executions,
-        standing: TreeBuilder,
-        benchmarks: Mapping[Side, Mapping[str, Benchmark]],
+        self, executions: Executions, standing: TreeBuilder, benchmarks: Mapping[Side, Mapping[str, Benchmark]],
         begun: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """See the class; begun: when the run began, in nanoseconds."""
         self._executions = executions
         self._standing = standing
