@@ -58,7 +58,6 @@ class TreeBuilder:
     def __init__(
         self, conditions: Conditions, trees: Trees, seed: int, hint: Hint = no_hint, cache: BuildCache | None = None
     ) -> None:
-        """See the class."""
         self._cache = cache
         self._cached: dict[Tree, FullBuilds | None] = {}
         self._since = math.inf

@@ -69,7 +69,6 @@ class Probe:
         self, executions: Executions, standing: TreeBuilder, benchmarks: Mapping[Side, Mapping[str, Benchmark]], *,
         off: UnprovedKind | None, begun: int,
     ) -> None:  # fmt: skip
-        """See the class."""
         self._executions = executions
         self._standing = standing
         self._benchmarks = benchmarks
