@@ -86,11 +86,8 @@ def next_step(report: Report) -> steps.Step | None:
 def raise_budget(ended: steps.BudgetEnded) -> steps.RaiseBudget:
     """Name a budget with room for what was not seen of one that ended before a round."""
     return steps.RaiseBudget(
-        budget=_rounded(_ROOM * ended.least),
-        least=ended.least,
-        rounds=ended.rounds,
-        executions=ended.spent.executions,
-    )
+        budget=_rounded(_ROOM * ended.least), least=ended.least, rounds=ended.rounds, executions=ended.spent.executions,
+    )  # fmt: skip
 
 
 def _measure_otherwise(report: Report) -> steps.Step | None:
@@ -219,14 +216,11 @@ def _settle(report: Report) -> steps.Step:
     hidden = [f for f in ordered(found) if _floor_stands_in_the_way(f)]
     if hidden and all(f in hidden for f in still_open):
         return steps.LowerFloor(
-            benchmark=hidden[0].benchmark,
-            metric=hidden[0].metric,
-            imported=bool(report.run.imported),
-            floor=hidden[0].floor or 0.0,
-            unit=hidden[0].unit,
+            benchmark=hidden[0].benchmark, metric=hidden[0].metric, imported=bool(report.run.imported),
+            floor=hidden[0].floor or 0.0, unit=hidden[0].unit,
             wanted=0.0 if hidden[0].base.value or not _spreads(hidden[0]) else hidden[0].head.value / 2,
             share=(hidden[0].floor or 0.0) / abs(hidden[0].base.value) if hidden[0].base.value else None,
-        )
+        )  # fmt: skip
     if not still_open:
         return steps.NothingToDo()
     declared = [step for f in still_open if (step := not_by_builds(f, imported=bool(report.run.imported))) is not None]
