@@ -3,10 +3,10 @@
     python -m benchmarks.layouts DIRECTORY [--builds 12] [--turns 5] [NAME...]
 
 DIRECTORY holds clones of the projects, DIRECTORY/NAME; one that is missing is cloned. Base and head are built with one
-seed a round, as a check does. Then pairs of programs run at once on one processor, which hardly any noise of the host
-disturbs: base and head of one round, whose layouts are common, and base of a round with head of the next one, whose
-layouts are independent. All pairs run by turns, in a new order each turn. A pair's value is the median over turns of
-the logarithm of head/base, by CPU time.
+seed a round, as a check does. Then pairs of programs are started one after the other, as turns are: base and head of
+one round, whose layouts are common, and base of a round with head of the next one, whose layouts are independent. All
+pairs have their turns, in a new order each time. A pair's value is the median over turns of the logarithm of head/base,
+by active time.
 
 Each line has the standard deviation over pairs with independent layouts, with common ones, and what the runs alone add
 to it; how many times fewer builds common layouts need for an interval as wide; the mean of head/base; whether Go's
@@ -16,21 +16,25 @@ functions had one order on both sides. NAME/unaligned leaves Go's functions wher
 from __future__ import annotations
 
 import argparse
+import json
 import math
+import os
 import random
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.duet import at_once
 from benchmarks.layout_projects import PROJECTS, Edit, Edited
 from benchmarks.projects import building, built, cloned, prepared, words
 from gate.evidence.sameness import shuffled
 from gate.model import SIDES, Build, Side
+from harness.instruments.spawn import LAUNCHER
+from harness.process.forkserver import Launch, LaunchSide, LaunchStart
 
 COLUMNS = ("project", "edit", "independent", "common", "runs alone", "fewer builds", "head/base", "Go's order")
 
@@ -91,12 +95,30 @@ def measure(name: str, edited: Edited, edit: Edit, directory: Path, variant: str
                     words(edited.project, programs["base", base], data),
                     words(edited.project, programs["head", head], data),
                 ]
-                values[base, head] += at_once(both, 1, folder).tolist()
+                values[base, head].append(by_turns(both, folder, draw.choice(((0, 1), (1, 0)))))
             sys.stderr.write(f"\r{name}: turn {turn + 1} of {turns} ")
     sys.stderr.write("\n")
     found.common = [values[base, head] for base, head in pairs if base == head]
     found.independent = [values[base, head] for base, head in pairs if base != head]
     return found
+
+
+def by_turns(argv: Sequence[Sequence[str]], folder: Path, order: Sequence[int]) -> float:
+    """Start base and head, in an order; return the logarithm of head/base, by active time."""
+    output = folder / "turns.json"
+    sides = tuple(LaunchSide(tuple(words), dict(os.environ), folder) for words in argv)
+    launch = Launch(LAUNCHER, output, sides, [LaunchStart(side) for side in order])
+    with tempfile.TemporaryFile() as request:
+        request.write(launch.request({}, {}))
+        request.seek(0)
+        number = request.fileno()
+        subprocess.run([*launch.argv, str(number)], check=True, pass_fds=(number,), stdout=subprocess.DEVNULL)
+    result = json.loads(output.read_text())
+    output.unlink()
+    if result["failed"]:
+        raise RuntimeError(f"{argv}: {result['failed']}")
+    active = {side: max(ns - delay - waited, ran) for ns, _, _, _, delay, waited, ran, *_, side in result["runs"]}
+    return math.log(active[1] / active[0])
 
 
 def row(found: Found) -> list[str]:

@@ -11,6 +11,7 @@ on from there; the table has all of them.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import shutil
@@ -21,13 +22,12 @@ import tempfile
 import time
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
-
-from benchmarks.duet import LOADS, under
 
 WORK = """\
 #include <stdio.h>
@@ -53,6 +53,24 @@ command = "make -s"
 name = "work"
 command = ["./work"]
 """
+_PR_SET_PDEATHSIG = 1
+PYTHON = (sys.executable, "-I", "-S", "-c")
+_BURST = "import time\nwhile True:\n t = time.time()\n while time.time() < t + 1: pass\n time.sleep(1)"
+_SHORT = """import subprocess, sys, os
+while True:
+    subprocess.run([sys.executable, "-S", "-c", "pass"])
+    with open(sys.argv[1] + str(os.getpid()), "wb") as f:
+        f.write(bytes(1 << 20))
+        os.fsync(f.fileno())
+"""
+LOADS = {
+    "quiet": (),
+    "busy loops": ("while True: pass",) * 4,
+    "bursts of a second": (_BURST,) * 3,
+    "memory traffic": ("a = bytearray(1 << 27)\nwhile True: b = bytes(a)",) * 2,
+    "short processes, disk": (_SHORT,) * 3,
+}
+"""Programs that load the host meanwhile."""
 STEPS = 1_000_000
 """Steps of the loop in a millisecond, about."""
 SAME = 0
@@ -62,6 +80,25 @@ GATES = (
 """Milliseconds and percent more work, of one pass under one load."""
 Key = tuple[str, int, int, int]
 """A gate: load, milliseconds, percent more work, number."""
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end this process when its parent ends, however that is."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@contextmanager
+def under(name: str, folder: Path) -> Iterator[None]:
+    """Load this host meanwhile."""
+    words = ((*PYTHON, text, str(folder / "load")) for text in LOADS[name])
+    programs = [subprocess.Popen(each, preexec_fn=_end_with_parent) for each in words]
+    try:
+        time.sleep(0.5 if programs else 0.0)
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
 
 
 def project(top: Path, milliseconds: int, more: int) -> None:

@@ -56,7 +56,7 @@ MAIN: Mapping[str, frozenset[str]] = {
     "[gate]": frozenset({"threshold", "floor", "inconclusive", "missing", "detectable", "explain"}),
     "[[override]]": frozenset({"benchmark", "metric", "threshold", "missing"}),
     "[[accept]]": frozenset({"benchmark", "up_to", "until", "reason"}),
-    "[plan]": frozenset({"budget", "pairing", "metrics"}),
+    "[plan]": frozenset({"budget", "metrics"}),
     "[build]": frozenset({"command", "setup", "share", "artifacts", "changes"}),
     "[env]": frozenset({"pass", "set"}),
     "[[benchmark]]": frozenset(

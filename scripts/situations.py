@@ -123,7 +123,7 @@ def measurements() -> Iterator[tuple[str, Iterable[Line], Commands]]:
     yield "out-of-budget", [*(line for line in runs.plain(four) if line.get("build", 0) < 4 and line["type"] != "host"), ended], []
     warned = [{"kind": "torn-line", "file": "x.jsonl"}, "in words"]
     yield "warnings", [runs.run_line(names, four, warnings=warned), *runs.measured(four, names)], []
-    yield "duet", [runs.run_line(names, four, turns=True), *runs.measured(four, names)], []
+    yield "turns", [runs.run_line(names, four, turns=True), *runs.measured(four, names)], []
     nights = [{"run": f"night-{k}", "day": f"2026-11-{k:02}", "pin": "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d", "commit": f"{k:040}",
                "log_ratio": 0.02 + k / 1000, "variance": 1e-5} for k in range(1, 16)]
     cases = [{"benchmark": each, "metric": "time", "statistic": "mean", "factors": {}, "nights": nights} for each in names]
@@ -235,7 +235,7 @@ RULES = (
     "[gate]\nconfidence = 0.5", '[gate]\nfamily = "hom"', '[gate]\ninterval = "bootstrp"', '[gate]\nfloor = "1 parsec"',
     '[gate]\nshow = "x"\n', "[gate]\nmin_builds = 1", '[gate]\nimplausible = "-5%"', "[gat]\nx = 1", "gate = 3",
     "[plan]\nbuilds = 0", "[plan]\nbuilds = {min = 5}", "[plan]\nbuilds = {min = 9, max = 4}", '[plan]\nbudget = "15 minuts"',
-    '[plan]\npairing = "duets"', '[plan]\npairing = "duet"\n' + B, "[plan]\nsessions = 99999", '[build]\nshare = ["../data"]',
+    '[plan]\npairing = "duet"\n' + B, "[plan]\nsessions = 99999", '[build]\nshare = ["../data"]',
     '[build]\nperturb = ["pth"]', '[build]\ncommand = ["make", 3]', B, B + B, B + 'instrument = "hyperfin"', B + "timeout = -1",
     B + 'instrument = "values"\ncolumn = "ms"', B + 'service = {command = "s", ready = 8080}', B + 'format = "gatling"',
     B + 'instrument = "go"\ninclude = ["a*"]', B + '[benchmark.metric.time]\nstatistics = ["p99", "p999", "q5"]',

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.duet import under
 from benchmarks.trial import plan
 from benchmarks.trial.plan import BASE, TAIL
 from benchmarks.trial.programs import made
@@ -37,7 +36,7 @@ from benchmarks.trial.records import (
     cut,
     read,
 )
-from benchmarks.turns import pressure
+from benchmarks.turns import pressure, under
 from gate.config.types import Benchmark
 from gate.model import UserError
 from gate.stats.typical import trimmed_mean

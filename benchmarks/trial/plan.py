@@ -11,8 +11,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchmarks.duet import LOADS
 from benchmarks.trial.records import Part
+from benchmarks.turns import LOADS
 
 BASE = "base"
 SAME = ("same", "edited", "relaid")

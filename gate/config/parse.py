@@ -311,8 +311,6 @@ def check(config: Config) -> Iterator[Fault]:
     builds = config.plan.builds
     if isinstance(builds, Builds) and builds.max is not None and builds.min > builds.max:
         yield Fault(("plan", "builds"), f"min = {builds.min} is above max = {builds.max}")
-    if config.plan.pairing == "duet" and any(each.prepare or each.cleanup for each in config.benchmark):
-        yield Fault(("plan", "pairing"), 'a duet has no prepare and cleanup of each start: use "interleaved"')
     if config.study is not None:
         wrong = list(check_study(config.study, config))
         yield from wrong

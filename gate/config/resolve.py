@@ -122,7 +122,7 @@ def resolve(
         env=sides["head"].env,
         benchmark=_union(sides, decisive),
     )
-    _refuse_unmatched_globs(merged, origin, options)
+    _refuse_unmatched_globs(merged, (origin, *sources.values()), options)
     warnings += [
         MatchesNothing(origin.place(path), str(path[0]), str(path[-1]), glob, tuple(known))
         for path, glob, known in _unmatched(merged)
@@ -206,12 +206,24 @@ def _refuse_without_study(rules: Source, options: Source) -> None:
         raise ConfigError(f"study.{next(iter(given))}", f"{rules.name} has no [study]", option="set")
 
 
-def _refuse_unmatched_globs(config: Config, rules: Source, options: Source) -> None:
+def _refuse_unmatched_globs(config: Config, files: Sequence[Source], options: Source) -> None:
+    """Raise where a list decides or measures nothing by one of its globs; files: that of the rules first."""
     for path, glob, known in _unmatched(config):
-        if path[-1] in ("benchmarks", "metrics"):
-            # a list decides or measures nothing by it
-            source = options if has(options.tables, path) else rules
-            raise source.error(Fault(path, f'"{glob}" {none_of(glob, known)}'))
+        if path[-1] not in ("benchmarks", "metrics"):
+            continue
+        source = options if has(options.tables, path) else files[0]
+        if path[0] == "benchmark":
+            # the union of the files has other numbers than either
+            name = config.benchmark[int(path[1])].name
+            has_it = (
+                (file, number)
+                for file in files
+                for number, each in enumerate(file.tables.get("benchmark", ()))
+                if each.get("name") == name and glob in each.get("metrics", ())
+            )
+            source, number = next(has_it, (source, path[1]))
+            path = ("benchmark", number, "metrics")
+        raise source.error(Fault(path, f'"{glob}" {none_of(glob, known)}'))
 
 
 def _unmatched(config: Config) -> Iterator[tuple[Path, str, list[str]]]:

@@ -34,11 +34,6 @@ FIRST_STARTS = 10
 MOST_STARTS = 200
 """Of a round, where they are counted."""
 
-DUETS = frozenset({"hyperfine", "spawn"})
-"""The instruments whose benchmarks a duet can measure."""
-DUET_CHIEF = frozenset({"cpu"})
-"""The metrics that a duet decides: wall time under load is not one."""
-
 
 class Policy(msgspec.Struct, frozen=True):
     """The rules that decide.
@@ -82,17 +77,6 @@ def metric_rules(config: Config, benchmark: str, metric: str) -> MetricRules:
     return rules.metric.get(metric, MetricRules()) if rules else MetricRules()
 
 
-def no_duet(benchmark: Benchmark) -> str:
-    """Say what of a benchmark keeps both sides from being measured at once; "" where nothing does."""
-    if benchmark.service is not None:
-        return "it has a service"
-    if benchmark.load is not None:
-        return "it has a load"
-    if benchmark.measured.suite:
-        return "it is a suite"
-    return "" if benchmark.instrument in DUETS else f'its instrument is "{benchmark.instrument}"'
-
-
 def named_metrics(config: Config, benchmark: str) -> list[str] | None:
     """Return what a benchmark or else plan.metrics names; None: nothing, or the plan names metrics of builds alone."""
     rules, named = benchmark_rules(config, benchmark), config.plan.metrics
@@ -106,9 +90,8 @@ def metrics_known(config: Config, glob: str) -> list[str]:
     own = [b for b in config.benchmark if matches(glob, b.name)]
     if not all(command_metrics(b.instrument) for b in own):
         return []
-    duet = DUET_CHIEF if config.plan.pairing == "duet" else ()
     found = [name for b in own for name in (*command_metrics(b.instrument), *b.metric)]
-    return [*dict.fromkeys([*found, *duet, SIZE, BUILD_TIME])] if own else []
+    return [*dict.fromkeys([*found, SIZE, BUILD_TIME])] if own else []
 
 
 def is_decided(config: Config, benchmark: str, metric: str, view_of: str | None = None, *, sharp: bool = False) -> bool:
@@ -128,7 +111,7 @@ def is_decided(config: Config, benchmark: str, metric: str, view_of: str | None 
         return with_time or any(matches(glob, metric) for glob in named)
     if rules is None or metric in rules.metric:
         return True
-    chief = DUET_CHIEF if config.plan.pairing == "duet" else rules.measured.chief
+    chief = rules.measured.chief
     return sharp or (view_of is None if chief is None else metric in chief)
 
 
@@ -198,7 +181,7 @@ def goes_by_starts(config: Config, benchmark: str) -> bool:
     if rules is None or not rules.measured.starts or rules.warmup == "auto":
         return False
     able = rules.load is None and (rules.service is None or rules.service.per == "build")
-    return able and config.plan.pairing != "duet" and config.study is None
+    return able and config.study is None
 
 
 def is_divisible(config: Config, benchmark: str) -> bool:
@@ -209,7 +192,7 @@ def is_divisible(config: Config, benchmark: str) -> bool:
     rules = benchmark_rules(config, benchmark)
     if rules is None or rules.measured.exact or rules.warmup == "auto" or goes_by_starts(config, benchmark):
         return False
-    return config.plan.iterations > 1 and config.plan.pairing != "duet" and config.study is None
+    return config.plan.iterations > 1 and config.study is None
 
 
 def is_counted(config: Config, benchmark: str) -> bool:

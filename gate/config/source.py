@@ -98,8 +98,8 @@ def together(errors: Sequence[ConfigError]) -> ConfigError:
 
 COMMAND_LINE = "the command line"
 """Names the config that a command line without a file means."""
-_AT_END = re.compile(r"(?<=\()at [a-z ]+(?=\)$)")
-"""What tomllib says where it names no line."""
+_PLACE = re.compile(r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
+"""Where tomllib says that a text is wrong."""
 _WIDEST = 160
 Path = tuple[str | int, ...]
 
@@ -146,11 +146,16 @@ class Source:
         """Show a line of the text with the key marked; nothing where the text has no such line."""
         if not line:
             return ""
-        text = visible(self.text.splitlines()[line - 1].expandtabs(4).rstrip())[:_WIDEST]
         name = str(path[-1]) if path else ""
-        start = max(0, text.find(name))
-        number, blank = str(line), " " * len(str(line))
-        return f"{blank} |\n{number} | {text}\n{blank} | {' ' * start}{'^' * max(1, len(name))}"
+        return _marked(self.text.splitlines()[line - 1], line, name)
+
+
+def _marked(text: str, line: int, name: str, start: int = 0) -> str:
+    """Show a line with a name in it marked, or the place from which it is wrong."""
+    shown = visible(text.expandtabs(4).rstrip())[:_WIDEST]
+    start = max(0, shown.find(name)) if name else min(start, len(shown))
+    number, blank = str(line), " " * len(str(line))
+    return f"{blank} |\n{number} | {shown}\n{blank} | {' ' * start}{'^' * max(1, len(name))}"
 
 
 def read_source(text: str, name: str, *, prefix: tuple[str, ...] = (), side: Side | None = None) -> Source:
@@ -208,8 +213,13 @@ def _loads(text: str, name: str, side: Side | None) -> dict[str, Any]:
         # an editor's byte order mark and CRLF are no errors of the user's
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
-        why = _AT_END.sub(f"at line {max(1, len(text.splitlines()))}, the end of the file", str(error))
-        raise ConfigError(name, f"not valid TOML: {why}", side=side) from None
+        found, lines = _PLACE.search(str(error)), text.splitlines() or [""]
+        # at the end of the file tomllib names no line
+        line = min(int((found and found["line"]) or len(lines)), len(lines))
+        column = int((found and found["column"]) or len(lines[line - 1]) + 1)
+        excerpt = _marked(lines[line - 1], line, "", column - 1)
+        why = f"not valid TOML: {_PLACE.sub('', str(error))}"
+        raise ConfigError(f"{name}:{line}", why, side=side, excerpt=excerpt) from None
     except (ValueError, RecursionError) as error:
         # such as an integer of more digits than Python reads, or brackets in a thousand brackets
         raise ConfigError(name, f"cannot be read: {str(error).partition(';')[0]}", side=side) from None

@@ -33,7 +33,7 @@ class SettingTable(Table, frozen=True, kw_only=True, omit_defaults=True):
     cpus: Annotated[Cpus | None, Meta(description='Processors that it may use: "1", "2-3", "0,2".')] = None
     priority: Annotated[
         Annotated[int, Meta(ge=-20, le=19)] | None,
-        Meta(description="Nice value of starts; below 0 needs the right to set it."),
+        Meta(description="Nice value of starts (without it -20 if perfgate has the right, as root has)."),
     ] = None
     runner: Annotated[
         Label | list[Label] | None,

@@ -306,13 +306,6 @@ class Plan(Table, frozen=True, kw_only=True):
         Duration,
         Meta(description="Time for all of measuring, from the first checkout and set-up on."),
     ] = default(Duration(900))
-    pairing: Annotated[
-        Literal["interleaved", "duet"],
-        Meta(
-            description='"interleaved": base and head by turns. "duet": both at once, compared by CPU time, for '
-            "commands on a busy host (docs/duet.md)."
-        ),
-    ] = "interleaved"
     sandbox: Annotated[
         Literal["auto", "require", "off"],
         Meta(
@@ -535,7 +528,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
     cpus: Annotated[Cpus | None, Meta(description='Processors that it may use: "1", "2-3", "0,2".')] = None
     priority: Annotated[
         Annotated[int, Meta(ge=-20, le=19)] | None,
-        Meta(description="Nice value of its starts; below 0 needs the right to set it."),
+        Meta(description="Nice value of its starts (without it -20 if perfgate has the right, as root has)."),
     ] = None
     network: Annotated[
         bool,

@@ -235,6 +235,7 @@ _CREEP = ("creep",)
 """The table that has a key of [gate] for creep checks, which nobody means who leaves its name out."""
 _GONE: Mapping[Path, str] = {
     ("plan", "auto"): "a plan uses its budget: remove it, or write the [plan] that `perfgate plan` prints",
+    ("plan", "pairing"): "base and head take turns: remove it",
     ("gate", "resampling"): 'write it behind the interval: interval = "bootstrap:RRN"',
     **dict.fromkeys(
         (("gate", "show"), ("override", "show")), 'write detectable = "threshold", or a size that must show'

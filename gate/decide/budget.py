@@ -75,13 +75,9 @@ def not_enough(
         return None
     round_ = evidence.slowest_round
     return outcomes.NotEnoughMeasured(
-        builds=builds,
-        needed=needed,
-        why=why,
-        round=round_,
-        seconds=_seconds(needed, round_, evidence, stopped),
+        builds=builds, needed=needed, why=why, round=round_, seconds=_seconds(needed, round_, evidence, stopped),
         unit=judged[0].subject.top,
-    )
+    )  # fmt: skip
 
 
 def _needed(found: Estimated, gate: Gate) -> int:

@@ -216,18 +216,10 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
         # a value has no logarithm
         method = "fieller-paired"
     found = Estimated(
-        subject=subject,
-        base=base,
-        head=head,
-        reduced=reduced,
-        ratio=ratio_of(reduced, method, pairs),
-        method="exact" if reduced.exact else method,
-        paired=method in PAIRED,
-        moderation=None,
-        hold="",
-        rounds=pairs,
+        subject=subject, base=base, head=head, reduced=reduced, ratio=ratio_of(reduced, method, pairs),
+        method="exact" if reduced.exact else method, paired=method in PAIRED, moderation=None, hold="", rounds=pairs,
         warnings=(*reduced.warnings, *([OneSidedSessions(lacking)] if lacking else [])),
-    )
+    )  # fmt: skip
     if not reduced.trouble and not reduced.exact and found.ratio.df is None:
         return msgspec.structs.replace(found, reduced=msgspec.structs.replace(reduced, trouble="no-rounds"))
     if design.interval != "fieller" and subject.center is None and not _hides_variance(found):
@@ -257,19 +249,10 @@ def _first_rounds(subject: Subject, rounds: int | None) -> tuple[Sample, Sample]
 def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     found = over_its_machines(subject, design, *_first_rounds(subject, rounds))
     return Estimated(
-        subject=subject,
-        base=found.base,
-        head=found.head,
-        reduced=found.reduced,
-        ratio=found.ratio,
-        method="exact" if found.reduced.exact else METHOD,
-        paired=True,
-        moderation=None,
-        hold="",
-        rounds=None,
-        warnings=found.warnings,
-        machines=found.machines,
-    )
+        subject=subject, base=found.base, head=found.head, reduced=found.reduced, ratio=found.ratio,
+        method="exact" if found.reduced.exact else METHOD, paired=True, moderation=None, hold="", rounds=None,
+        warnings=found.warnings, machines=found.machines,
+    )  # fmt: skip
 
 
 def _bootstrap(found: Estimated, design: Design) -> Estimated:

@@ -92,19 +92,15 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
         group=group,
         metric=metric,
         ratio=RatioInterval(
-            estimate=pair.y / pair.x if pair else None,
-            low=limits.low if limits else None,
-            high=limits.high if limits else None,
-            confidence=1 - design.alpha,
-            method=method,
-            df=pair.df if pair else None,
-            kind=limits.kind if limits else "withheld",
+            estimate=pair.y / pair.x if pair else None, low=limits.low if limits else None,
+            high=limits.high if limits else None, confidence=1 - design.alpha, method=method,
+            df=pair.df if pair else None, kind=limits.kind if limits else "withheld",
         ),
         cases=len(counted),
         units=base.n,
         level="build" if all(isinstance(unit, tuple) for unit in base.units) else "session",
         dropped=dropped,
-    )
+    )  # fmt: skip
 
 
 def _units(judged: Judged) -> frozenset[Unit]:

@@ -41,20 +41,21 @@ def policy_of(run: Run | None, options: RulesOptions) -> Policy:
         config = parse(over(source, sets) if source else sets)
         config = _with_benchmarks(config, measured) if measured is not None else config
     whose = msgspec.structs.replace(whose, sets=(*whose.sets, *options.sets))
-    return Policy(config, str(whose), _today(), measured=measured, whose=whose)
+    return Policy(config, str(whose), today(), measured=measured, whose=whose)
 
 
 def policy_at(run: Run, config: Config) -> Policy:
     """Make the policy of a run that is being measured: the very rules that its run line holds."""
     whose = _of_run(run)
-    return Policy(config, str(whose), _today(), measured=config, whose=whose)
+    return Policy(config, str(whose), today(), measured=config, whose=whose)
 
 
 def _of_run(run: Run) -> Whose:
     return run.whose or (Whose("named", run.rules) if run.rules else Whose("run"))
 
 
-def _today() -> datetime.date:
+def today() -> datetime.date:
+    """Return the day in UTC, by which entries of [[accept]] end."""
     return datetime.datetime.now(tz=datetime.UTC).date()
 
 

@@ -104,13 +104,9 @@ def finding(facts: Facts) -> reasons.Reason:
         limit, other = (high, low) if facts.found.subject.lower else (low, high)
         real = other is not None and (other > 1 if facts.found.subject.lower else other < 1)
         return reasons.NoSign(
-            detectable=facts.unseen,
-            limit=limit or 0.0,
-            real=real,
-            confidence=facts.nominal_confidence,
-            unit=facts.case.unit,
-            better=facts.found.subject.better,
-        )
+            detectable=facts.unseen, limit=limit or 0.0, real=real, confidence=facts.nominal_confidence,
+            unit=facts.case.unit, better=facts.found.subject.better,
+        )  # fmt: skip
     return _unchanged(facts) if facts.verdict == "unchanged" else _inconclusive(facts)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.codes import Exit
-from gate.config.rules import Policy, benchmark_rules, default_floor, implausible_of, matches, missing_fails, no_duet
+from gate.config.rules import Policy, benchmark_rules, default_floor, implausible_of, matches, missing_fails
 from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.decide import reasons
@@ -198,9 +198,8 @@ def _stopped(evidence: Evidence, judged: Sequence[Judged]) -> Literal["budget"] 
 
 
 def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
-    run, measured = evidence.run, design.policy.measured
+    run = evidence.run
     used = sum(rounds <= evidence.rounds.done for rounds in evidence.looks)
-    turned = measured.benchmark if measured is not None and measured.plan.pairing != "duet" else []
     return RunFacts(
         **{name: getattr(run, name, None) for name in _OF_RUN},
         rounds=evidence.rounds,
@@ -214,7 +213,6 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         pace=evidence.pace,
         turns=evidence.turns,
         imported=run.tools if run else [],
-        duet=bool(turned) and not any(map(no_duet, turned)),
         tables={
             case.benchmark: own.name
             for case in evidence.cases
@@ -236,13 +234,9 @@ def _memory_facts(design: Design, walked: Walk) -> MemoryFacts | None:
     checks = max(len(with_layouts(m, "common")) for m in design.memory.findings)
     waits = design.layouts == "common" and checks < FEWEST_COMMON
     return MemoryFacts(
-        findings=used,
-        sessions=len(sessions),
-        first=days[0],
-        last=days[-1],
-        factor=walked.factor,
+        findings=used, sessions=len(sessions), first=days[0], last=days[-1], factor=walked.factor,
         checks=checks if waits else None,
-    )
+    )  # fmt: skip
 
 
 def _of_rules(subjects: Sequence[Subject], policy: Policy, design: Design, walked: Walk) -> Iterator[AnyWarning]:
@@ -281,18 +275,13 @@ def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
     found = estimates(subjects, design, design.reached[-1] if design.reached else None).found
     return [
         Recorded(
-            benchmark=each.subject.case.benchmark,
-            metric=each.subject.case.metric,
-            unit=each.subject.case.unit,
-            better=each.subject.case.better,
-            factors=each.subject.case.factors,
-            base=side_summary(each, "base", design.alpha),
-            head=side_summary(each, "head", design.alpha),
-            ratio=ratio_interval(each, design.alpha),
-            warnings=[*each.subject.case.warnings, *each.warnings],
+            benchmark=each.subject.case.benchmark, metric=each.subject.case.metric, unit=each.subject.case.unit,
+            better=each.subject.case.better, factors=each.subject.case.factors,
+            base=side_summary(each, "base", design.alpha), head=side_summary(each, "head", design.alpha),
+            ratio=ratio_interval(each, design.alpha), warnings=[*each.subject.case.warnings, *each.warnings],
         )
         for each in found
-    ]
+    ]  # fmt: skip
 
 
 def _without_values(evidence: Evidence, design: Design) -> Iterator[Recorded]:

@@ -30,8 +30,11 @@ _LIKE_BEFORE = 50
 """What a round has at least where that takes no longer than its builds."""
 _SECONDS = 5.0
 """What builds count at least: a minute in all is no burden."""
-_PART = 8.0
-"""The part of the threshold that the standard error of a round's starts is to be."""
+_PART = 3.0
+"""The part of the threshold that the standard error of a round's starts is to be.
+
+A regression needs five rounds, whose mean leaves less than half of that; an eighth took two to four times as long.
+"""
 _ROUNDS = 12
 """That are to fit the budget: most of the error is spent by then."""
 _SLOWER = 1.5
@@ -66,10 +69,8 @@ def afforded(
 
     Each has FIRST, and all of them one share of what they want beyond that.
 
-    Args:
-        needs: by benchmark.
-        config: its plan and what a regression needs.
-        builds: seconds of the builds of a round. others: of what does not go by starts. once: of what comes before.
+    needs: by benchmark. config: its plan and what a regression needs. builds: seconds of the builds of a round. others:
+    of what does not go by starts. once: of what comes before.
     """
     plan = config.plan
     rounds = min(_ROUNDS, most_builds(plan)) if isinstance(plan.builds, Builds) else plan.builds

@@ -16,8 +16,10 @@ from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.decide.importance import ordered
 from gate.model import Finding, RatioInterval, Recorded, Report, reasons
 from gate.model import outcomes as steps
+from gate.model.controls import Control
 from gate.model.history import CreepFacts
 from gate.model.names import ACTIVE
+from gate.model.report import NextPlan
 from gate.model.warnings.hosts import Pressure, Steal
 from gate.model.warnings.measured import TwoPrograms
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
@@ -63,15 +65,12 @@ def next_step(report: Report) -> steps.Step | None:
             # what no round tells goes by the budget that was too small
             seconds = spent * needed / max(1, few.builds)
         budget = _budget(seconds, plan) if why != "interrupted" else None
-        builds = math.ceil(needed / _sessions(report)) if why == "plan" else None
+        wanted, planned = math.ceil(needed / _sessions(report)), plan.get("builds")
+        most = planned.get("max") if isinstance(planned, dict) else planned
+        builds = wanted if why == "plan" or (why == "budget" and (most or wanted) < wanted) else None
         return steps.AllowMoreBuilds(
-            needed=needed,
-            why=why,
-            round=few.round,
-            builds=builds,
-            budget=budget,
-            unit=few.unit,
-        )
+            needed=needed, why=why, round=few.round, builds=builds, budget=budget, unit=few.unit,
+        )  # fmt: skip
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
     if report.verdict == "regression" and report.creep is not None:
@@ -142,8 +141,13 @@ def _fix_regression(report: Report) -> steps.FixRegression:
     builds = [build.seconds for build in run.builds if build.build == 0 and build.session == 0]
     known = [seconds for seconds in builds if seconds is not None]
     explained = report.explanations or report.unprofiled
+    typed, sets = run.typed or [], report.policy.whose.sets if report.policy.whose else ()
     return steps.FixRegression(
-        benchmark=found[0].benchmark, seconds=run.seconds, explain=None if explained or not known else sum(known)
+        benchmark=found[0].benchmark,
+        seconds=run.seconds,
+        explain=None if explained or not known else sum(known),
+        # a command that was given without a file, or else the rules that were set over the files'
+        again=(*typed,) if "--" in typed else ("check", *(word for each in sets for word in ("--set", each))),
     )
 
 
@@ -240,14 +244,10 @@ def _settle(report: Report) -> steps.Step:
     if told:
         seconds, left = _seconds(report, told[-1]), len(still_open)
         more = steps.MoreBuilds(
-            builds=told[-1],
-            settled=len(told),
-            may_be_worse=left,
-            not_worse=len(found) - left,
-            seconds=seconds,
+            builds=told[-1], settled=len(told), may_be_worse=left, not_worse=len(found) - left, seconds=seconds,
             budget=_budget(seconds, _plan(report)),
-        )
-    less, other = less_noise(report, still_open, more), report.run.plan if _sessions(report) == 1 else None
+        )  # fmt: skip
+    less, other = less_noise(report, still_open, more), _other_plan(report, still_open)
     dear = hopeless if more is None else _is_too_much(report, more)
     dear = dear or (more is not None and other is not None and _CHEAPER * other.seconds < (more.seconds or 0.0))
     if other is not None and dear and (less is None or less.metric is None):
@@ -263,6 +263,15 @@ def _settle(report: Report) -> steps.Step:
         # nothing says that twice as many builds would not do
         less = None
     return _more_machines(still_open) or less or _measure_more(still_open, report, least, hopeless=hopeless)
+
+
+def _other_plan(report: Report, still_open: Sequence[Finding]) -> NextPlan | None:
+    """Return the plan that would narrow the intervals, where it measures more than this run did, which left it open."""
+    plan = report.run.plan if _sessions(report) == 1 else None
+    if plan is None or plan.builds > max(map(_builds, still_open)):
+        return plan
+    starts = max(min(f.base.counts.execution, f.head.counts.execution) for f in still_open)
+    return plan if plan.builds * plan.executions > starts else None
 
 
 def _told(still_open: Iterable[Finding]) -> list[int]:
@@ -342,14 +351,9 @@ def not_by_builds(finding: Finding, *, imported: bool = False) -> steps.Step | N
         return steps.DeclareExact(metric=finding.metric, rounded=isinstance(reason, reasons.Rounded))
     if isinstance(reason, reasons.FewValues):
         return steps.MoreValues(
-            statistic=reason.statistic,
-            has=reason.has,
-            needs=reason.needs,
-            unit=reason.unit,
-            executions=None,
-            iterations=None,
-            budget=None,
-        )
+            statistic=reason.statistic, has=reason.has, needs=reason.needs, unit=reason.unit, executions=None,
+            iterations=None, budget=None,
+        )  # fmt: skip
     return None
 
 
@@ -442,10 +446,12 @@ _CHEAPER = 2
 """Times as long that more builds may take as more starts of fewer."""
 _BUSY = 0.5
 """Share of the time in which some program waited for a processor, from which the noise is the host's."""
-_QUIETER = (ACTIVE, "cpu", "cpu_time", "user", "instructions")
+_QUIETER = (ACTIVE, "cpu_time", "user", "instructions")
 """Metrics of a program's own work, which other programs hardly disturb; the best first."""
 _PART = 0.5
 """Of a time, that its own work takes at least where it may stand for it."""
+_AS_WIDE = 0.7
+"""Of an interval, that one of CPU time is wide at least where both vary alike."""
 _DETECTABLE = 0.1
 """What gate.detectable is at least where it is not set."""
 
@@ -470,29 +476,26 @@ def less_noise(
     waited = busy if busy >= _BUSY else None
     quieter = _quieter(report, still_open)
     loaded = waited is not None or any(isinstance(w, Steal) for w in report.warnings)
-    # both sides at once meet the same load, but not the same layout; active time by turns is as sharp
-    duet = loaded and report.run.duet and any(finding.metric != ACTIVE for finding in still_open)
-    other = quieter is not None or duet
-    too_much = loaded if more is None else _is_too_much(report, more)
-    # on a host that others load, what hardly minds them comes first; a duet does not where a few builds would do
-    # nor do more builds than the budget has, where a metric decides that is there already
+    itself = sum(_varies_itself(f, report) for f in still_open) > len(still_open) / 2
+    too_much = loaded or itself if more is None else _is_too_much(report, more)
+    # on a host that others load, what hardly minds them comes first, as it does before more builds than the budget has
     sure = quieter is not None and (quieter.sure or (more is not None and more.budget is not None))
-    if not too_much and not sure and not (other if more is None else loaded and quieter is not None):
+    if not too_much and not sure and not (quieter is not None and (more is None or loaded)):
         return None
     return steps.ReduceNoise(
-        builds=more.builds if more else None,
-        starts=more.executions if more else None,
-        settled=more.settled if more else 0,
-        seconds=more.seconds if more else None,
-        too_much=too_much or more is None,
+        builds=more.builds if more else None, starts=more.executions if more else None,
+        settled=more.settled if more else 0, seconds=more.seconds if more else None, too_much=too_much or more is None,
         metric=quieter.metric if quieter else None,
         tables=tuple(dict.fromkeys(t for f in still_open if (t := report.run.tables.get(f.benchmark)) is not None)),
-        findings=quieter.findings if quieter else 0,
-        may_be_worse=len(still_open),
-        duet=duet,
-        unit=still_open[0].top,
+        findings=quieter.findings if quieter else 0, may_be_worse=len(still_open), unit=still_open[0].top,
         waited=waited,
-    )
+        itself=itself, shared=waited is not None and _is_shared(report),
+    )  # fmt: skip
+
+
+def _is_shared(report: Report) -> bool:
+    priority = (report.run.host or {}).get("priority")
+    return isinstance(priority, int) and priority >= 0
 
 
 def _is_too_much(report: Report, more: steps.MoreBuilds) -> bool:
@@ -529,6 +532,23 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         if any(decided) and 2 * sum(decided) >= len(still_open):
             return _Quieter(name, sum(decided), sure=any(beyond))
     return None
+
+
+def _varies_itself(finding: Finding, report: Report) -> bool:
+    """Return whether the program's work differs from start to start, which no other host would change.
+
+    Its CPU time varies as much as what decides, so the noise is no waiting; and starts of one build and side, one after
+    the other, differ as much as base and head do, so it is neither layout nor what disturbs both sides of a turn.
+    """
+    control, width = finding.control, _width(finding.ratio)
+    if control is None or not 0 < width <= _width(control) or any(isinstance(w, Steal) for w in report.warnings):
+        return False
+    cpu = [r.ratio for r in report.recorded if _case(r) == _case(finding) and r.metric in ("user", "cpu", "cpu_time")]
+    return finding.metric in ("cpu", "cpu_time") or any(_width(each) >= _AS_WIDE * width for each in cpu)
+
+
+def _width(interval: RatioInterval | Control) -> float:
+    return math.log(interval.high / interval.low) if interval.high and interval.low and interval.low > 0 else 0.0
 
 
 def _is_little(own: Recorded, report: Report) -> bool:

@@ -15,9 +15,8 @@ from gate.evidence.records import Located
 from gate.evidence.runs import files_of
 from gate.model import SIDES, Execution, HostState, Run
 from gate.model.bounds import number
-from gate.model.warnings import AnyWarning, typed
+from gate.model.warnings import AnyWarning
 from gate.model.warnings import hosts as warn
-from gate.model.warnings.setup import DuetOnOneProcessor
 
 STEAL = 0.01
 """Share of the time that programs wanted; a third of the smallest threshold that gates usually have."""
@@ -40,8 +39,7 @@ SWAPPED = 256
 def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn.Event]:
     """Return what happened between two states of a machine that may have touched the values.
 
-    Args:
-        begin, end: as harness.host.state gives them; what is not in both is not spoken of.
+    begin, end: as harness.host.state gives them; what is not in both is not spoken of.
     """
     between = _Between(begin, end)
     if between.rebooted:
@@ -124,8 +122,7 @@ def run_states(records: Sequence[Located]) -> list[warn.Event]:
     """Return what happened to the machines while they measured, by the host lines of each session in their order.
 
     A run that was killed has a beginning without an end, and begins again when it is resumed: of the time between, only
-    a reboot or another kernel counts. Of two runs nothing is said together. Where both sides of a duet share a
-    processor, one of them always waits for it: that is no event.
+    a reboot or another kernel counts. Of two runs nothing is said together.
     """
     sessions: dict[int, dict[tuple[str, int], list[HostState]]] = defaultdict(lambda: defaultdict(list))
     run = 0
@@ -144,13 +141,7 @@ def run_states(records: Sequence[Located]) -> list[warn.Event]:
                 states_of = _Between(first.state, second.state)
                 found += state_changes(*states_of) if measured else states_of.system()
             events += [msgspec.structs.replace(event, session=where, host=names.get(session)) for event in _once(found)]
-    warned = [warning for each in records if isinstance(each.record, Run) for warning in typed(each.record.warnings)]
-    waits = any(isinstance(warning, DuetOnOneProcessor) for warning in warned)
-    return [
-        each
-        for each in dict.fromkeys(events)
-        if not (waits and isinstance(each, warn.Pressure) and each.resource == "cpu")
-    ]
+    return list(dict.fromkeys(events))
 
 
 def _once(events: Iterable[warn.Event]) -> Iterable[warn.Event]:
@@ -202,8 +193,7 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
     one side alone is compared with the others that do. Runs that tell nothing of their machine are passed over, unless
     only one side's do. Result files of other tools have no such runs: theirs are compared by all that they say.
 
-    Args:
-        away: keys that somebody compares by.
+    away: keys that somebody compares by.
     """
     found: dict[warn.SidesApart | warn.SidesMixed, list[str]] = defaultdict(list)
     measured, facts = _hosts(records), differing(records, away)

@@ -53,8 +53,7 @@ def config_of(run: Run | None, options: Source | None = None) -> Config | None:
 
     Keys that this perfgate does not know are ignored.
 
-    Args:
-        options: what is laid over it.
+    options: what is laid over it.
 
     Raises:
         ConfigError: a value that cannot be.
@@ -67,14 +66,18 @@ def config_of(run: Run | None, options: Source | None = None) -> Config | None:
 
 def _of_today(config: Mapping[str, Any]) -> dict[str, Any]:
     """Say what a run of an earlier perfgate was asked for by the keys that there are."""
-    found = dict(config)
-    gate, overrides = dict(config.get("gate") or {}), [dict(each) for each in config.get("override") or ()]
+    plan, gate = dict(config.get("plan") or {}), dict(config.get("gate") or {})
+    overrides = [dict(each) for each in config.get("override") or ()]
+    if plan.pop("pairing", None) == "duet":
+        # both sides ran at once, whose wall times tell less
+        plan["metrics"] = plan.get("metrics") or ["cpu"]
     for table in (gate, *overrides):
         if table.pop("show", None) == "not-worse":
             table["detectable"] = "threshold"
         if table.get("family") == "bh":
             table["family"] = "holm"
-    return found | ({"gate": gate} if gate else {}) | ({"override": overrides} if overrides else {})
+    tables = {"plan": plan, "gate": gate, "override": overrides}
+    return {**config, **{name: table for name, table in tables.items() if table}}
 
 
 def in_order(records: Sequence[Located]) -> list[Located]:

@@ -455,6 +455,8 @@ class FixRegression(Doing, frozen=True, kw_only=True):
     """What regressed most, and can be measured again; None: it was measured elsewhere."""
     seconds: float | None = None
     """What the whole run took; None: not known."""
+    again: tuple[str, ...] = ("check",)
+    """The words of a command that measures all of it again by the same rules."""
     explain: float | None = None
     """Seconds that building both sides once took, which `perfgate explain` does again; None: not known, or it is
     explained already."""
@@ -494,7 +496,7 @@ class FixRegression(Doing, frozen=True, kw_only=True):
         if self.benchmark is None:
             return "Fix the regression, or accept it with the entry below"
         cost = "" if self.seconds is None else f", in at most {format_duration(self.seconds)}"
-        command = f"`perfgate check {benchmark_option(self.benchmark)}`"
+        command = Options((*shlex.split(benchmark_option(self.benchmark)),)).behind(self.again)
         return f"Fix the regression ({command} measures it again{cost}), or accept it with the entry below"
 
 
@@ -641,7 +643,6 @@ class MeasureMore(Doing, frozen=True, kw_only=True):
 _OWN_WORK = {
     "active": ("active time", "waits for a processor"),
     "user": ("user time", "waits, disk, system calls and other processes"),
-    "cpu": ("CPU time", "waits, disk and other processes"),
     "cpu_time": ("CPU time", "waits, disk and other processes"),
     "instructions": ("instructions", "waits, disk and cache misses"),
 }
@@ -669,15 +670,19 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
     """How many of the inconclusive findings that may be worse."""
     may_be_worse: int
     """How many of these there are."""
-    duet: bool
-    """Whether both sides could be measured at once, which they are not."""
     unit: Top = "build"
     waited: float | None
     """Share of the time in which some program waited for a processor, where that is much; None: it is not."""
+    itself: bool = False
+    """Whether the program's own work differs from start to start, which no other host changes."""
+    shared: bool = False
+    """Whether what was measured went before no other program, so that it waited itself."""
 
     def _ways(self) -> tuple[Way, ...]:
+        if self.metric is None and self.itself:
+            return ()
         if self.metric is None:
-            return (with_set(pairing="duet"),) if self.duet else (DOCTOR,)
+            return (DOCTOR,)
         metrics = f"[{toml_text(self.metric)}]"
         return (Lines(("benchmark",), {"metrics": metrics}, self.tables) if self.tables else with_set(metrics=metrics),)
 
@@ -695,12 +700,13 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
             which = which if self.settled < self.may_be_worse or self.may_be_worse == 1 else f"all {self.settled}"
             starts = "" if self.starts is None else f", with {plural(self.starts, 'start')},"
             why = f"{plural(self.builds, self.unit)} of each{starts} would decide {which}{takes}"
+        if self.itself:
+            work = "Give the program the same work at each start (a fixed random seed, the same input)"
+            return f"{work}: its CPU time varies as much as its time, so a quieter host would not help; {why}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
-        quieter = f"se a quieter host ({DOCTOR} examines it): {why}"
-        if self.duet:
-            return f"Run both sides at once and compare their CPU time, with {self.way}, or u{quieter}"
-        return f"U{quieter}"
+        first = "Measure as root, whose programs go before others, or u" if self.shared else "U"
+        return f"{first}se a quieter host ({self.way} examines it): {why}"
 
 
 class ImportMore(Doing, frozen=True, kw_only=True):

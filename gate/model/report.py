@@ -495,8 +495,6 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     planned."""
     imported: list[str] = []
     """The tools that wrote the result files, where perfgate did not measure: base and head have no rounds in common."""
-    duet: bool = False
-    """Whether both sides of every benchmark took turns and could be measured at once."""
     plan: NextPlan | None = None
     """What the next run would need where this one is inconclusive; None: no plan is known to do."""
     tables: dict[str, str] = {}

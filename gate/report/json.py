@@ -56,8 +56,8 @@ def render(report: Report) -> str:
     for table, proved in zip(tables.pop("identical"), report.identical, strict=True):
         tables["findings"].append(_UNMEASURED | table | {"text": plain(proved.reason.sentence())})
     tables["next"] = plain(next_step(report))
-    # how it was asked for is no part of it
-    del tables["run"]["again"]
+    # how it was asked for is no part of it: command lines hold paths
+    del tables["run"]["again"], tables["run"]["typed"]
     return _encoded(tables, [*tables["failures"], *tables["run"]["builds"]])
 
 

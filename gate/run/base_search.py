@@ -61,6 +61,7 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
 
     Raises:
         OSError: perfgate's own files cannot be written.
+        UserError: the command line names a program that neither side has.
     """
     found = _search(job, first, start)
     overlaid = overlaid_sources(job.project)
@@ -72,17 +73,16 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
         return Settled(job, found.unclear)
     failure, base = first.failures[0], job.project.sources.base.commit.sha
     why = BaseBroken(
-        base=base,
-        failed=failure.kind,
-        benchmark=failure.benchmark,
-        status=failure.status,
-        output=tuple(filter(None, (error(failure),))),
-        tried=found.tried,
+        base=base, failed=failure.kind, benchmark=failure.benchmark, status=failure.status,
+        output=tuple(filter(None, (error(failure),))), tried=found.tried,
         compared=found.job.project.sources.base.commit.sha if found.job is not None else None,
-    )
+    )  # fmt: skip
     if found.job is not None:
         return Settled(found.job.told(why))
     head = start(job, job.project.sources, "head")
+    if first.unstarted and head.unstarted and job.project.asked.given is not None:
+        neither = f"{sentence(head.failures[0])}; base has none either"
+        raise UserError(f"{neither}: name a program that git tracks or the build makes")
     if head.failures:
         # nothing is repaired, and both are told, whichever would be built first
         return Settled(job, first.failures, head.failures)

@@ -36,7 +36,7 @@ class Started:
 
     runs: the benchmarks that start, or suites of which some cases do. failures: of those that fail. broken: each failed
     twice alike, by itself. built: its build succeeded. begun: when it began, in nanoseconds. cut: where the budget
-    ended it, which tells nothing else.
+    ended it, which tells nothing else. unstarted: no program of those that failed could be started.
     """
 
     runs: frozenset[str]
@@ -45,6 +45,7 @@ class Started:
     built: bool
     begun: int
     cut: Cut | None = None
+    unstarted: bool = False
 
 
 def started(made: Workshop, side: Side = "base") -> tuple[Workshop, Started]:
@@ -91,7 +92,7 @@ def _started(
     # a port or another program may be why one with a service or a load fails: it is taken to run, and fails as ever
     runs = {name for name in steps if benchmarks[name].service is not None or benchmarks[name].load is not None}
     steps = {name: each for name, each in steps.items() if name not in runs}
-    failures, broken = list[Failure](), True
+    failures, broken, unstarted = list[Failure](), True, True
     budget = made.conditions.budget
     end = time.monotonic() + min(SECONDS, _SHARE * budget.limit)
     with ExitStack() as stack:
@@ -114,10 +115,11 @@ def _started(
                 # one case of it fails: the others can be compared
                 runs.add(name)
             failures.append(_flaky(failure) if own and not alike else failure)
-            broken = broken and alike
+            broken, unstarted = broken and alike, unstarted and ran.fault in NOT_STARTED
     # what the first starts have left there the other side's tree does not have
     whole = restore(made.trees.root(side), before)
-    found = Started(frozenset(runs), tuple(failures), broken=broken and bool(failures), built=True, begun=begun)
+    broken, unstarted = broken and bool(failures), unstarted and bool(failures)
+    found = Started(frozenset(runs), tuple(failures), broken=broken, built=True, begun=begun, unstarted=unstarted)
     if not whole:
         budget.note("again", (record.seconds or 0.0) + (record.checked or 0.0) + (record.setup or 0.0))
         made = made.afresh(made.job)

@@ -15,7 +15,7 @@ from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import most_builds
 from gate.config.source import ConfigError, Source, from_tables
-from gate.config.types import Config, Creep
+from gate.config.types import Config
 from gate.decide.creep import night_of
 from gate.decide.policy import policy_at, read_rules
 from gate.evidence.inputs import Inputs
@@ -57,7 +57,9 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
         remember_outputs(repository, outputs)
         tip = default_tip(repository, os.environ)
         text = _rules_text(repository, tip, rules)
-        creep = _creep(text, rules)
+        creep = parse(over(text, from_tables(tables_of(rules.sets), "--set"))).creep
+        if creep is None:
+            raise ConfigError("", f"{text.name} has no [creep] table: {_HOW}")
         found = pinned(repository, tip, options.head, creep.against, creep.tags)
         project = project_of(repository, found.sources, rules, given=text)
         yield _as_creep(replace(project, pin=found.pin))
@@ -73,13 +75,6 @@ def _rules_text(repository: Repository, tip: Tip, rules: RulesOptions) -> Source
     if text is None:
         raise ConfigError("", f"{tip.branch} has no perfgate.toml: run `perfgate init` to write one, and commit it")
     return replace(text, name=f"{tip.branch}: {text.name.rpartition(': ')[2]}")
-
-
-def _creep(text: Source, rules: RulesOptions) -> Creep:
-    creep = parse(over(text, from_tables(tables_of(rules.sets), "--set"))).creep
-    if creep is None:
-        raise ConfigError("", f"{text.name} has no [creep] table: {_HOW}")
-    return creep
 
 
 def _as_creep(project: Project) -> Project:
@@ -108,10 +103,7 @@ def _as_creep(project: Project) -> Project:
 
 
 def with_nights(job: Job, option: Path | None) -> Job:
-    """Give the run of a job the pin and the nights that are remembered; a resumed one has them.
-
-    option: --history.
-    """
+    """Give the run of a job the pin and the nights that are remembered; a resumed one has them; option: --history."""
     pin = job.project.pin
     if pin is None or job.run.creep is not None:
         return job
@@ -154,10 +146,8 @@ def append_night(
 ) -> list[str]:
     """Remember what this night showed of each case; return warnings.
 
-    Args:
-        option: --history.
-        run: its run line, records: all of its file.
-        allowed: false where the caller knows of a reason not to; a workflow of a pull request is found out here.
+    option: --history. run: its run line, records: all of its file. allowed: false where the caller knows of a reason
+    not to; a workflow of a pull request is found out here.
     """
     if run.creep is None:
         return []

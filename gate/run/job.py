@@ -29,7 +29,6 @@ from gate.model.sandbox import Sandboxed
 from gate.model.study import Setting
 from gate.model.warnings import AnyWarning
 from gate.run import folder
-from gate.run.duet import refuse_duet
 from gate.run.duration import budget_warnings
 from gate.run.first_comparison import as_begun
 from gate.run.memory import Recalled, control_warnings, costs_here, recall_memory
@@ -114,13 +113,9 @@ class Job:
         # what was said of the sides before is said of these
         before, now = self.project.settings.warnings, project.settings.warnings
         run = msgspec.structs.replace(
-            self.run,
-            base=sources.base.commit,
-            chosen=str(sources.choice),
-            choice=sources.choice,
-            benchmarks=_expected(project),
-            warnings=[*now, *(each for each in self.run.warnings if each not in before)],
-        )
+            self.run, base=sources.base.commit, chosen=str(sources.choice), choice=sources.choice,
+            benchmarks=_expected(project), warnings=[*now, *(each for each in self.run.warnings if each not in before)],
+        )  # fmt: skip
         return replace(self, project=project, run=run, rounds=_rounds(project, run))
 
     def told(self, *warnings: AnyWarning) -> Job:
@@ -149,7 +144,6 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     part = part_of(options.shard, options.session, options.sessions, settings.rules.plan)
     if part is not None:
         project = of_shard(project, part.shard)
-    told = refuse_duet(project.settings)
     project = replace(project, settings=NONE.with_baseline(project.settings))
     past = folder.interrupted(out) if options.resume else None
     if past is not None:
@@ -169,7 +163,6 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
             *instruments.warnings,
             *recalled.warnings,
             *(control_warnings(options.history) if remembers else ()),
-            *told,
             *plan_warnings(rules, recalled.memory, part.sessions if part else 1),
             *(part_warnings(rules.plan) if part else ()),
         ],
@@ -214,23 +207,16 @@ def _rounds(project: Project, run: Run, starts: Mapping[str, int] = MappingProxy
     names = [b.name for b in rules.benchmark]
     own = [name for name in names if run.turns and goes_by_starts(rules, name)]
     return schedule(
-        project.settings.benchmarks,
-        run.looks or most_builds(rules.plan, early=False),
-        rules.plan.executions,
-        run.seed or 0,
-        {name for name in names if is_single(rules, name)},
-        rules.build.layouts,
+        project.settings.benchmarks, run.looks or most_builds(rules.plan, early=False), rules.plan.executions,
+        run.seed or 0, {name for name in names if is_single(rules, name)}, rules.build.layouts,
         {name: repeats_of(rules, name).executions for name in own} | dict(starts),
         {name: FIRST_STARTS for name in own if is_counted(rules, name)},
-    )
+    )  # fmt: skip
 
 
 def instruments_of(project: Project) -> Instruments:
     """Choose what measures the benchmarks of a project."""
     used = {b.instrument for side in SIDES for b in project.settings.sides[side].benchmark}
-    if project.settings.rules.plan.pairing == "duet":
-        # starts both sides by itself, whatever measures them by turns
-        return Instruments(dict.fromkeys(used, Spawn(duet=True)), (), {})
     if "hyperfine" in used and is_foreign():
         # hyperfine runs inside with the program, which could change what it writes
         found = choose({*used, "spawn"} - {"hyperfine"}, os.environ)
@@ -273,7 +259,7 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
             b.name: b.command if isinstance(b.command, str) else shlex.join(b.command) for b in settings.rules.benchmark
         },
         warnings=list(settings.warnings),
-        turns=settings.rules.study is None and plan.pairing != "duet",
+        turns=settings.rules.study is None,
     )
 
 

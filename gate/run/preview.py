@@ -197,12 +197,10 @@ def command_lines(job: Job) -> Iterator[str]:
     for name in (b.name for b in rules.benchmark if b.name in measured):
         found = {side: own[side][name] for side in SIDES if name in own[side]}
         counted = _times(job, partial(_executions_of, rules, {name}), "start")
-        duet = rules.plan.pairing == "duet"
         instrument = next(iter(found.values())).instrument
         if instrument == "hyperfine" and any(isinstance(each, SpawnInstead) for each in job.run.warnings):
             instrument = "spawn"
-        how = "duet: both sides at once" if duet else instrument
-        lead = f"  {visible(name)}, {counted} ({how})"
+        lead = f"  {visible(name)}, {counted} ({instrument})"
         yield from _each(lead, {side: b.command for side, b in found.items()})
         same = next(iter(found.values())).same_output
         if same is not False and len(found) > 1:

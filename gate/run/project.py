@@ -160,13 +160,9 @@ def _repository(*, here: bool = False) -> Iterator[Repository]:
 
 
 def project_of(
-    repository: Repository,
-    sources: source.Sources,
-    options: RulesOptions,
-    *,
-    files: Mapping[Side, Side] = _EACH_ITS_OWN,
-    given: Source | None = None,
-) -> Project:
+    repository: Repository, sources: source.Sources, options: RulesOptions, *,
+    files: Mapping[Side, Side] = _EACH_ITS_OWN, given: Source | None = None,
+) -> Project:  # fmt: skip
     """Read both sides' configs, and settle what the gate goes by.
 
     files: whose file each side goes by. given: the rules, where the options do not choose them.

@@ -30,6 +30,7 @@ from harness.host.shims import behind
 from harness.loop.execution import Executions
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Executor, ProcessExecutor, clean_environment
+from harness.process.processors import before_others
 from harness.sandbox.caches import named
 from harness.sandbox.sandbox import Ground, Landlocked, Sandbox
 from harness.source.repository import files_at
@@ -88,6 +89,7 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     aligned = all(settings.sides[side].build.layouts == "common" for side in SIDES)
     make_shims(shims, os.environ, go=uses_go(paths, commands), aligned=aligned)
     with (
+        before_others(),
         closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes,
         ExitStack() as stack,
     ):
@@ -98,18 +100,9 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
         executor, study = BoundedExecutor(processes, budget), job.treated.study
         prefix = trees.repository.prefix
         conditions = Conditions(
-            executor,
-            recipes,
-            os.environ,
-            scratch,
-            shims,
-            job.session,
-            study,
-            budget,
-            sandbox,
-            prefix,
+            executor, recipes, os.environ, scratch, shims, job.session, study, budget, sandbox, prefix,
             {"head": job.longer} if job.longer else {},
-        )
+        )  # fmt: skip
         hint = hints(job)
         builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, _cache(job))
         yield Workshop(job, trees, conditions, builder, hint, processes)
@@ -134,25 +127,19 @@ def _sandbox(
     sides, work = job.project.settings.sides, trees.directory
     builds = directory_of(os.environ)
     ground = Ground(
-        work=work,
-        outputs=work / OUTPUTS,
-        project=trees.repository.project,
+        work=work, outputs=work / OUTPUTS, project=trees.repository.project,
         write={side: sides[side].build.write for side in SIDES},
         environments={side: recipes[side].environment for side in SIDES},
-        links={side: links(work, side) for side in SIDES},
-        copied=is_proposed(),
-        one_path=trees.one_path,
-        names=named(*used),
-        git=trees.repository.common,
-        kept=None if builds is None else builds.parent / "caches",
+        links={side: links(work, side) for side in SIDES}, copied=is_proposed(), one_path=trees.one_path,
+        names=named(*used), git=trees.repository.common, kept=None if builds is None else builds.parent / "caches",
         texts=_commands(job.project, ("base",) if is_proposed() else SIDES),
-    )
+    )  # fmt: skip
     return stack.enter_context(closing(Landlocked(ground)))
 
 
 def one_path(project: Project) -> bool:
     """Return whether both sides can stand at one path: nothing of one is there while the other is built or executed."""
-    if project.folder is not None or project.settings.rules.plan.pairing == "duet":
+    if project.folder is not None:
         return False
     benchmarks = [benchmark for config in project.settings.sides.values() for benchmark in config.benchmark]
     if any(b.service is not None and b.service.per == "build" for b in benchmarks):

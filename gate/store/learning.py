@@ -22,29 +22,25 @@ from gate.units import to_base
 Key = TypeVar("Key", bound=Hashable)
 
 
-def setups_of(config: Config, rules: Config, host: Mapping[str, object]) -> dict[str, Setup]:
+def setups_of(config: Config, host: Mapping[str, object]) -> dict[str, Setup]:
     """Say how each benchmark of a side's config is measured on a host, by name.
 
-    Args:
-        rules: whose plan it is measured by.
-        host: the facts of the run line, which hold the version of hyperfine where it measures.
+    host: the facts of the run line, which hold the version of hyperfine where it measures.
     """
-    # without hyperfine on the host, and in a duet, spawn measures all that hyperfine would
-    spawns = "hyperfine" not in host or rules.plan.pairing == "duet"
     build = None if config.build.command is None else as_text(config.build.command)
     return {
         b.name: Setup(
             command=as_text(b.command),
-            instrument="spawn" if b.instrument == "hyperfine" and spawns else b.instrument,
+            instrument="spawn" if b.instrument == "hyperfine" and "hyperfine" not in host else b.instrument,
             warmup=b.warmup,
             build=build,
-            conditions=_conditions(b, config, rules),
+            conditions=_conditions(b, config),
         )
         for b in config.benchmark
     }
 
 
-def _conditions(benchmark: Benchmark, config: Config, rules: Config) -> str | None:
+def _conditions(benchmark: Benchmark, config: Config) -> str | None:
     perturb = sorted(config.build.perturb)
     parts = [f"perturb {', '.join(perturb) or 'nothing'}"] if perturb != sorted(PERTURBATIONS) else []
     service, load = benchmark.service, benchmark.load
@@ -52,7 +48,6 @@ def _conditions(benchmark: Benchmark, config: Config, rules: Config) -> str | No
     parts += [f"load {as_text(load.command)} on {load.cpus or 'any'}"] if load else []
     parts += [f"processors {benchmark.cpus}"] if benchmark.cpus else []
     parts += [f"priority {benchmark.priority}"] if benchmark.priority is not None else []
-    parts += ["duet"] if rules.plan.pairing == "duet" else []
     parts += [f"relink {as_text(config.build.relink)}"] if config.build.relink != "auto" else []
     return "; ".join(parts) or None
 
@@ -85,27 +80,16 @@ def learn(
         if setup is None:
             continue
         remembered = remember(
-            case.base,
-            case.head if both else None,
-            center_of(statistic),
-            session=session,
-            created=created,
-            layouts=layouts,
-            programs=programs,
-            view_of=case.view_of,
-        )
+            case.base, case.head if both else None, center_of(statistic), session=session, created=created,
+            layouts=layouts, programs=programs, view_of=case.view_of,
+        )  # fmt: skip
         if remembered is not None:
             found.append(
                 Learned(
-                    benchmark=case.benchmark,
-                    metric=case.metric,
-                    factors=case.factors,
-                    statistic=statistic,
-                    setup=setup,
-                    remembered=remembered,
-                    costs=costs[case.benchmark],
+                    benchmark=case.benchmark, metric=case.metric, factors=case.factors, statistic=statistic,
+                    setup=setup, remembered=remembered, costs=costs[case.benchmark],
                 )
-            )
+            )  # fmt: skip
     return found
 
 

@@ -195,8 +195,6 @@ def measured(report: Report) -> str:
         parts.append(f"{_design(sides, top(report), of if even else None)} of each")
     if cut:
         parts.append(f"only {planned} fit the budget")
-    if _plan(report).get("pairing") == "duet":
-        parts.append("both sides at once (duet)")
     if report.run.turns:
         parts.append(turns(report.run.turns))
     if known(report.run.seconds):
@@ -343,7 +341,7 @@ def next_step(report: Report, *, pull: bool = False) -> str:
         said = said.replace(typed, str(lines))
     of_tables = isinstance(step, outcomes.ReduceNoise) and step.tables
     of_rules = settings or of_tables or isinstance(step, _OF_RULES)
-    return f"{said}. It counts once it is in the rules that decide, those of {whose}" if of_rules else said
+    return f"{said}. It takes effect once it is in the rules that decide: those of {whose}" if of_rules else said
 
 
 def settings(table: Mapping[str, Any]) -> str:

@@ -8,6 +8,9 @@ from collections.abc import Iterable, Sequence
 from gate.units import agree, plural
 from gate.writing.plain import clip, distinct, visible
 
+_NEAR = 0.7
+"""How alike a name is at least that is likely meant."""
+
 
 def listed(names: Sequence[str], most: int = 3, *, between: str = ", ") -> str:
     """Name so many at most: "a, b, c and 2 more"."""
@@ -16,9 +19,14 @@ def listed(names: Sequence[str], most: int = 3, *, between: str = ", ") -> str:
 
 
 def none_of(given: str, known: Iterable[str]) -> str:
-    """Say that a name or glob matches none, and name the most alike: "matches none of parse-a, parse-b and 58 more"."""
+    """Say that a name or glob matches none, and what may be meant: "matches none of parse-a, parse-b and 58 more"."""
+    from difflib import get_close_matches  # late: only a mistake needs it
+
     names = [*known]
-    return f"matches none of {most_alike(given, names)}" if names else "matches nothing: there are none"
+    near = get_close_matches(given.strip("*"), names, 1, _NEAR)
+    if near or not names:
+        return f"matches nothing: {f'did you mean {near[0]}?' if near else 'there are none'}"
+    return f"matches none of {most_alike(given, names)}"
 
 
 def most_alike(given: str, known: Iterable[str], most: int = 5) -> str:

@@ -85,7 +85,6 @@ class TreeBuilder:
 
         Raises:
             SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
-            BudgetEndedError: the budget has ended.
         """
         wanted = self._wanted(side, build, seed, factors)
         if wanted in self._ahead:
@@ -134,11 +133,7 @@ class TreeBuilder:
     def afresh(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
     ) -> Build | Failure:
-        """Build a side once more, alone and in a fresh tree, and keep nothing of it for later runs.
-
-        Raises:
-            BudgetEndedError: the budget has ended.
-        """
+        """Build a side once more, alone and in a fresh tree, and keep nothing of it for later runs."""
         wanted = self._wanted(side, build, seed, factors)
         key = self._key(wanted)
         if self._cache is not None and key is not None:
@@ -195,7 +190,6 @@ class TreeBuilder:
 
         Raises:
             SourceError: a tree cannot be made.
-            BudgetEndedError: the budget has ended.
         """
         pair = [self._wanted(side, build, seed, factors) for side in SIDES]
         trees, recipes = {wanted.tree for wanted in pair}, [wanted.recipe for wanted in pair]
@@ -357,22 +351,12 @@ class TreeBuilder:
         if table.artifacts is not None:  # a benchmark may write anew what nobody has named
             self._watch.artifacts[wanted.tree] = made
         return Build(
-            side=wanted.side,
-            session=self._conditions.session,
-            build=wanted.build,
-            seed=wanted.seed,
+            side=wanted.side, session=self._conditions.session, build=wanted.build, seed=wanted.seed,
             seconds=done.seconds if recipe.stays else done.prepared,
-            setup=done.prepared if recipe.stays and done.prepared else None,
-            factors=dict(wanted.factors),
-            artifacts=hashes,
-            sizes=made.sizes,
-            needs_git=wanted.tree in self._with_git,
-            relinked=done.relinked,
-            checked=done.checked,
-            full=done.full,
-            ordered=done.ordered,
-            layout=layout_of(project.open, [*hashes]),
-        )
+            setup=done.prepared if recipe.stays and done.prepared else None, factors=dict(wanted.factors),
+            artifacts=hashes, sizes=made.sizes, needs_git=wanted.tree in self._with_git, relinked=done.relinked,
+            checked=done.checked, full=done.full, ordered=done.ordered, layout=layout_of(project.open, [*hashes]),
+        )  # fmt: skip
 
     def _artifacts(self, wanted: Wanted, project: Project) -> list[str]:
         """Name what [build] artifacts names, else what the build made of that which benchmarks name or read."""

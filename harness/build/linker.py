@@ -127,13 +127,9 @@ def _of_clang(shim: str, environment: Mapping[str, str]) -> str | None:
 
     others = [d for d in environment.get("COMPILER_PATH", "").split(os.pathsep) if d and d != os.path.dirname(shim)]
     asked = subprocess.run(
-        [*given, f"-print-prog-name={os.path.basename(shim)}"],
-        executable=program,
-        env={**environment, "COMPILER_PATH": os.pathsep.join(others)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [*given, f"-print-prog-name={os.path.basename(shim)}"], executable=program,
+        env={**environment, "COMPILER_PATH": os.pathsep.join(others)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     answer = asked.stdout.strip()
     return answer if os.path.isabs(answer) and os.access(answer, os.X_OK) else None
 

@@ -18,6 +18,7 @@ from typing import Literal
 
 from gate.model.warnings.setup import Differing
 from gate.units import nominal_gib
+from harness.process.processors import given_priority
 
 UNKNOWN = "unknown"
 
@@ -34,7 +35,8 @@ def unsupported_platform(system: str = sys.platform) -> str | None:
 def facts() -> Facts:
     """Describe the machine, ready for JSON; what cannot be read is "unknown".
 
-    cores: logical processors of the machine. affinity: those this process may use. memory: bytes. fingerprint: the
+    cores: logical processors of the machine. affinity: those this process may use. memory: bytes. priority: the nice
+    value of what is started. fingerprint: the
     same for machines of one make; neither name nor boot changes it. hostname, boot_id: hashed.
     """
     known: Facts = {
@@ -45,6 +47,7 @@ def facts() -> Facts:
         "cores": os.cpu_count() or UNKNOWN,
         "affinity": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or UNKNOWN,
         "memory": _memory(),
+        "priority": given_priority(),
         "hostname": _hashed("host", socket.gethostname()),
         "python": platform.python_version(),
         "boot_id": _hashed("boot", _read("/proc/sys/kernel/random/boot_id").strip()),

@@ -43,18 +43,19 @@ class Shim:
 
 
 class Shims:
-    """The shims among commands that are executed in one environment and directory."""
+    """The shims among commands executed in one environment and directory; none where a project chooses them."""
 
     def __init__(self, environment: Mapping[str, str], directory: Path) -> None:
         """Begin; directory: version managers choose by the files there."""
-        self._environment = environment
-        self._run = _Runner(environment, directory)
+        own = _own(environment)
+        self._chosen = own is None
+        self._run = _Runner(own or {}, directory)
         self._known: dict[tuple[str, ...], Shim | None] = {}
 
     def find(self, command: str | Sequence[str]) -> Shim | None:
         """Look whether the program of a command is a shim; and start it and what is behind it a few times, once."""
         words = _words(command)
-        path = _found(words[0], self._environment) if words else None
+        path = _found(words[0], self._run.environment) if words and not self._chosen else None
         if path is None:
             return None
         # the program of nvm-exec is its first argument
@@ -72,7 +73,7 @@ class Shims:
             ask = (path, "sh", "-c", 'command -v "$0"', *shim[1:])
             program = self._run.said(ask) if shim[1:] else ""
         else:
-            program = self._run.said((_called(manager, self._environment), "which", Path(path).name))
+            program = self._run.said((_called(manager, self._run.environment), "which", Path(path).name))
         return Shim(Path(manager).name, path, program, self._run.longer(shim, (program,)) if program else None)
 
 
@@ -86,10 +87,8 @@ def behind(environment: Mapping[str, str], commands: Iterable[str], paths: Itera
         commands: all of them, as texts.
         paths: the files of both sides.
     """
-    # managers run outside of the sandbox: as whoever starts perfgate has them, by nothing that a project sets
-    own = {name: value for name, value in environment.items() if os.environ.get(name) == value}
-    chosen = any(name == "PATH" or re.match("[A-Z]+ENV_", name) for name in environment if name not in own)
-    if chosen or any(_CHOOSES.fullmatch(Path(path).name) for path in paths):
+    own = _own(environment)
+    if own is None or any(_CHOOSES.fullmatch(Path(path).name) for path in paths):
         return environment
     folders = environment.get("PATH", os.defpath).split(os.pathsep)
     run, found = _Runner(own, Path("/")), set[tuple[str, str]]()
@@ -107,6 +106,16 @@ def behind(environment: Mapping[str, str], commands: Iterable[str], paths: Itera
     ((shims, programs),) = found
     folders.insert(folders.index(shims), programs)
     return {**environment, "PATH": os.pathsep.join(folders)}
+
+
+def _own(environment: Mapping[str, str]) -> Mapping[str, str] | None:
+    """Return what whoever starts perfgate has of an environment; None: its project chooses managers or versions.
+
+    Managers run outside of the sandbox: by nothing that a project sets.
+    """
+    own = {name: value for name, value in environment.items() if os.environ.get(name) == value}
+    chosen = any(name == "PATH" or re.match("[A-Z]+ENV_", name) for name in environment if name not in own)
+    return None if chosen else own
 
 
 def _words(command: str | Sequence[str]) -> list[str]:

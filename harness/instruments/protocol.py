@@ -73,7 +73,9 @@ class Unusable:
 
 def cannot_start(error: OSError, program: str, directory: Path, stderr: str) -> Unusable:
     """Return what to say of a benchmark whose program could not be started in a directory."""
-    return Unusable(f"cannot start: {start_error(error, program, directory)}", stderr, unstarted=True)
+    # its launcher has been there, which may be a place that only its mount namespace has
+    here = next(each for each in (directory, *directory.parents) if each.is_dir())
+    return Unusable(f"cannot start: {start_error(error, program, here)}", stderr, unstarted=True)
 
 
 def failed(tool: str, outcome: Outcome) -> Unusable:

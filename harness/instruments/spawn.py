@@ -53,13 +53,12 @@ class _Run(msgspec.Struct, array_like=True, frozen=True):
     user: float
     system: float
     rss: int
-    # of a duet all else is not known
-    delay: int = -1
-    waited: int = -1
-    ran: int = -1
-    rest: float = 0.0
-    outlived: int = 0
-    side: int = 0
+    delay: int
+    waited: int
+    ran: int
+    rest: float
+    outlived: int
+    side: int
 
     @property
     def active(self) -> float:
@@ -97,22 +96,6 @@ class _Result(msgspec.Struct):
     failed: _Failed | None
 
 
-class _OfDuet(msgspec.Struct):
-    """What harness/instruments/duet_launcher.py writes."""
-
-    runs: list[_Run]
-    own: int
-    code: int
-    errno: int
-    pace: int
-
-    def as_result(self) -> _Result:
-        what: Literal["exit", "start", "pace"] = "start" if self.errno else "pace" if self.pace >= 0 else "exit"
-        number = self.errno or self.code or max(self.pace, 0)
-        failed = _Failed(0, len(self.runs), what, number) if number or what == "pace" else None
-        return _Result(self.runs, [self.own], failed)
-
-
 @dataclass(frozen=True, slots=True)
 class Start:
     """What one start gave."""
@@ -141,16 +124,7 @@ class Starts:
 
 
 class Spawn:
-    """Times a command by starting it from a small process.
-
-    duet: whether both sides run at once: user and system time together then are a metric of their own.
-    """
-
-    def __init__(self, *, duet: bool = False) -> None:
-        """See the class."""
-        self._duet = duet
-        self.spends = not duet
-        """Whether the launcher itself spends what a drill adds to a command."""
+    """Times a command by starting it from a small process."""
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher."""
@@ -171,12 +145,12 @@ class Spawn:
         if outcome.status:
             return failed("spawn", outcome)
         try:
-            result = _read(context.told / RESULT, duet=self._duet)
+            result = _read(context.told / RESULT)
             if result.failed is not None:
                 side = LaunchSide(words(benchmark, context), {}, context.directory)
                 return _why(result.failed, side.argv[0], side, benchmark.timeout, outcome.stderr)
             refuse_other_count(len(result.runs), wanted_values(benchmark, context.iterations), "spawn")
-            series = _series(result.runs, memory=_has_memory(result.runs, result.own[0]), cpu=self._duet)
+            series = _series(result.runs, memory=_has_memory(result.runs, result.own[0]))
             return metrics(benchmark, series, "" if "memory" in series else _too_small(result.own[0]))
         except OutputError as error:
             return Unusable(str(error), outcome.stderr)
@@ -206,7 +180,7 @@ class Spawn:
         for run in result.runs:
             side = run.side
             try:
-                series = _series([run], active=active[side], memory=memory[side], cpu=self._duet)
+                series = _series([run], active=active[side], memory=memory[side])
                 found = metrics(rules[side], series, "" if memory[side] else _too_small(result.own[side]))
             except OutputError as error:
                 return Starts(made, Unusable(str(error), outcome.stderr), side)
@@ -230,17 +204,14 @@ def launched(launch: Launch, timeout: float) -> Command:
     return Command(launch.argv, directory, dict(first.environment), timeout, launch=launch, confined=first.confined)
 
 
-def _read(path: Path, *, duet: bool = False) -> _Result:
+def _read(path: Path) -> _Result:
     """Read the launcher's result.
 
     Raises:
         OutputError: there is none.
     """
     try:
-        data = read_regular(path, _MAX_RESULT) or b""
-        if duet:
-            return msgspec.json.decode(data, type=_OfDuet).as_result()
-        return msgspec.json.decode(data, type=_Result)
+        return msgspec.json.decode(read_regular(path, _MAX_RESULT) or b"", type=_Result)
     except msgspec.DecodeError:
         raise OutputError("spawn: no result") from None
 
@@ -268,7 +239,7 @@ def _why(ended: _Failed, program: str, side: LaunchSide, timeout: float, stderr:
             return Unusable("spawn: the process that starts the command has ended", stderr)
 
 
-def _series(runs: Sequence[_Run], *, active: bool | None = None, memory: bool, cpu: bool) -> dict[str, Series]:
+def _series(runs: Sequence[_Run], *, active: bool | None = None, memory: bool) -> dict[str, Series]:
     """Return the values of starts; active: None: where all of them have it.
 
     Raises:
@@ -285,8 +256,6 @@ def _series(runs: Sequence[_Run], *, active: bool | None = None, memory: bool, c
         # of single starts all of a side decide together, by what their lines tell
         alone = one_task or active is not None
         series[ACTIVE] = Series("s", [run.active for run in runs], view_of="time", sharp=alone)
-    if cpu:
-        series["cpu"] = Series("s", [run.user + run.system for run in runs])
     if memory:
         series["memory"] = Series("B", [float(run.rss * _RSS_UNIT) for run in runs])
     return series

@@ -139,13 +139,9 @@ class Executions:
     """
 
     def __init__(
-        self,
-        conditions: Conditions,
-        instruments: Mapping[str, Instrument],
-        iterations: int,
-        planned: Sequence[Planned] = (),
-        hint: Hint = no_hint,
-    ) -> None:
+        self, conditions: Conditions, instruments: Mapping[str, Instrument], iterations: int,
+        planned: Sequence[Planned] = (), hint: Hint = no_hint,
+    ) -> None:  # fmt: skip
         """See the class."""
         self.conditions = conditions
         self.hint = hint
@@ -163,12 +159,7 @@ class Executions:
     def make(
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, iterations: int | None = None
     ) -> Executed:
-        """Execute a benchmark once in a directory, at the step's treatment; iterations: others than those of all.
-
-        Raises:
-            OSError: perfgate's own files cannot be written.
-            BudgetEndedError: the budget has ended.
-        """
+        """Execute a benchmark once in a directory, at the step's treatment; iterations: others than those of all."""
         begin = time.perf_counter()
         benchmark = self._treatments.applied(benchmark, step)
         context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())
@@ -187,20 +178,6 @@ class Executions:
         longer = [msgspec.structs.replace(each, seconds=(each.seconds or 0.0) + share) for each in made.executions]
         return Executed(longer, made.failures, seconds)
 
-    def prepared(self, benchmark: Benchmark, step: ExecutionStep, directory: Path, scratch: Path) -> Attempt:
-        """Lay out an execution without companions, which another process makes; scratch: an empty directory."""
-        benchmark = self._treatments.applied(benchmark, step)
-        return self.attempt(benchmark, step, self.context(benchmark, step, directory, scratch))
-
-    def concluded(self, attempt: Attempt, outcome: Outcome, seconds: float) -> Executed:
-        """Read the values of such an execution; seconds: that count as its own."""
-        collected = self._collected(attempt.benchmark, attempt.context, outcome)
-        if isinstance(collected, Collected):
-            raise TypeError("a suite has values of many benchmarks")
-        if isinstance(collected, Unusable):
-            return Executed([], [self.failure(attempt, collected, seconds)], seconds)
-        return Executed([self.record(attempt, outcome, collected, seconds)], [], seconds)
-
     def unmeasured(
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, *,
         printed: Path | None = None, trace: Trace | None = None, seconds: float = math.inf,
@@ -210,10 +187,6 @@ class Executions:
 
         printed: takes its standard output. trace: sees what it and its companions read. seconds: at most. wrapped:
         puts a profiler around the command.
-
-        Raises:
-            OSError: perfgate's own files cannot be written.
-            BudgetEndedError: the budget has ended.
         """
         benchmark = self._treatments.applied(benchmark, step)
         context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())
@@ -362,21 +335,13 @@ class Executions:
         step = attempt.step
         instrument = self._instruments[attempt.benchmark.instrument]
         # spawn's launcher spends it
-        if attempt.context.longer and not (isinstance(instrument, Spawn) and instrument.spends):
+        if attempt.context.longer and not isinstance(instrument, Spawn):
             metrics = {name: _longer(name, metric, attempt.context.longer) for name, metric in metrics.items()}
         return Execution(
-            benchmark=step.benchmark,
-            side=step.side,
-            session=self.conditions.session,
-            build=step.build,
-            execution=step.execution,
-            order=step.order,
-            started=outcome.started,
-            seconds=seconds,
-            warmup=max(len(metric.dropped) for metric in metrics.values()),
-            factors=dict(step.factors),
-            metrics=metrics,
-        )
+            benchmark=step.benchmark, side=step.side, session=self.conditions.session, build=step.build,
+            execution=step.execution, order=step.order, started=outcome.started, seconds=seconds,
+            warmup=max(len(metric.dropped) for metric in metrics.values()), factors=dict(step.factors), metrics=metrics,
+        )  # fmt: skip
 
     def attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Attempt:
         """Give the process of an execution."""
@@ -394,21 +359,11 @@ class Executions:
         if "PERFGATE_OUTPUT" in difference:
             difference["PERFGATE_OUTPUT"] = _BY_HAND_OUTPUT
         failure = Failure(
-            kind="execution",
-            benchmark=step.benchmark,
-            side=step.side,
-            session=self.conditions.session,
-            build=step.build,
-            execution=step.execution,
-            factors=dict(step.factors),
-            status=why.status,
-            stderr=why.stderr,
-            seconds=seconds,
-            command=_to_repeat(attempt),
-            directory=str(attempt.context.directory),
-            environment=difference,
-            empty=why.empty,
-        )
+            kind="execution", benchmark=step.benchmark, side=step.side, session=self.conditions.session,
+            build=step.build, execution=step.execution, factors=dict(step.factors), status=why.status,
+            stderr=why.stderr, seconds=seconds, command=_to_repeat(attempt), directory=str(attempt.context.directory),
+            environment=difference, empty=why.empty,
+        )  # fmt: skip
         return msgspec.structs.replace(failure, hint=self.hint(failure, why.unstarted))
 
 
@@ -458,12 +413,7 @@ class Scratch:
     """
 
     def __init__(self, parent: Path, own: Callable[[Path], None] = lambda _: None) -> None:
-        """Make nothing yet.
-
-        Args:
-            parent: an existing directory.
-            own: gives a directory to the user that commands run as.
-        """
+        """Make nothing yet; parent: an existing directory. own: gives a directory to the user that commands run as."""
         self._parent = parent
         self._own = own
         self._directory: Path | None = None

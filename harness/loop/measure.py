@@ -31,7 +31,6 @@ from gate.model import (
 )
 from gate.model.case import canonical
 from harness.loop import events
-from harness.loop.duet import Duets
 from harness.loop.execution import Executed, Executions
 from harness.loop.ledger import Ledger
 from harness.loop.lengths import Lengths
@@ -114,23 +113,12 @@ class Loop:
     """
 
     def __init__(
-        self,
-        rounds: Sequence[Round],
-        benchmarks: Mapping[Side, Mapping[str, Benchmark]],
-        builder: Builder,
-        executions: Executions,
-        append: Append,
-        *,
-        records: Sequence[Record] = (),
-        after_round: AfterRound | None = None,
-        progress: events.Progress = events.silent,
-        unproved: UnprovedKind | None = "off",
-        duets: Duets | None = None,
-        turns: Turns | None = None,
-        lengths: Lengths | None = None,
-        counted: Callable[[Sequence[Record]], Sequence[Round]] | None = None,
-        begun: int | None = None,
-    ) -> None:
+        self, rounds: Sequence[Round], benchmarks: Mapping[Side, Mapping[str, Benchmark]], builder: Builder,
+        executions: Executions, append: Append, *, records: Sequence[Record] = (),
+        after_round: AfterRound | None = None, progress: events.Progress = events.silent,
+        unproved: UnprovedKind | None = "off", turns: Turns | None = None, lengths: Lengths | None = None,
+        counted: Callable[[Sequence[Record]], Sequence[Round]] | None = None, begun: int | None = None,
+    ) -> None:  # fmt: skip
         """Begin.
 
         Args:
@@ -147,7 +135,7 @@ class Loop:
                 from the records. None: the design is fixed.
             progress: sees what happens.
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
-            duets: makes both sides at once. turns: what goes start by start. None: nothing does.
+            turns: makes what goes start by start. None: nothing does.
             lengths: knows how many values an execution has. counted: lays out the rounds by what is recorded of theirs.
             begun: when something of the project ran first, in nanoseconds; None: nothing did.
         """
@@ -155,7 +143,6 @@ class Loop:
         self._benchmarks = benchmarks
         self._builder = builder
         self._executions = executions
-        self._duets = duets
         self._turns = turns
         self._lengths = lengths
         self._counted = counted
@@ -192,8 +179,7 @@ class Loop:
     def run(self, cut: Cut | None = None) -> Measured:
         """Measure.
 
-        Args:
-            cut: where the budget has ended before the first round; None: it has not.
+        cut: where the budget has ended before the first round; None: it has not.
 
         Raises:
             OSError: a record cannot be appended; what was appended before stays.
@@ -219,15 +205,8 @@ class Loop:
         self._settle_proofs()
         replicates = sum(each.replicates for each in self._rounds) if self._design else 0
         return Measured(
-            rounds,
-            len(self._rounds),
-            stop,
-            self._replicates,
-            replicates,
-            cut,
-            self._unproved,
-            self._begun,
-        )
+            rounds, len(self._rounds), stop, self._replicates, replicates, cut, self._unproved, self._begun,
+        )  # fmt: skip
 
     def _cut(self, ended: BudgetEndedError) -> Cut | None:
         step, compared = self._step, self._executions.compared
@@ -262,7 +241,7 @@ class Loop:
                 self._replicates += bool(each.replicates)
         finally:
             self._executions.end_round()
-            for other in (self._duets, self._turns, self._lengths):
+            for other in (self._turns, self._lengths):
                 if other is not None:
                     other.end_round()
             # after an interruption too: --resume goes on with what is recorded of the round
@@ -306,8 +285,8 @@ class Loop:
         if number == 0 and each.first and self._counted is not None:
             yield each.executions[: each.first]
             self._rounds = self._counted(self._ledger.records)
-            if self._begun:
-                self._progress(events.LaidOut(executions=len(self._rounds[0].executions), left=self._left(0)))
+            if self._begun and (left := self._left(0)).total():
+                self._progress(events.LaidOut(executions=len(self._rounds[0].executions), left=left))
         yield self._rounds[number].executions
 
     def _is_sound(self, build: int) -> bool:
@@ -484,9 +463,6 @@ class Loop:
     def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
         for _, group in groupby(self._ledger.pending(steps), self._together):
             left = list(group)
-            if self._duets is not None:
-                # of both sides at once base comes first in the file
-                left.sort(key=lambda step: SIDES.index(step.side))
             while left and not self._is_left_out(left):
                 self._begin(left[0])
                 self._progress(events.StepStarted(left[0].side, left[0].benchmark, left[0].factors))
@@ -495,10 +471,10 @@ class Loop:
                 left = left[len(made) :]
 
     def _together(self, step: ExecutionStep) -> tuple[str, int]:
-        """Name what is made in one go: the starts of a benchmark by turns, both sides of a duet, else one execution."""
+        """Name what is made in one go: the starts of a benchmark by turns, else one execution."""
         if self._turns is not None and self._turns.takes(step):
             return step.benchmark, -1
-        return step.benchmark, step.execution if self._duets is not None else step.order
+        return step.benchmark, step.order
 
     def _is_left_out(self, steps: Sequence[ExecutionStep]) -> bool:
         """Return whether steps of one benchmark need not be made any more, or may not."""
@@ -514,14 +490,10 @@ class Loop:
         own = {step.side: self._benchmarks[step.side][step.benchmark] for step in steps}
         if self._turns is not None and self._turns.takes(first):
             return self._turns.make(own, steps)
-        where = {step.side: self._builder.directory(step.side, step.building) for step in steps}
-        if self._duets is not None and len(own) == len(SIDES):
-            both = self._duets.make(own, {step.side: step for step in steps}, where)
-            return [both[step.side] for step in steps]
-        # what only head has is executed alone
+        where = self._builder.directory(first.side, first.building)
         if self._lengths is not None:
-            return [self._lengths.make(first, where[first.side])]
-        return [self._executions.make(own[first.side], first, where[first.side])]
+            return [self._lengths.make(first, where)]
+        return [self._executions.make(own[first.side], first, where)]
 
     def _note(self, steps: Sequence[ExecutionStep], made: Sequence[Executed]) -> None:
         """Record what came out of steps, all of it or none, and tell of each."""
@@ -617,14 +589,7 @@ def cut_at(
         return None
     execution = step if isinstance(step, ExecutionStep) else None
     return Cut(
-        phase=ended.phase,
-        side=step.side,
-        benchmark=execution.benchmark if execution else None,
-        build=step.build,
-        execution=execution.execution if execution else None,
-        seconds=ended.seconds,
-        setup=ended.setup,
-        beyond=ended.beyond,
-        compared=compared,
-        comparing=comparing,
-    )
+        phase=ended.phase, side=step.side, benchmark=execution.benchmark if execution else None, build=step.build,
+        execution=execution.execution if execution else None, seconds=ended.seconds, setup=ended.setup,
+        beyond=ended.beyond, compared=compared, comparing=comparing,
+    )  # fmt: skip

@@ -45,15 +45,10 @@ class Rounds(Sequence[Round]):
 
 
 def schedule(
-    benchmarks: Mapping[Side, Sequence[str]],
-    builds: int,
-    executions: int,
-    seed: int,
-    single: Collection[str] = frozenset(),
-    layouts: Layouts = "common",
-    starts: Mapping[str, int] = MappingProxyType({}),
-    first: Mapping[str, int] = MappingProxyType({}),
-) -> Sequence[Round]:
+    benchmarks: Mapping[Side, Sequence[str]], builds: int, executions: int, seed: int,
+    single: Collection[str] = frozenset(), layouts: Layouts = "common",
+    starts: Mapping[str, int] = MappingProxyType({}), first: Mapping[str, int] = MappingProxyType({}),
+) -> Sequence[Round]:  # fmt: skip
     """Lay out a run of the gate: in each round the builds, then for each execution a block of each benchmark.
 
     Base and head of a benchmark take turns: base-head-head-base or the other way round, by a draw for each four

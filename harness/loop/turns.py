@@ -82,8 +82,6 @@ class Turns:
         As many as take about a second; the last one may have failed, and nothing is made after it.
 
         Raises:
-            OSError: perfgate's own files cannot be written.
-            BudgetEndedError: the budget has ended.
             SourceError: a tree cannot be moved.
         """
         first = {step.side: step for step in reversed(steps)}
@@ -120,14 +118,9 @@ class Turns:
         context = replace(context, port=living.port)
         command = made.attempt(benchmark, step, context).command
         side = LaunchSide(
-            argv=words(benchmark, context),
-            environment=environment_of(context),
-            directory=standing.directory,
-            places=standing.places,
-            confined=context.confined,
-            longer=context.longer,
-            around=around(benchmark, context),
-        )
+            argv=words(benchmark, context), environment=environment_of(context), directory=standing.directory,
+            places=standing.places, confined=context.confined, longer=context.longer, around=around(benchmark, context),
+        )  # fmt: skip
         return _Ready(benchmark, context, command, living, side)
 
     def _launched(self, ready: Mapping[Side, _Ready], steps: Sequence[ExecutionStep], apart: Path) -> list[Executed]:

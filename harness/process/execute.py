@@ -340,8 +340,7 @@ class ProcessExecutor:
             except (OSError, ValueError) as error:
                 why = f"cannot start: {start_error(error, command.argv[0], command.directory)}"
                 raise StartError(why, absent=isinstance(error, (FileNotFoundError, PermissionError))) from None
-        if command.priority is not None:
-            weigh_session(process.pid, command.priority)
+        weigh_session(process.pid, command.priority)
         self._note(process.pid)
         return process
 

@@ -21,6 +21,7 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 from harness.process.descendants import adopts_orphans
+from harness.process.processors import weigh_session
 from harness.sandbox.sandbox import Confinement
 
 _HEAD = 8
@@ -196,6 +197,7 @@ class ForkServer:
             raise ForkServerError from None
         finally:
             other.close()
+        weigh_session(self._process.pid, None)
         self._socket = own
         self.close = weakref.finalize(self, _end, own, self._process)
 

@@ -190,7 +190,7 @@ def test_rules_are_heads_on_a_persons_machine_and_bases_in_ci(project: Project) 
             CONFIG.replace("threshold", "thresold"),
             "head: perfgate.toml:2: gate.thresold: unknown key; did you mean threshold?",
         ),
-        ((), "[gate", "head: perfgate.toml: not valid TOML"),
+        ((), "[gate", "head: perfgate.toml:1: not valid TOML"),
         (("--base", "nowhere"), CONFIG, "--base nowhere: no such commit here"),
         (("--benchmark", "x*"), CONFIG, "--benchmark x*: matches none of bench"),
         (("--benchmark", "bench", "--benchmark", "y*"), CONFIG, "--benchmark y*: matches none of bench"),

@@ -94,7 +94,7 @@ PYTEST = {
         pytest.param(("cmake", "ctest", "cc"), CTEST, "cmake", "ctest", "time", marks=pytest.mark.nightly),
         (("make", "cc"), MAKE, "make", "app", "active"),
         (("make", "cc"), MAKE_BENCH, "make", "bench", "time"),
-        pytest.param(("node", "npm"), NPM, "npm", "bench", "time", marks=pytest.mark.nightly),
+        pytest.param(("node", "npm"), NPM, "npm", "bench", "active", marks=pytest.mark.nightly),
         ((), GENERIC, "generic", "bench", "time"),
     ],
     ids=[

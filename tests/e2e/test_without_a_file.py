@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import tomllib
 from pathlib import Path
@@ -46,6 +47,18 @@ def test_one_command_of_a_checkout(project: Project) -> None:
     again = project.perfgate("check", "--dry-run")
     assert " times: make sum" in again.stdout
     assert "(spawn): ./sum 1 --base 'x y'" in again.stdout
+    reports = [json.loads((project.top / ".perfgate/report.json").read_text())]
+    assert project.perfgate("check").returncode == 1
+    reports.append(json.loads((project.top / ".perfgate/report.json").read_text()))
+    given, of_file = [(each["run"]["settings"], {**each["policy"], "source": "", "whose": {}}) for each in reports]
+    assert given == of_file
+
+
+def test_the_file_does_the_same_with_the_commits_that_it_cannot_hold(project: Project) -> None:
+    options = ("--base", "HEAD", "--dry-run", "--build", "make sum")
+    done = project.perfgate("check", *options, "--save", "--", "./sum")
+    assert done.returncode == 0, done.stderr
+    assert "from now on `perfgate check --base HEAD` does the same" in done.stderr
 
 
 def test_what_init_would_build(project: Project) -> None:
@@ -109,13 +122,20 @@ def test_five_rounds_at_least(tmp_path: Path) -> None:
     [
         (("--save",), "--save: needs a command"),
         (("--build", "make"), "--build: needs a command"),
-        (("--base-command", "./a"), "two programs need --base-command and --head-command"),
+        (("--base-command", "./a"), "--base-command: needs --head-command too"),
         (("--base-command", "./a", "--head-command", "./b", "--", "c"), "put no command behind --"),
-        (("--base-command", "./a", "--head-command", "./b", "--base", "main"), "--base means commits"),
-        (("--base-command", "./a", "--head-command", "./b", "--creep"), "two given programs"),
+        (("--head-command", "./a"), "--head-command: needs --base-command too"),
+        (("--base-command", "./a", "--head-command", "./b", "--build", "make"), "--build: not with two programs"),
+        (
+            ("--base-command", "./a", "--head-command", "./b c"),
+            "--base-command ./a, --head-command ./b: there are no such",
+        ),
+        (("--base-command", "ls", "--head-command", "ls", "--base", "main"), "--base means commits"),
+        (("--base-command", "ls", "--head-command", "ls", "--creep"), "two given programs"),
         (("--base-command", "./a 'b", "--head-command", "./b"), "--base-command ./a 'b: no closing quotation"),
         (("--base-command", "", "--head-command", "./b"), "--base-command: the command is empty"),
         (("--", ""), "--: the command is empty"),
+        (("--", "absent-program", "x"), "-- absent-program: there is no such program on PATH"),
         (("--config", "x.toml", "--", "./a"), "--config: not with a command"),
         (("main", "--", "./a"), "unexpected argument 'main'"),
     ],
@@ -136,6 +156,27 @@ def test_a_file_of_two_programs(tmp_path: Path) -> None:
     returned, _, err = two(tmp_path, "--dry-run")
     assert returned == 2
     assert "nothing is built where two given programs are compared" in err
+
+
+def test_a_program_that_neither_side_has_is_a_wrong_command_line(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    program(project.top / "count", 200_000)
+    project.commit()
+    program(project.top / "count", 600_000)
+    program(project.top / "new", 100)
+    done = project.perfgate("check", *FIXED, "--", "./absent")
+    assert done.returncode == 2, done.stderr
+    *_, last = done.stderr.splitlines()
+    assert 'there is no program "./absent"; base has none either: name a program' in last
+    assert not done.stdout
+    # what one side has is no mistake; nor is what a file names: of these a report tells
+    assert project.perfgate("check", *FIXED, "--", "./new").returncode == 4
+    (project.top / "perfgate.toml").write_text('[[benchmark]]\nname = "a"\ncommand = ["./absent"]\n')
+    failed = project.perfgate("check", "--set", "plan.builds=5")
+    assert failed.returncode == 4
+    # of what failed no starts are left to count
+    assert "round 1 of 5: 20 starts" in failed.stderr and "judging by the first" not in failed.stderr
+    assert 'there is no program "./absent"' in failed.stdout
 
 
 def test_a_script_needs_no_build(tmp_path: Path) -> None:
@@ -159,6 +200,8 @@ def test_a_script_needs_no_build(tmp_path: Path) -> None:
     ],
 )
 def test_a_benchmark_is_named_by_what_distinguishes_it(tmp_path: Path, base: str, head: str, name: str) -> None:
+    for each in ("old", "new", "sum"):
+        program(tmp_path / each, 1)
     returned, _, err = two(tmp_path, "--save", "--dry-run", "--base-command", base, "--head-command", head)
     assert returned == 0, err
     assert tomllib.loads((tmp_path / "perfgate.toml").read_text())["benchmark"][0]["name"] == name

@@ -46,7 +46,6 @@ WAYS = {
     "spawn": 'instrument = "spawn"\ncommand = "python3 -IS n.py"',
     "hyperfine": 'instrument = "hyperfine"\ncommand = "python3 -IS n.py"',
     "values": 'instrument = "values"\ncommand = "python3 -IS n.py {output}"',
-    "duet": 'command = "python3 -IS n.py"',
 }
 
 
@@ -74,9 +73,8 @@ def test_is_not_reached(stage: Stage, way: str) -> None:
         program = PROGRAM.replace("PORT", str(server.getsockname()[1])).replace("NAME", name)
         # in the stage itself files are in sight: it lies where the project does
         program = program.replace("FILES", str(files if examined("auto").files == "own" else []))
-        plan = PLAN + ('pairing = "duet"\n' if way == "duet" else "")
         build = '[build]\ncommand = "python3 -IS n.py build"\n'
-        config = f'[gate]\nthreshold = "500%"\n{plan}{build}[[benchmark]]\nname = "b"\n{WAYS[way]}\n'
+        config = f'[gate]\nthreshold = "500%"\n{PLAN}{build}[[benchmark]]\nname = "b"\n{WAYS[way]}\n'
         stage.commit(config, {"n.py": program}, {"n.py": f"{program}# head\n"})
         stage.check(seconds=240.0, DOCKER_HOST=f"unix://{files[0]}")
     assert "REACHED" not in stage.shown, stage.shown

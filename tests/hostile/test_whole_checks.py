@@ -162,7 +162,6 @@ KINDS = {
     "service of a build": plan(
         VALUES + '\nservice = {command = "exec python3 server.py {port}", ready = "tcp:{port}", per = "build"}'
     ),
-    "duet": plan('command = "python3 bench.py"', plan='pairing = "duet"'),
     "relinking": plan(SPAWN, command="cc -c main.c && cc -o app main.o", build='artifacts = ["app"]'),
     "same output": plan(VALUES + "\nsame_output = true"),
 }

@@ -118,7 +118,7 @@ def _planned(project: Project, options: MeasuringOptions) -> Project:
 
 def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
     records = records_of(job.out)
-    setups = setups_of(job.project.settings.sides["head"], rules, job.run.host or {})
+    setups = setups_of(job.project.settings.sides["head"], job.run.host or {})
     # the run line as it was recorded: the trees may have added warnings to it
     run = next((record for record in records if isinstance(record, Run)), job.run)
     (found, learned), code = session_of(records, run, rules, setups), 0

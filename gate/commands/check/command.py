@@ -39,7 +39,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.commands.check.check import run
     from gate.commands.check.given import with_given
 
-    rules = with_given(options.given, options.rules, err)
+    rules = with_given(options.given, options.measuring, options.rules, err)
     return run(options.measuring, rules, options.outputs, out, err)
 
 

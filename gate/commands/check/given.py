@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,13 +15,13 @@ from typing import Any, TextIO
 
 from gate.checkout import refuse_tracked
 from gate.cli.command import command_of
-from gate.cli.groups import RulesOptions
+from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import MisuseError
 from gate.commands.check.options import GivenOptions
 from gate.config.resolve import tables_of
 from gate.config.schema import ADDRESS
 from gate.config.source import COMMAND_LINE, read_source
-from gate.model import UserError
+from gate.model import SIDES, UserError
 from gate.writing.plain import clip, visible
 
 FILE = "perfgate.toml"
@@ -30,8 +31,10 @@ _SHELL = re.compile(r"[|&;<>()$`*?\[\]#~{}!\n]|^\s*\w+=")
 """What only a shell understands, outside quotes or in them."""
 
 
-def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOptions:
+def with_given(given: GivenOptions, measured: MeasureOptions, rules: RulesOptions, err: TextIO) -> RulesOptions:
     """Return rules with the config that a command line without a file means; --save also writes it.
+
+    measured: what of the command line a file cannot hold.
 
     Raises:
         UserError: options that do not go together, or a file that cannot be written.
@@ -46,15 +49,7 @@ def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOp
     if given.command and programs != (None, None):
         raise MisuseError("--base-command and --head-command compare two programs: put no command behind --")
     kept = tables_of(rules.sets) if given.save else {}
-    if given.command:
-        build = _building(given.build, err)
-        command = given.command[0] if len(given.command) == 1 else given.command
-        text = _written(_over(build, kept), {"command": _command(command)})
-    else:
-        if None in programs or given.build is not None:
-            raise MisuseError("two programs need --base-command and --head-command, and no --build")
-        base, head = map(_command, programs, ("--base-command", "--head-command"))
-        text = _written(kept, {"command": head, "against": base})
+    text = _of_command(given, kept, err) if given.command else _of_programs(given, kept)
     if given.save:
         file = Path(FILE)
         try:
@@ -65,13 +60,38 @@ def with_given(given: GivenOptions, rules: RulesOptions, err: TextIO) -> RulesOp
             raise UserError(f"--save: {FILE} is there already: remove it, or leave --save out") from None
         except OSError as error:
             raise UserError(f"--save: {FILE} cannot be written: {error.strerror}") from None
-        err.write(f"perfgate: wrote {FILE}; from now on `perfgate check` does the same\n")
+        # of a file they are no part
+        sides = [word for side in SIDES if (ref := getattr(measured, side)) for word in (f"--{side}", ref)]
+        again = visible(shlex.join(["perfgate", "check", *sides]))
+        err.write(f"perfgate: wrote {FILE}; from now on `{again}` does the same\n")
     return replace(rules, given=read_source(text, FILE if given.save else COMMAND_LINE))
 
 
-def _command(words: str | Sequence[str] | None, option: str = "--") -> str | list[str]:
+def _of_command(given: GivenOptions, kept: Mapping[str, Mapping[str, Any]], err: TextIO) -> str:
+    """Write the file that measures one command of this checkout; kept: the rules that it has too."""
+    command = _command(given.command[0] if len(given.command) == 1 else given.command)
+    if "/" not in command[0] and _is_nowhere(command):
+        # any other may be one that git or the build has
+        raise MisuseError(f"-- {command[0]}: there is no such program on PATH")
+    return _written(_over(_building(given.build, err), kept), {"command": command})
+
+
+def _of_programs(given: GivenOptions, kept: Mapping[str, Mapping[str, Any]]) -> str:
+    """Write the file that compares two programs; kept: the rules that it has too."""
+    if given.base_command is None or given.head_command is None:
+        there, lacks = ("base", "head") if given.head_command is None else ("head", "base")
+        raise MisuseError(f"--{there}-command: needs --{lacks}-command too, the program to compare it with")
+    if given.build is not None:
+        raise MisuseError("--build: not with two programs, which are compared as they are")
+    base, head = _command(given.base_command, "--base-command"), _command(given.head_command, "--head-command")
+    if _is_nowhere(base) and _is_nowhere(head):
+        raise MisuseError(f"--base-command {base[0]}, --head-command {head[0]}: there are no such programs")
+    return _written(kept, {"command": head, "against": base})
+
+
+def _command(words: str | Sequence[str], option: str = "--") -> str | list[str]:
     """Return a command as a file has it: its words, or a string where it needs a shell; option: that has it."""
-    if words is None or (isinstance(words, str) and not words.strip()):
+    if isinstance(words, str) and not words.strip():
         raise MisuseError(f"{option}: the command is empty")
     if not isinstance(words, str):
         return list(words)
@@ -79,6 +99,11 @@ def _command(words: str | Sequence[str] | None, option: str = "--") -> str | lis
         return words if _SHELL.search(words) else shlex.split(words)
     except ValueError as error:
         raise UserError(f"{option} {words}: {str(error).lower()}: quote the command whole") from None
+
+
+def _is_nowhere(command: str | Sequence[str]) -> bool:
+    """Return whether there is no program that a command would start; of what a shell reads that is not known."""
+    return not isinstance(command, str) and shutil.which(command[0]) is None
 
 
 def _building(given: str | None, err: TextIO) -> Mapping[str, Mapping[str, Any]]:

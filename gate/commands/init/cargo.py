@@ -233,18 +233,23 @@ def _of_benches(tree: Tree, every: list[_Target]) -> Found:
         measured.append(Measured(name, command, [], "values" if form else "criterion", form))
     libraries = " and ".join(sorted({str(each.library) for each in benches}))
     made = [str(PurePosixPath("target", f"bench-{name}")) for name in names]
-    build = _build(tree, [*zip(made, benches, strict=True)])
+    build, built = _build(tree, [*zip(made, benches, strict=True)])
+    measured = [replace(each, built=built[path]) for each, path in zip(measured, made, strict=True)]
     return Found("cargo", f"{libraries} benches", measured, build, _COMMENT, artifacts=made, rows=rows, amount=plan)
 
 
-def _build(tree: Tree, made: list[tuple[str, _Target]]) -> str:
-    """Return the script that compiles the benches, those of one package by one command: at the same time."""
+def _build(tree: Tree, made: list[tuple[str, _Target]]) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """Return the script that compiles the benches, and what of it is for each alone, by its path.
+
+    Those of one package are compiled by one command: at the same time.
+    """
     calls: dict[str, list[tuple[str, _Target]]] = {}
     for path, bench in made:
         own = {"rust-toolchain", "rust-toolchain.toml"} & tree.names
         cargo = "cargo +nightly" if bench.nightly and not own else "cargo"
         features = f" --features {shlex.quote(','.join(bench.features))}" if bench.features else ""
         calls.setdefault(f"{cargo} bench --no-run {_TARGET}{_manifest(bench)}{features}", []).append((path, bench))
+    built: dict[str, tuple[str, ...]] = {}
     lines = ["set -e", f"touch {shlex.join(bench.source for _, bench in made)}"]
     copy = 'cp "$(ls -t target/%srelease/deps/%s-%s | head -n 1)" %s'
     if len(made) > 1:
@@ -254,10 +259,16 @@ def _build(tree: Tree, made: list[tuple[str, _Target]]) -> str:
         # before another package makes one of that name; a hash has 16 digits
         named = [(bench.name.replace("-", "_"), path) for path, bench in each]
         if len(made) > 1:
-            lines.append("; ".join([compile_, *(f"keep {name} {path}" for name, path in named)]))
+            keeps = [f"keep {name} {path}" for name, path in named]
+            lines.append("; ".join([compile_, *keeps]))
         else:
-            lines += [compile_, *(copy % (_triple(tree), name, "?" * 16, path) for name, path in named)]
-    return "\n".join(lines)
+            keeps = [copy % (_triple(tree), name, "?" * 16, path) for name, path in named]
+            lines += [compile_, *keeps]
+        for (path, bench), keep in zip(each, keeps, strict=True):
+            # without a name the command would compile all of the package
+            texts = (keep, f"--bench {bench.name}") if len(each) > 1 else (lines[-1],)
+            built[path] = (*texts, path, shlex.quote(bench.source))
+    return "\n".join(lines), built
 
 
 def _manifest(target: _Target) -> str:

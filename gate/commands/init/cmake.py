@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.c_sources import OTHERS, arguments, library, suite
+from gate.commands.init.c_sources import LEFT_OUT, OTHERS, arguments, library, suite
 from gate.commands.init.found import BENCH, Amount, Found, Row, kept, names_of, placeholder, program, tests
 from gate.commands.init.tree import Tree
 
@@ -166,7 +166,8 @@ def _of_benchmarks(project: _Project) -> Found | None:
     plan: Amount = max((amount for _, amount in made), key=lambda each: each.budget)
     where = f"{posixpath.join(project.source, _FILE)}, {', '.join(named)} with {of}"
     build, paths = _build(project, programs), [each.path for each in programs]
-    return Found("cmake", where, [m for m, _ in made], build, _COMMENT, artifacts=paths, rows=rows, amount=plan)
+    own = [replace(m, built=(each.path, each.name)) for (m, _), each in zip(made, programs, strict=True)]
+    return Found("cmake", where, own, build, _COMMENT, artifacts=paths, rows=rows, amount=plan)
 
 
 def _of_program(tree: Tree, project: _Project, ask: Asked) -> Found | None:
@@ -199,7 +200,7 @@ def _tests(project: _Project, ask: Asked) -> bool:
 
 def _of_tests(tree: Tree, project: _Project, ask: Asked) -> Found:
     rows = [
-        Row(f"program {each.name}", "left out: what arguments it wants is not known")
+        Row(f"program {each.name}", LEFT_OUT)
         for each in project.programs
         if BENCH.search(each.name) and arguments(tree, each.path, each.sources) is None
     ]

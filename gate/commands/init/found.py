@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -47,6 +47,8 @@ class Measured:
     """The cases to measure; empty: all."""
     slow: bool = False
     """A whole test run or the like, of which fewer are measured."""
+    built: tuple[str, ...] = ()
+    """What stands in the build command for it alone, its artifact too, and leaves with it."""
 
 
 class Row(NamedTuple):
@@ -112,6 +114,16 @@ class Found:
     def rank(self) -> Rank:
         """How much the benchmarks say about the project."""
         return self.benchmark.rank
+
+    def without(self, names: Collection[str]) -> Found:
+        """Leave benchmarks out, and what builds them alone."""
+        build, gone = self.build or "", [each for each in self.benchmarks if each.name in names]
+        for text in (text for each in gone for text in each.built):
+            build = re.sub(rf";?\s{re.escape(text)}(?![^\s;)])", "", build)
+        return replace(
+            self, benchmarks=[each for each in self.benchmarks if each not in gone], build=build or self.build,
+            artifacts=[path for path in self.artifacts if not any(path in each.built for each in gone)],
+        )  # fmt: skip
 
     @property
     def measures_something(self) -> bool:

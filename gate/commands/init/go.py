@@ -106,10 +106,14 @@ def _of_benchmarks(tree: Tree, every: list[_Package], place: str) -> Found:
     plan, length = suite_plan(cases, 0.1 * len(packages))
     names = names_of(folders, _name(tree))
     build, binaries = _programs(tree, packages)
+    own = [
+        (binary, *map(shlex.quote, (each.folder or ".", f"./{each.folder}")))
+        for each, binary in zip(packages, binaries, strict=True)
+    ]
     options = ["-test.run=^$", "-test.bench=.", f"-test.benchtime={1000 * length:.0f}ms"]
     measured = [
-        Measured(name, _command(each, binary, options), [], "go")
-        for name, each, binary in zip(names, packages, binaries, strict=True)
+        Measured(name, _command(each, built[0], options), [], "go", built=built)
+        for name, each, built in zip(names, packages, own, strict=True)
     ]
     where = f"{len(every)} package{'s' if len(every) != 1 else ''} with benchmarks"
     return Found("go", where, measured, build, _LINKED, artifacts=binaries, rows=rows, amount=plan, place=place)

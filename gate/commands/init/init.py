@@ -108,7 +108,7 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
         if few is not None and not (taught.failed and any(each["failures"] for each in trial["benchmarks"])):
             found, chosen = few[0], True
             chose = f"chosen: {few[1]}, the fastest of each group, by the suite's own filter"
-            out.write(f"{few[2]} cases; {chose}\n")
+            out.write(f"{few[2]} cases; {chose if few[1] < few[2] else 'with shorter values'}\n")
             out.flush()
             _write(again, tree, found)
             continue
@@ -277,11 +277,16 @@ def _next(options: InitOptions, why: str, *, failed: bool = False) -> list[str]:
         first = f"edit {options.file}" if failed or "command" in why else "commit the project"
         return [f"  {first}, then `perfgate try{config}`: every benchmark must give values"]
     ignored = _ignored(options)
-    committed = "git ignores it until then" if ignored else "a check compares states of the repository"
+    committed = "git ignores it until then" if ignored else "pull requests are judged by the copy at base"
+    kept = (f"git add{' --force' if ignored else ''} {file} && git commit", committed)
+    tried = [
+        (f"perfgate try{config}", "builds once and runs every benchmark once"),
+        (f"perfgate check{config}", "measures your changes against the default branch"),
+    ]
     steps = [
-        *([] if options.tries else [(f"perfgate try{config}", "builds once and runs every benchmark once")]),
-        (f"git add{' --force' if ignored else ''} {file} && git commit", committed),
-        (f"perfgate check{config}", "on a branch with a change: measures it against the default branch"),
+        *([kept] if ignored else []),
+        *([] if options.tries else tried),
+        *([] if ignored else [kept]),
         ("perfgate init --workflow pull-request", "gates pull requests on GitHub (public repository: forks)"),
     ]
     inside = os.path.relpath(options.directory)
@@ -312,7 +317,7 @@ _LOOKS: dict[str, tuple[Callable[[Tree, Asked], Found | None], str]] = {
     "cargo": (cargo.look, "Cargo.toml"),
     "cmake": (cmake.look, "CMakeLists.txt"),
     "jmh": (jmh.look, "pom.xml or Gradle file that names JMH"),
-    "java": (jmh.look_mains, "pom.xml beside a class that is called a benchmark and has a main"),
+    "java": (jmh.look_mains, "class that is called a benchmark and has a main"),
     "npm": (npm.look, "package.json with a script bench, benchmark or perf"),
     "autotools": (make.look_autotools, "configure.ac or configure with a Makefile.am or Makefile.in"),
     "make": (make.look, "Makefile that builds or runs something"),

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.c_sources import OTHERS, SOURCES, arguments
+from gate.commands.init.c_sources import LEFT_OUT, OTHERS, SOURCES, arguments, timed
 from gate.commands.init.found import BENCH, Found, Measured, Rank, Row, placeholder, program, tests
 from gate.commands.init.tree import Tree
 
@@ -34,6 +34,8 @@ _ENTERS = re.compile(r"make(?:\[\d+\])?: (Entering|Leaving) directory '(.*)'")
 _NO_PROGRAM = (".o", ".a", ".lib", ".obj", ".d", ".so", ".dylib", ".json", ".txt", ".i", ".h")
 _BASE = re.compile(r"# Make data base.*?# Finished Make data base[^\n]*", re.DOTALL)
 _PATH = re.compile(r"[\w./][\w./+-]*")
+_PLAIN = re.compile(r"[\w./][\w./+=: -]*")
+"""A command without anything that needs a shell."""
 _COMMENT = "Compiled once a side. Each build links again, in another order of the objects (docs/layout.md)."
 _CONFIGURE = ("configure.ac", "configure.in", "configure")
 
@@ -79,37 +81,57 @@ def _of_makefile(tree: Tree, ask: Asked, path: str) -> Found | None:
     bench, test = (next((each for each in names if each in targets), None) for names in (_BENCH, _TEST))
     if bench and not _FETCHES.search(said := _asked(tree, ask, path, bench, again=True)[0]):
         run = made or [*_linked(ask, said, folder)]
-        if run and all(map(_MAKES.search, filter(str.strip, said.replace("\\\n", " ").splitlines()))):
+        lines = filter(str.strip, said.replace("\\\n", " ").splitlines())
+        starts = [line.strip() for line in lines if not _MAKES.search(line)]
+        if run and not starts:
             # it builds a program of benchmarks, which nothing starts: the time of the target would be that of make
             own = [each for each in _linked(ask, said, folder) if BENCH.search(each.path)] or run
-            return _of_programs(tree, path, make, bench, own, test)
+            return _of_programs(tree, path, make, bench, own, targets)
+        started = [each for each in run if any(posixpath.basename(each.path) in line for line in starts)]
+        if any(timed(tree, each.path, each.sources) for each in started):
+            return _of_programs(tree, path, make, goal, run, targets)
+        words = starts[0].split() if len(starts) == 1 and _PLAIN.fullmatch(starts[0]) else [""]
+        only = next((e for e in started if posixpath.normpath(posixpath.join(folder, words[0])) == e.path), None)
+        if only is not None:
+            # its own time says more than that of make with it
+            command = f"cd {shlex.quote(folder)} && {starts[0]}" if folder else words
+            return _of_one(path, make, goal, only, run, targets, Measured(bench, command, rank=Rank.BENCHMARK))
         words = [*shlex.split(make), "--silent", bench]
         measured = Measured(
             bench, words, ["The whole target, make's own start included."], rank=Rank.BENCHMARK, slow=True
         )
         build = _build(make, goal, run, [] if made else [each.path for each in run]) if run or native else None
         return _found(path, f"target {bench}", measured, build, run, [])
-    return _of_programs(tree, path, make, goal, made, test) if native and (made or test) else None
+    return _of_programs(tree, path, make, goal, made, targets) if native and (made or test) else None
 
 
-def _of_programs(tree: Tree, path: str, make: str, goal: str | None, made: list[_Linked], test: str | None) -> Found:
+def _of_programs(tree: Tree, path: str, make: str, goal: str | None, made: list[_Linked], targets: list[str]) -> Found:
     """Take the first program, but none that wants arguments or is a test where there is a target for tests."""
+    test = next((each for each in _TEST if each in targets), None)
     rows = [Row(each.path, "left out: a fuzz target has no end") for each in made if "fuzz" in each.path]
     programs = [each for each in made if not each.shared and "fuzz" not in each.path]
     known = {each.path: arguments(tree, each.path, each.sources) for each in programs}
     programs.sort(key=lambda each: (known[each.path] is None, not BENCH.search(each.path), "test" in each.path))
     chosen = programs[0] if programs else None
     if chosen and not (test and ("test" in chosen.path or known[chosen.path] is None)):
-        measured = program(chosen.path, known[chosen.path])
         rows += [Row(each.path, "left out: one program is measured") for each in programs[1:]]
-        build = _build(make, goal, [chosen, *(each for each in made if each.shared)])
-        return replace(_found(path, f"program {chosen.path}", measured, build, made, rows), artifacts=[chosen.path])
+        measured = program(chosen.path, known[chosen.path])
+        return replace(_of_one(path, make, goal, chosen, made, targets, measured), rows=rows)
     if test is None:
         return _found(path, "without a program", placeholder(), _build(make, goal, made), made, rows)
     wanting = [each.path for each in programs if "test" not in each.path]
-    rows += [Row(each, "left out: what arguments it wants is not known") for each in wanting]
+    rows += [Row(each, LEFT_OUT) for each in wanting]
     measured = tests(test, [*shlex.split(make), "--silent", test])
     return _found(path, f"target {test}", measured, _build(make, goal, made) if made else None, made, rows)
+
+
+def _of_one(
+    path: str, make: str, goal: str | None, chosen: _Linked, made: list[_Linked], targets: list[str], measured: Measured
+) -> Found:
+    """Measure one program, and build it without the rest, such as tests, where make knows it by its name."""
+    own = posixpath.relpath(chosen.path, posixpath.dirname(path) or ".")
+    build = _build(make, own if own in targets else goal, [chosen, *(each for each in made if each.shared)])
+    return replace(_found(path, f"program {chosen.path}", measured, build, made, []), artifacts=[chosen.path])
 
 
 def _found(path: str, what: str, measured: Measured, build: str | None, made: list[_Linked], rows: list[Row]) -> Found:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from gate.commands.init.found import Amount, Found, Measured, Row
+from gate.commands.init.found import Amount, Found, Measured, Row, suite_plan
 from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
 from gate.commands.init.tree import Tree
 
@@ -24,6 +24,8 @@ _FEW = 8
 """Cases that are chosen of a suite that took too long."""
 _FILTERS = ("go", "google-benchmark", "criterion", "asv")
 """Instruments that give `include` to the suite, so that one case takes the time of one."""
+_LENGTH = re.compile(r"(--benchmark[-_]min[-_]time=|--min-time=|--sample-time=|-test\.benchtime=)([\d.]+)(ms|)")
+"""The length of a value, as init writes it."""
 _ROOM = 0.85
 """Of a budget that rounds may be expected to take."""
 _MOST_BUILDS = 60
@@ -84,11 +86,11 @@ def mended(found: Found, tree: Tree, taught: Lesson) -> tuple[Found, str] | None
             after = cure(found, told)
             if after is not None and after[0] != found:
                 return after
-    given = [each for each in found.benchmarks if each.name not in taught.failed]
-    if "" in taught.failed or not given:
+    given = found.without(taught.failed)
+    if "" in taught.failed or not given.benchmarks:
         return None
     rows = [Row(name, f"left out: {reason(text)}") for name, text in taught.failed.items()]
-    return replace(found, benchmarks=given, rows=[*rows, *found.rows]), f"left out {', '.join(taught.failed)}"
+    return replace(given, rows=[*rows, *found.rows]), f"left out {', '.join(taught.failed)}"
 
 
 class _Told(NamedTuple):
@@ -278,23 +280,26 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     listed = {each["benchmark"]: each.get("names", ()) for each in trial["benchmarks"] if each.get("names")}
     for name, labels in listed.items():
         cases[name] = [{"benchmark": f"{name}/{label}", "mean": 1.0} for label in labels]
-    total = sum(map(len, cases.values()))
-    held = _held(found, trial)
-    if not total:
+    total, few = sum(map(len, cases.values())), _FEW if listed else _MANY
+    if not total or (total <= few and _held(found, trial, 1.0) >= _FEWEST):
         return None
-    most = max(1, int(min(_FEW if listed else _CHOSEN, total * held / _BUILDS)))
-    if total <= (_FEW if listed else _MANY) and held >= _FEWEST:
-        return None
+    # more cases than the files told have shorter values, before some are left out
+    most = _FEW if listed else _CHOSEN
+    found, part = _shorter(found, total if total <= few else most)
+    held = _held(found, trial, part)
+    if total <= few and held >= _FEWEST:
+        return found, total, total
+    most = max(1, int(min(most, total * held / _BUILDS)))
     benchmarks, chosen = [], 0
     for each in found.benchmarks:
         own = cases.get(each.name, [])
         share = max(1, round(most * len(own) / total))
         labels = _fastest({_label(each, one): one["mean"] for one in own}, share) if len(own) > share else []
-        few = _chosen(each, labels) if labels else None
-        benchmarks.append(few or each)
-        chosen += len(labels) if few else len(own)
+        filtered = _chosen(each, labels) if labels else None
+        benchmarks.append(filtered or each)
+        chosen += len(labels) if filtered else len(own)
     if chosen == total:
-        return None
+        return (found, total, total) if part < 1 else None
     row = Row(
         f"{total - chosen} of {total} cases",
         "left out: its table names those that are measured",
@@ -302,14 +307,30 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), chosen, total
 
 
-def _held(found: Found, trial: Mapping[str, Any]) -> float:
-    """Return how many rounds a budget holds, where neither leaner counts nor a larger one help; inf: they do."""
+def _shorter(found: Found, cases: int) -> tuple[Found, float]:
+    """Return a suite with values as short as so many cases ask for, and what part that is of their length."""
+    _, wanted = suite_plan(cases)
+    texts = [_LENGTH.search(_text(each.command)) for each in found.benchmarks]
+    part = min((wanted * (1000 if own[3] else 1) / float(own[2]) for own in texts if own), default=1.0)
+    if part >= 1:
+        return found, 1.0
+    return _reworded(
+        found, lambda text: _LENGTH.sub(lambda own: f"{own[1]}{float(own[2]) * part:g}{own[3]}", text)
+    ), part
+
+
+def _held(found: Found, trial: Mapping[str, Any], part: float) -> float:
+    """Return how many rounds a budget holds, where neither leaner counts nor a larger one help; inf: they do.
+
+    part: of the length that values had in the trial.
+    """
     plans, cost = trial.get("plans") or {}, trial.get("cost")
     enough = (plans.get("enough") or {}).get("budget")
     leaner = (plans.get("leaner") or {}).get("builds", 0) >= _BUILDS
     if cost is None or cost["least"] or leaner or (enough and enough <= 60 * _LONGEST):
         return math.inf
-    return float((_ROOM * 60 * found.plan.budget - cost["once"]) / max(cost["builds"] + cost["executions"], 1e-3))
+    seconds = cost["builds"] + part * cost["executions"]
+    return float((_ROOM * 60 * found.plan.budget - cost["once"]) / max(seconds, 1e-3))
 
 
 def _label(measured: Measured, case: Mapping[str, Any]) -> str:

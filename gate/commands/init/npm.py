@@ -207,7 +207,7 @@ def _scripts(tree: Tree, root: dict[str, Any], ask: Asked) -> Iterator[_Script]:
 
 def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
     """Yield files that run benchmarks of a library, where no script of package.json names them."""
-    for folder in ("", *_FOLDERS):
+    for folder in ("", *_FOLDERS, "test", "tests"):
         package = _package(tree, folder) if folder else root
         own = f"{folder}/package.json" in tree.names
         usual = [str(PurePosixPath(folder, stem + suffix)) for stem in _ENTRIES for suffix in _JAVASCRIPT]
@@ -217,7 +217,8 @@ def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
         for path in dict.fromkeys([*usual, *inside]):
             text = tree.text(path) if path in tree.names else ""
             if text and _library("", [text], _dependencies(root) | _dependencies(package)):
-                name = folder or PurePosixPath(tree.directory.resolve().name).stem or PurePosixPath(path).stem
+                named = folder if folder in _FOLDERS else PurePosixPath(tree.directory.resolve().name).stem
+                name = named or PurePosixPath(path).stem
                 file = PurePosixPath(path).name if own else path
                 yield _Script(folder if own else "", name, f"node {file}", package, path)
 

@@ -288,7 +288,7 @@ def look_pyperf(tree: Tree, ask: Asked) -> Found | None:
     plan, length = suite_plan(sum(max(1, len(_PYPERF_CASE.findall(tree.text(p)))) for p in scripts), 0.3 * len(scripts))
     names = names_of((str(PurePosixPath(path).with_suffix("")) for path in scripts), "pyperf")
     measured = [
-        Measured(name, own.command([path, f"--min-time={length:g}"]), [], "pyperf")
+        Measured(name, own.command([path, f"--min-time={length:g}"]).replace("&&\n", "&& "), [], "pyperf")
         for name, path in zip(names, scripts, strict=True)
     ]
     found = own.found("pyperf", f"{len(every)} script{'s' if len(every) != 1 else ''} with a pyperf.Runner", measured)

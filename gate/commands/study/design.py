@@ -153,8 +153,6 @@ def _planned(project: Project, study: Study) -> Project:
     plan = msgspec.structs.replace(
         settings.rules.plan,
         builds=builds_of(study),
-        # a study measures treatments by turns
-        pairing="interleaved",
         iterations=study.iterations or settings.rules.plan.iterations,
         budget=Duration(float(study.budget)),
     )

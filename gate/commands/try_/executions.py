@@ -228,9 +228,8 @@ def cases_of(execution: Execution, rules: Config) -> list[Case]:
 
     Of what turns decide by a sharper view, the view counts: it settles a benchmark (docs/method.md, views).
     """
-    turns = rules.study is None and rules.plan.pairing != "duet"
-    sharp = {name: metric.view_of for name, metric in execution.metrics.items() if turns and metric.sharp}
     metrics = execution.metrics.items()
+    sharp = {name: metric.view_of for name, metric in metrics if rules.study is None and metric.sharp}
     cases = [_case(execution.benchmark, name, metric, rules, sharp=name in sharp) for name, metric in metrics]
     settled = {sharp[case.metric] for case in cases if case.decided and case.metric in sharp}
     return [msgspec.structs.replace(case, decided=case.decided and case.metric not in settled) for case in cases]

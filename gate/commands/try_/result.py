@@ -8,7 +8,6 @@ import msgspec
 
 from gate.codes import Exit
 from gate.model import Better, Commit, Failure
-from gate.model.names import ACTIVE
 from gate.model.records import FullBuilds
 from gate.model.warnings import AnyWarning
 
@@ -83,11 +82,6 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     def refused(self) -> bool:
         """Whether a check would end with an error for it."""
         return bool(self.failures) or (not self.cases and self.longer_than is None)
-
-    @property
-    def by_active(self) -> bool:
-        """Whether a check decides by its active time, which other programs hardly disturb."""
-        return any(case.decided and case.metric == ACTIVE for case in self.cases)
 
 
 class RoundCost(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,9 +184,9 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """What to mind about a benchmark."""
 
-    kind: Literal["short", "quantile", "floor", "duet"]
+    kind: Literal["short", "quantile", "floor"]
     """short: a process that takes so little time that its start is most of it. quantile: as `text` says. floor: what
-    the rules call too small to matter is more than the threshold. duet: others load this host."""
+    the rules call too small to matter is more than the threshold."""
     benchmark: str = ""
     metric: str = ""
     """Of a floor."""
@@ -201,7 +195,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     floor: float = 0.0
     unit: str = ""
     share: float = 0.0
-    """The floor over the mean; of a duet what others take of the processors."""
+    """The floor over the mean."""
     more: int = 0
     """Other cases of which this is true."""
 

@@ -18,7 +18,7 @@ from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import first_builds, plans, round_cost
 from gate.commands.try_.result import Built, Note, Problem, Proposal, Trial, Tried
 from gate.config.commands import by_hand
-from gate.config.rules import floor_of, no_duet, threshold_of
+from gate.config.rules import floor_of, threshold_of
 from gate.config.types import Config
 from gate.document import terminal
 from gate.evidence.inputs import DEFAULT_FOLDER
@@ -39,7 +39,7 @@ from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
 from gate.store.learning import costs_of
 from harness.build.cache import About
-from harness.host.fitness import QUICK_WINDOW, STILL_BUSY, examine, others_load, unfit
+from harness.host.fitness import examine, unfit
 from harness.host.lock import NotFreeError
 from harness.host.shims import is_native
 from harness.instruments.declaration import Found, declared
@@ -197,12 +197,6 @@ def _notes(job: Job, tried: list[Tried]) -> list[Note]:
         times = [case.mean for case in each.cases if case.metric == "time"]
         if declared(each.instrument).any_command and times and min(times) < _SHORT:
             notes.append(Note(kind="short", benchmark=each.benchmark, seconds=min(times)))
-    rules = job.project.settings.rules
-    helps = not any(map(no_duet, rules.benchmark)) and not all(each.by_active for each in tried)
-    if rules.plan.pairing == "interleaved" and helps:
-        busy = others_load(seconds=QUICK_WINDOW)
-        if busy is not None and busy >= STILL_BUSY:
-            notes.append(Note(kind="duet", share=busy))
     below = sorted(_below_floor(job.project.settings.rules, tried), key=lambda note: note.share)
     return [*notes, *(msgspec.structs.replace(note, more=len(below) - 1) for note in below[-1:])]
 

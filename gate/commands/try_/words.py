@@ -253,12 +253,6 @@ def _note(note: Note) -> str:
             f"{note.benchmark} takes {format_duration(note.seconds)}, and much of that is starting a process: give it "
             'more work, or have the program measure itself (instrument = "values")'
         )
-    if note.kind == "duet":
-        return (
-            f"others take {format_share(note.share)} of this host's processors: "
-            '`pairing = "duet"` in [plan] runs both sides at once and compares their CPU time, which such load hardly '
-            'disturbs, least of all with `cpus = "0"` at a benchmark'
-        )
     if note.kind == "floor":
         others = f" (too large for {plural(note.more, 'more case')}, too)" if note.more else ""
         return (
@@ -282,7 +276,7 @@ def _next(trial: Trial, rules: Config) -> str:
             "suite's own filter in its command; then `perfgate try` again"
         )
     if plans is None or not any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
-        return "perfgate check"
+        return "perfgate check, once the code has changed"
     ways = _larger(plans, rules, several=len(trial.benchmarks) > 1) or [
         "the noise is too large for this plan: use a quieter host (`perfgate doctor`)",
         "give the benchmarks more work",

@@ -20,7 +20,7 @@ from gate.model import UserError
 LABEL = "perfgate"
 WORD = "/perfgate"
 SETTINGS = (
-    "plan.budget", "plan.builds", "plan.executions", "plan.iterations", "plan.metrics", "plan.pairing",
+    "plan.budget", "plan.builds", "plan.executions", "plan.iterations", "plan.metrics",
     "gate.threshold", "gate.floor", "gate.detectable",
 )  # fmt: skip
 """What --set may name: how much is measured and what is looked for, never what is run."""

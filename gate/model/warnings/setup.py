@@ -290,11 +290,6 @@ class NoEarlyStop(Base, frozen=True):
     builds: int
 
 
-class DuetOnOneProcessor(Base, frozen=True):
-    says = "{benchmarks}: base and head run on one processor by turns and share its caches"
-    benchmarks: tuple[str, ...]
-
-
 # --- the instruments --------------------------------------------------------------------------------------------------
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections import Counter
 
 from gate.decide.importance import ordered
+from gate.decide.policy import today
 from gate.document.markdown import block, brief
 from gate.model import Finding, Report
 from gate.model.reasons import BeyondLimit
@@ -16,6 +18,8 @@ from gate.writing.amounts import known
 _MOST = 3
 # one that holds a name made to be long is no help
 _LONGEST = 2000
+_ACCEPTED = datetime.timedelta(weeks=8)
+"""From the day of the run on: an entry must have an end, which whoever pastes it may change."""
 
 
 def accept(report: Report, share: float = 1.0) -> Part:
@@ -24,24 +28,25 @@ def accept(report: Report, share: float = 1.0) -> Part:
     regressed = (f for f in ordered(report.findings) if f.verdict == "regression" and _size(f) is not None)
     # two given programs have no rules that an entry could be in
     found = [] if is_of_programs(report) else [f for f in regressed if not isinstance(f.reason, BeyondLimit)]
+    until = _day(report.run.created) + _ACCEPTED
     entries: dict[str, None] = {}
     for f in found:
         alone = several[f.benchmark] == 1
         # any view of the benchmark may show the regression the next time
-        entries |= dict.fromkeys(entry(f, alone=alone, view=view) for view in ([f] if alone else f.views))
+        entries |= dict.fromkeys(entry(f, until, alone=alone, view=view) for view in ([f] if alone else f.views))
     kept = [text for text in entries if len(text) <= _LONGEST][:_MOST]
     more = " Write the others in the same way." if len(kept) < len(entries) else ""
     opening = (
-        "Add to perfgate.toml, with an expiry date and a reason. It counts once it is in the rules that decide, here: "
-        f"{brief(report.policy.source, 200)}.{more}\n\n"
+        "Add to perfgate.toml, with your reason; `until` is the last day it holds. It takes effect once it is in the "
+        f"rules that decide: {brief(report.policy.source, 200)}.{more}\n\n"
     )
     return Part(
         "To accept a known regression", "entry to paste", [block(text, "toml") for text in kept], share, opening, "\n\n"
     )
 
 
-def entry(finding: Finding, *, alone: bool, view: Finding | None = None) -> str:
-    """Write an entry of TOML that covers a regression of the size that was estimated.
+def entry(finding: Finding, until: datetime.date, *, alone: bool, view: Finding | None = None) -> str:
+    """Write an entry of TOML that covers a regression of the size that was estimated, up to a day.
 
     alone: the benchmark has no other finding, which the entry would cover as well. view: that it is for; None: the one
     that decided.
@@ -55,7 +60,15 @@ def entry(finding: Finding, *, alone: bool, view: Finding | None = None) -> str:
     places = 0 if percent >= 1 else 1 - math.floor(math.log10(max(percent, 1e-9)))
     up_to = f"{math.ceil(percent * 10**places) / 10**places:.{places}f}%"
     lines = ["[[accept]]", *(f"{key} = {_quoted(name)}" for key, name in which), f'up_to = "{up_to}"']
-    return "\n".join([*lines, "until = YYYY-MM-DD", 'reason = "..."'])
+    return "\n".join([*lines, f"until = {until}", 'reason = "..."'])
+
+
+def _day(created: str | None) -> datetime.date:
+    """Return the day of a run; today where it does not say."""
+    try:
+        return datetime.date.fromisoformat((created or "")[:10])
+    except ValueError:
+        return today()
 
 
 def _size(finding: Finding) -> float | None:

@@ -34,7 +34,7 @@ _OUTPUT = 400
 _LISTED = 20
 _HOST = {
     "hostname": "host, hashed", "boot_id": "boot, hashed", "cores": "processors", "affinity": "processors allowed",
-    "cpu": "processor",
+    "priority": "nice value of starts", "cpu": "processor",
 }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from harness.host.fitness.counters import Window, watch
 from harness.host.fitness.kernel_files import CPUS, Check, State, Tree, cpu_list, unreadable, whole, written
 from harness.host.lock import claim_of, lock_file
 from harness.process.execute import find_own
+from harness.process.processors import given_priority
 from harness.trace.trace import tracer_here
 
 DEEP = 50
@@ -83,15 +84,11 @@ def watchdog(tree: Tree) -> Check:
     return Check(name, "warn", "on", why, "sudo sysctl kernel.nmi_watchdog=0")
 
 
-def autogroup(tree: Tree) -> Check:
-    """Tell how the scheduler divides processors, sched(7): information, as perfgate starts programs in own sessions."""
-    name = "autogroup"
-    why = "The scheduler shares processors between groups first: a load of many processes gets as much as one process."
-    on = tree.text("proc/sys/kernel/sched_autogroup_enabled")
-    if on not in ("0", "1"):
-        return unreadable(name, why)
-    value = "on: benchmark, service and load are one scheduling group each" if on == "1" else "off"
-    return Check(name, "ok", value, why)
+def priority(given: int) -> Check:
+    """Tell whether measured programs go before others: information; given: their nice value."""
+    why = "As root perfgate lets measured programs go before others: beside a load they are as fast as without one."
+    value = f"{given}: measured programs " + ("go before others" if given < 0 else "share processors with others")
+    return Check("priority", "ok", value, why)
 
 
 def cpuset(tree: Tree) -> Check:
@@ -377,11 +374,6 @@ def standing_problems(tree: Tree | None = None) -> list[Problem]:
     return [check.problem for check in unfit(_all(looks)) if check.problem is not None]
 
 
-def others_load(tree: Tree | None = None, seconds: float = WINDOW) -> float | None:
-    """Return the share of all processors' time that other processes take while they are watched; None: not known."""
-    return load.others(watch(Tree() if tree is None else tree, seconds))
-
-
 def unfit(checks: Iterable[Check]) -> list[Check]:
     """Return the checks for which measuring now would mislead; none: the machine is fit."""
     return [check for check in checks if check.state == "bad"]
@@ -428,7 +420,7 @@ def _make(files: Tree) -> dict[str, _Look]:
         "interrupts": lambda: interrupts(files),
         "idle states": lambda: idle(files),
         "nmi watchdog": lambda: watchdog(files),
-        "autogroup": lambda: autogroup(files),
+        "priority": lambda: priority(given_priority()),
         "huge pages": lambda: huge_pages(files),
         "aslr": lambda: machine.aslr(files),
         "clock source": lambda: machine.clock(files),

@@ -43,7 +43,7 @@ _OTHERS = (
     "waits for a processor: `perfgate try` shows which commands it decides."
 )
 _WAITS = {
-    "cpu": "Programs wait for a processor, and the wait is part of the measured time.",
+    "cpu": "Programs wait for a processor. The wait is part of wall time, not of active time.",
     "memory": "Programs wait for memory: the kernel takes pages from one to give them to another.",
     "io": "Programs wait for disks, which they share with others.",
 }

@@ -78,7 +78,7 @@ def test_version_and_help() -> None:
         (("check", "--builds", "--quiet"), "(did you mean --set plan.builds=...?)"),
         (("study", "--builds", "3"), "(did you mean --set study.builds=3?)"),
         (("study", "measure", "--replicate", "3"), "(did you mean --set study.replicates=3?)"),
-        (("study", "--pairing=duet"), "(did you mean --set plan.pairing=duet?)"),
+        (("study", "--shards=2"), "(did you mean --set plan.shards=2?)"),
         (("check", "--effect", "3%"), "--effect is not an option; --effect belongs to `perfgate simulate`; see perfgate check --help"),
         (("study", "analyse", "--log"), "--log is not an option; write --scale log; see perfgate study analyse --help"),
         (("calibrate", "--inject", "3%"), "--inject is not an option; `perfgate simulate --remembered --effect 5%` shows how often a change is found; see perfgate calibrate --help"),

@@ -11,6 +11,7 @@ from gate.config.schema import json_schema, to_tables
 from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.types import Config
 from gate.evidence.builds import decided_by_name
+from gate.model import SIDES, Side
 from gate.model.warnings.setup import (
     BaseWithoutConfig,
     BuildChanged,
@@ -158,8 +159,7 @@ def test_a_rule_about_nothing_is_told(rule: str, glob: str | None, known: list[s
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ('[plan]\nmetrics = ["time", "tmie"]', 'perfgate.toml:5: plan.metrics: "tmie" matches none of time, '),
-        ('[plan]\npairing = "duet"\nmetrics = ["cpu", "size"]', None),
+        ('[plan]\nmetrics = ["time", "tmie"]', 'perfgate.toml:5: plan.metrics: "tmie" matches nothing: did you mean time?'),
         ('[plan]\nmetrics = ["cpu"]', 'perfgate.toml:5: plan.metrics: "cpu" matches none of '),
         ('[[benchmark]]\nname = "b"\ncommand = "x"\nmetrics = ["u*", "x*"]', 'perfgate.toml:7: benchmark[1].metrics: "x*" '),
         ('[[benchmark]]\nname = "b"\ncommand = "x"\nmetrics = ["own"]\n[benchmark.metric.own]', None),
@@ -177,9 +177,17 @@ def test_a_metric_that_nothing_has_is_refused_before_measuring(key: str, message
     assert str(caught.value).startswith(message)
 
 
+@pytest.mark.parametrize("rules", SIDES)
+def test_a_metric_of_a_benchmark_is_refused_at_its_place_in_the_file_that_has_it(rules: Side) -> None:
+    base = source(BENCH.format("gone", "x") + BENCH.format("a", "x"), "base: perfgate.toml")
+    head = source(BENCH.format("new", "x") + BENCH.format("b", "x") + 'metrics = ["x*"]\n', "head: perfgate.toml")
+    with pytest.raises(ConfigError, match=r'^head: perfgate.toml:\d: benchmark\[1\].metrics: "x\*" matches none of'):
+        resolve(base, head, rules=rules)
+
+
 def test_a_metric_of_an_option_is_refused_as_the_option_gave_it() -> None:
     given = source(BENCH.format("a", "x"))
-    with pytest.raises(ConfigError, match=r'^--set: plan.metrics: "tmie" matches none of time'):
+    with pytest.raises(ConfigError, match=r'^--set: plan.metrics: "tmie" matches nothing: did you mean time'):
         resolve(given, given, rules="head", sets=['plan.metrics=["tmie"]'])
 
 

@@ -24,7 +24,6 @@ from gate.config.types import Config
         ({"instrument": "values", "warmup": "auto"}, {}, False),
         ({"instrument": "callgrind"}, {}, False),
         ({"instrument": "go"}, {"iterations": 1}, False),
-        ({"instrument": "hyperfine"}, {"pairing": "duet"}, False),
     ],
 )
 def test_what_may_be_divided(benchmark: dict[str, Any], plan: dict[str, Any], divisible: bool) -> None:

@@ -132,6 +132,10 @@ def test_what_is_like_nothing_gets_the_list(key: str) -> None:
             ("perfgate.toml:5: plan.auto: unknown key; a plan uses its budget: remove it, or write the [plan] that "
             "`perfgate plan` prints"),
         ),
+        (
+            f'{BENCHMARK}[plan]\npairing = "duet"',
+            "perfgate.toml:5: plan.pairing: unknown key; base and head take turns: remove it",
+        ),
     ],
 )  # fmt: skip
 def test_whole_messages(text: str, message: str) -> None:

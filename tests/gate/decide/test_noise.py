@@ -8,14 +8,15 @@ import pytest
 from gate.decide.steps import next_step
 from gate.model import Family, Finding, Report, Whose
 from gate.model import outcomes as steps
+from gate.model.controls import Control
 from gate.model.evidence import Pace
-from gate.model.report import View
+from gate.model.report import NextPlan, View
 from gate.model.warnings.hosts import Pressure, Steal
 from gate.words import reports
 from tests.gate.report import examples
 
 BUSY = Pressure("cpu", 0.93)
-PLAN = {"builds": 12, "executions": 5, "iterations": 10, "budget": "5m", "pairing": "interleaved"}
+PLAN = {"builds": 12, "executions": 5, "iterations": 10, "budget": "5m"}
 
 
 def noisy(name: str = "a", **changes: Any) -> Finding:
@@ -35,10 +36,9 @@ def report(
     warnings: tuple[Any, ...] = (BUSY,),
     plan: Any = PLAN,
     pace: float = 5.0,
-    duet: bool = False,
 ) -> Report:
     facts = examples.run_facts(
-        settings={"plan": plan}, pace=Pace(once=1.0, round=pace), duet=duet, again=["decide", ".perfgate"],
+        settings={"plan": plan}, pace=Pace(once=1.0, round=pace), again=["decide", ".perfgate"],
         typed=["check", "--benchmark", "a"],
     )  # fmt: skip
     return msgspec.structs.replace(
@@ -70,7 +70,7 @@ def test_what_a_benchmark_names_itself_is_changed_there() -> None:
     asked = msgspec.structs.replace(asked, run=own)
     assert reports.next_step(asked).endswith('processes): write `metrics = ["user"]` in the `[[benchmark]]` of a')
     base = msgspec.structs.replace(asked, policy=examples.policy(whose=Whose(kind="base")))
-    assert "in the `[[benchmark]]` of a. It counts once" in reports.next_step(base)
+    assert "in the `[[benchmark]]` of a. It takes effect once" in reports.next_step(base)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_who_types_no_command_reads_what_the_file_says() -> None:
     asked = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(),))
     whose = Whose(kind="base", name="perfgate.toml of main")
     said = reports.next_step(msgspec.structs.replace(asked, policy=examples.policy(whose=whose)))
-    assert 'other processes): `metrics = ["user"]` in `[plan]`. It counts once' in said
+    assert 'other processes): `metrics = ["user"]` in `[plan]`. It takes effect once' in said
 
 
 def test_it_has_to_decide_most_and_to_be_recorded_of_all() -> None:
@@ -119,28 +119,46 @@ def test_it_has_to_decide_most_and_to_be_recorded_of_all() -> None:
     assert step(*both, recorded=tuple(examples.recorded(name) for name in "ab")).metric is None
 
 
-def test_no_duet_is_proposed_where_active_time_decides() -> None:
-    recorded = (*of_a_command("a", half=0.3), *of_a_command("b", half=0.3))
-    active = noisy("a", metric="active", reason=examples.wide(hopeless=True))
-    assert not step(active, recorded=recorded, duet=True).duet
-    # of several tasks wall time decides
-    assert step(active, noisy("b", reason=examples.wide(hopeless=True)), recorded=recorded, duet=True).duet
+@pytest.mark.parametrize("loaded", [(BUSY,), (Steal(share=0.2),), ()])
+def test_where_no_metric_decides_and_no_builds_do_a_quieter_host_is_the_advice(loaded: tuple[Any, ...]) -> None:
+    hopeless = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(half=0.3),), warnings=loaded)
+    said = reports.next_step(hopeless)
+    assert said.startswith("Use a quieter host (`perfgate doctor` examines it): more measuring would not help")
+    assert ("waited for a processor 93.0% of the time" in said) is (loaded == (BUSY,))
 
 
-@pytest.mark.parametrize("duet", [True, False])
-def test_what_can_be_measured_at_once_is_said_to_be(duet: bool) -> None:
-    asked = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(half=0.3),), duet=duet)
-    chosen, said = next_step(asked), reports.next_step(asked)
-    assert isinstance(chosen, steps.ReduceNoise) and (chosen.metric, chosen.duet) == (None, duet)
-    way = "with `perfgate check --benchmark a --set plan.pairing=duet`, or use a quieter host (`perfgate doctor`"
-    assert (way in said) is duet and (said.startswith("Use a quieter host (`perfgate doctor`") is not duet)
-    # builds that differ do so in a duet too: it is for what other programs disturb
-    calm = report(noisy(reason=examples.wide(hopeless=True)), duet=duet, warnings=())
-    assert (
-        reports.next_step(calm) == "Use a quieter host (`perfgate doctor` examines it): more measuring would not help"
-    )
-    stolen = report(noisy(reason=examples.wide(hopeless=True)), duet=duet, warnings=(Steal(share=0.2),))
-    assert ("plan.pairing=duet" in reports.next_step(stolen)) is duet
+@pytest.mark.parametrize(("priority", "loaded", "first"), [(0, (BUSY,), True), (-20, (BUSY,), False), (0, (), False)])
+def test_root_is_the_advice_where_what_is_measured_waits_for_other_programs(
+    priority: int, loaded: tuple[Any, ...], first: bool
+) -> None:
+    asked = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(half=0.3),), warnings=loaded)
+    facts = msgspec.structs.replace(asked.run, host={"priority": priority})
+    said = reports.next_step(msgspec.structs.replace(asked, run=facts))
+    assert said.startswith("Measure as root, whose programs go before others, or use a quieter host") is first
+
+
+@pytest.mark.parametrize(
+    ("starts", "cpu", "warnings", "itself"),
+    [
+        (0.4, 0.3, (BUSY,), True),
+        (0.4, 0.3, (), True),
+        (0.1, 0.3, (BUSY,), False),  # one after the other they agree: the host, or the layout
+        (0.4, 0.3, (Steal(share=0.2),), False),
+        (None, 0.3, (BUSY,), False),
+    ],
+)
+def test_a_program_whose_work_differs_from_start_to_start_needs_no_other_host(
+    starts: float | None, cpu: float, warnings: tuple[Any, ...], itself: bool
+) -> None:
+    halves = None if starts is None else Control(ratio=1.0, low=1 - starts, high=1 + starts, rounds=6, alarmed=False)
+    found = noisy(metric="active", control=halves, reason=examples.wide(hopeless=True))
+    asked = report(found, recorded=(*of_a_command(half=cpu),), warnings=warnings)
+    said = reports.next_step(asked)
+    assert said.startswith("Give the program the same work" if itself else "Use a quieter host"), said
+    assert ("perfgate doctor" in said) is not itself
+    # of waits its CPU time knows nothing, and decides
+    waits = report(found, recorded=(*of_a_command(half=0.02),), warnings=warnings)
+    assert reports.next_step(waits).startswith("Decide by user time")
 
 
 def test_more_builds_are_the_advice_where_they_are_few_and_the_host_is_quiet() -> None:
@@ -151,7 +169,7 @@ def test_more_builds_are_the_advice_where_they_are_few_and_the_host_is_quiet() -
     assert step(few, recorded=(*of_a_command(),), warnings=()).metric == "user"
     # on a host that others load, what hardly minds them comes first
     assert step(few, recorded=(*of_a_command(),)).metric == "user"
-    # and where there is nothing else, a few builds are better than none, and than a duet that nobody has tried
+    # and where there is nothing else, a few builds are better than none
     assert isinstance(next_step(report(few)), steps.MoreBuilds)
     assert isinstance(next_step(report(few, recorded=(*of_a_command(half=0.3),))), steps.MoreBuilds)
 
@@ -170,6 +188,19 @@ def test_more_than_an_hour_or_four_budgets_are_no_advice() -> None:
     # 60 builds of 21 s are more than four times five minutes
     assert step(noisy(more_builds=55), **calm, pace=21.0).seconds == 1261.0
     assert step(noisy(more_builds=55), **calm, pace=61.0, plan=PLAN | {"budget": "55m"}).seconds == 3661.0
+
+
+@pytest.mark.parametrize(("builds", "executions", "taken"), [(4, 6, False), (4, 7, True), (6, 1, True)])
+def test_a_plan_that_measures_less_than_the_run_did_would_not_decide_it(
+    builds: int, executions: int, taken: bool
+) -> None:
+    asked = report(noisy(more_builds=20), warnings=())
+    counts = asked.findings[0].base.counts
+    assert (counts.build, counts.execution) == (5, 25)
+    plan = NextPlan(builds=builds, executions=executions, iterations=1, seconds=4.0)
+    chosen = next_step(msgspec.structs.replace(asked, run=msgspec.structs.replace(asked.run, plan=plan)))
+    assert isinstance(chosen, steps.MoreBuilds)
+    assert chosen.builds == (builds if taken else 25)
 
 
 def test_active_time_is_no_advice_where_several_tasks_do_the_work_of_a_benchmark() -> None:

@@ -18,7 +18,7 @@ from gate.model import SIDES, Build, Execution, Metric, Record, Run
 from gate.model.warnings.measured import ExecutionsShort
 from gate.units import Duration
 
-SPREAD = 0.03
+SPREAD = 0.08
 
 
 def run_of(plan: Mapping[str, object] = {}, *more: dict[str, object]) -> Run:
@@ -71,7 +71,7 @@ def counted(run: Run, records: list[Record]) -> dict[str, int]:
         (0.05, 0.2, 8.0, 40),
         (0.05, 0.2, 0.0, 25),  # five seconds are no burden, without any build
         (0.05, 0.01, 0.0, 50),
-        (0.25, 0.5, 0.0, 40),  # a standard error of an eighth of the threshold
+        (2 / 3, 0.5, 0.0, 40),  # a standard error of a third of the threshold
         (9.0, 0.1, 0.0, 200),
         (math.inf, 4.0, 0.0, 200),  # threshold = 0
         (None, 4.0, 0.0, 200),  # nothing is known of its noise
@@ -84,7 +84,7 @@ def test_a_round_has_what_noise_and_cost_ask_for(
 
 
 def test_the_budget_is_shared_by_what_is_wanted_beyond_the_fewest() -> None:
-    needs = {"a": Needs(9.0, 1.0), "b": Needs(0.25, 1.0), "c": Needs(0.05, 1.0)}
+    needs = {"a": Needs(9.0, 1.0), "b": Needs(2 / 3, 1.0), "c": Needs(0.05, 1.0)}
 
     def shared(seconds: float, builds: float = 0.0, others: float = 0.0) -> dict[str, int]:
         plan = Plan(builds=Builds(min=4, max=12), budget=Duration(12 * seconds / 0.9 + 10.0 / 0.9))
@@ -112,7 +112,7 @@ def test_rounds_may_take_half_as_long_again_and_the_builds_of_a_regression_still
 
 def test_a_short_program_has_many_starts_and_a_long_one_few() -> None:
     run = run_of()
-    assert counted(run, [*builds(1.0), *starts()]) == {"prog": 116}
+    assert counted(run, [*builds(1.0), *starts()]) == {"prog": 120}
     assert counted(run, [*builds(1.0), *starts(spread=0.01)]) == {"prog": 50}
     assert counted(run, [*builds(1.0), *starts(spread=0.2)]) == {"prog": 200}
     assert counted(run, [*builds(1.0), *starts(each=2.0, spread=0.003)]) == {"prog": 10}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import math
 import re
@@ -17,16 +18,12 @@ import msgspec
 import pytest
 
 from gate.cli.main import main
-from gate.config.parse import parse
-from gate.config.rules import no_duet
-from gate.config.source import read_source
 from gate.decide.steps import next_step
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Whose, outcomes, reasons
-from gate.model.warnings.hosts import Steal
 from gate.report.markdown.accept import entry
 from gate.words import findings, reports
 from gate.writing.sentences import Options
-from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal, with_lines
+from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal
 from tests.support.lines import text
 
 GATE, PLAN = '[gate]\nthreshold = "3%"\n', "[plan]\nbuilds = 6\nexecutions = 1\niterations = 3\n"
@@ -141,7 +138,7 @@ def with_text(subject: Subject, text: str) -> Subject:
 def accepted(subject: Subject) -> Subject:
     """Paste the entry that a comment on the pull request has."""
     (found,) = subject.check(Path()).findings
-    written = entry(found, alone=True).replace("YYYY-MM-DD", "2099-12-31").replace("...", "a new checksum")
+    written = entry(found, datetime.date(2099, 12, 31), alone=True).replace("...", "a new checksum")
     return with_text(subject, f"{written}\n")
 
 
@@ -396,30 +393,6 @@ def test_every_reason_that_leaves_a_finding_open_has_a_step_that_is_followed() -
     assert told <= every
 
 
-def test_both_sides_at_once_is_for_what_can_be(tmp_path: Path) -> None:
-    wild = noisy(build=0.2)
-
-    def loaded(subject: Measured) -> Report:
-        """Check it where others take the processors."""
-        found = replace(subject, beside={"user": wild, "system": wild}).check(tmp_path)
-        return msgspec.structs.replace(found, warnings=[*found.warnings, Steal(share=0.3)])
-
-    before = loaded(BUSY)
-    step = next_step(before)
-    assert isinstance(step, outcomes.ReduceNoise) and step.duet
-    (way,) = step.ways
-    assert isinstance(way, Options) and str(way) in reports.next_step(before)
-    lines = way.lines
-    assert lines is not None
-    assert not any(map(no_duet, parse(read_source(with_lines(OF_COMMAND, lines), "perfgate.toml")).benchmark))
-    # which a duet would refuse
-    step = next_step(
-        loaded(replace(BUSY, toml=f'{OF_COMMAND}service = {{ command = "serve", ready = "tcp:{{port}}" }}\n'))
-    )
-    assert not (isinstance(step, outcomes.ReduceNoise) and step.duet)
-    assert next_step(measured(wild).check(tmp_path)) == outcomes.MeasureMore(hopeless=True)
-
-
 @pytest.mark.parametrize("build", [0.1, 0.3])
 def test_where_nothing_helps_no_number_is_named(build: float) -> None:
     wild = measured(lambda place: math.exp(10 * build * normal(place[0] == "head", *place[1:3])))
@@ -494,12 +467,17 @@ def test_values_come_of_starts_as_long_as_they_are_a_thousand(
     assert (step.executions, step.iterations) == wanted
 
 
-def test_a_budget_that_was_too_small_becomes_one_for_the_builds_that_the_details_name() -> None:
-    before = measured(noisy(build=0.04), plan__builds="{min = 4}", plan__budget="1m", round=18.0).check(Path())
+@pytest.mark.parametrize(("builds", "more"), [("{min = 4}", False), ("{min = 4, max = 5}", True), (5, True)])
+def test_a_budget_that_was_too_small_becomes_one_for_the_builds_that_the_details_name(
+    builds: str | int, more: bool
+) -> None:
+    before = measured(noisy(build=0.04), plan__builds=builds, plan__budget="1m", round=18.0).check(Path())
     (found,), step = before.findings, next_step(before)
     assert isinstance(step, outcomes.AllowMoreBuilds) and found.more_builds is not None and step.budget is not None
     assert step.needed == found.base.counts.build + found.more_builds > 5
     assert step.budget > 18.0 * step.needed
+    # a plan of fewer would not measure them, whatever the budget
+    assert step.builds == (step.needed if more else None)
 
 
 def test_two_given_programs_have_rounds(tmp_path: Path) -> None:
@@ -554,7 +532,7 @@ def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool, tmp_pa
     found = CASES["base is 0, and head does not spread"].subject.check(tmp_path)
     policy = msgspec.structs.replace(found.policy, whose=Whose(kind))
     said = reports.next_step(msgspec.structs.replace(found, policy=policy))
-    assert ("It counts once it is in the rules that decide, those of base" in said) is more
+    assert ("It takes effect once it is in the rules that decide: those of base" in said) is more
 
 
 @pytest.mark.parametrize("name", ["a budget of three builds", "one build of each", "rules that name another metric"])

@@ -26,7 +26,6 @@ from gate.model.warnings.hosts import (
     ThermalThrottling,
     Throttled,
 )
-from gate.model.warnings.setup import DuetOnOneProcessor
 from tests.support.lines import execution, text
 
 BEGIN: dict[str, Any] = {
@@ -127,12 +126,6 @@ def test_what_happened_in_both_parts_of_a_resumed_run_is_told_once() -> None:
     assert states([*first, *second]).count(stolen) == 1
     assert [type(event) for event in states([*first, *second])] == [Steal, Pressure]
     assert states([*second, *first])[0] == stolen
-
-
-def test_sides_that_share_a_processor_wait_by_design() -> None:
-    measured: list[Record] = [host("begin"), host("end", pressure_cpu=60_000_000, pressure_memory=50_000_000)]
-    assert states([Run(), *measured]) == [Pressure("cpu", 0.6), Pressure("memory", 0.5)]
-    assert states([Run(warnings=[DuetOnOneProcessor(("work",))]), *measured]) == [Pressure("memory", 0.5)]
 
 
 def test_sessions_are_apart() -> None:

@@ -1,5 +1,6 @@
 """Each format of each example as it was last looked at; PERFGATE_UPDATE_GOLDEN=1 writes them anew."""
 
+import datetime
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from gate.model import Report
 from gate.report import json, junit
-from gate.report.markdown import comment, summary
+from gate.report.markdown import accept, comment, summary
 from gate.report.text import terminal
 from tests.gate.report import examples
 
@@ -72,7 +73,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
-def test_the_output_is_the_one_that_was_looked_at(name: str, kind: str) -> None:
+def test_the_output_is_the_one_that_was_looked_at(name: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # of a run that does not say when it was
+    monkeypatch.setattr(accept, "today", lambda: datetime.date(2026, 11, 20))
     path = GOLDEN / f"{name}.{kind}"
     got = FORMATS[kind](examples.ALL[name]())
     if os.environ.get("PERFGATE_UPDATE_GOLDEN"):

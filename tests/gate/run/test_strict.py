@@ -1,10 +1,13 @@
 """--strict: what the views that decide need of the host."""
 
+import json
+import os
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
+from harness.process.processors import before_others
 from tests.support.project import Project
 
 LOADED = "load: 9.8 on 2 processors"
@@ -56,3 +59,19 @@ def test_several_tasks_are_seen_at_the_first_starts(project: Project) -> None:
     done = strict(project)
     assert (done.returncode, done.stdout) == (5, "")
     assert "grep has no active time that could decide, so wall time does, and load: 9.8 on 2" in done.stderr
+
+
+def test_what_is_measured_goes_before_others_as_far_as_the_user_has_the_right(tmp_path: Path) -> None:
+    with before_others():
+        given = os.getpriority(os.PRIO_PROCESS, 0)
+    project = Project(tmp_path / "project")
+    text = '[plan]\nbuilds = 1\nexecutions = 1\niterations = 1\nsandbox = "off"\n'
+    for name, more in {"nice": "", "own": "priority = 5\n"}.items():
+        text += f'[[benchmark]]\nname = "{name}"\ncommand = "echo $((100 + $(nice))) > {{output}}"\ninstrument = "values"\n{more}'
+    project.write("perfgate.toml", text)
+    project.commit()
+    assert project.perfgate("measure", "--base", "HEAD", "--set", "gate.sameness=off").returncode == 0
+    lines = map(json.loads, (project.top / ".perfgate/measurements.jsonl").read_text().splitlines())
+    values = {line["benchmark"]: line["metrics"]["time"]["values"] for line in lines if line["type"] == "execution"}
+    assert values == {"nice": [100 + given], "own": [105]}
+    assert given == (-20 if os.geteuid() == 0 else os.getpriority(os.PRIO_PROCESS, 0))

@@ -36,18 +36,18 @@ def test_the_setup_is_what_must_not_change() -> None:
         {"name": "b", "command": "./b | tail", "instrument": "values"},
         build={"command": ["make", "all"]},
     )
-    assert setups_of(read, read, {"hyperfine": "1.20.0"}) == {
+    assert setups_of(read, {"hyperfine": "1.20.0"}) == {
         "a": Setup(command="./a 'one two'", instrument="hyperfine", warmup=3, build="make all"),
         "b": Setup(command="./b | tail", instrument="values", warmup=0, build="make all"),
     }
     # without hyperfine spawn measures
-    assert setups_of(read, read, {})["a"].instrument == "spawn"
-    assert setups_of(read := config({"name": "a", "command": "x"}), read, {})["a"].build is None
+    assert setups_of(read, {})["a"].instrument == "spawn"
+    assert setups_of(config({"name": "a", "command": "x"}), {})["a"].build is None
 
 
 def test_a_case_of_a_suite_has_the_setup_of_the_suite() -> None:
     read = config({"name": "suite", "command": "x"})
-    setups = setups_of(read, read, {})
+    setups = setups_of(read, {})
     assert setup_of(setups, read, "suite/one") == setups["suite"]
     assert setup_of(setups, read, "other") is None
 
@@ -103,7 +103,7 @@ def test_what_is_learned_of_each_decided_statistic() -> None:
     lines += [line for side in ("base", "head") for line in builds(side, [[[1.0]], [[1.0]]], benchmark="size")]
     lines += [line for side in ("base", "head") for line in builds(side, values[side], benchmark="unknown")]
     found = gather(located(*lines), read)
-    when, setups = "2026-11-20T09:00:00Z", setups_of(read, read, {})
+    when, setups = "2026-11-20T09:00:00Z", setups_of(read, {})
     both = learn(asked_of(found.cases, read), read, setups, records(*lines), session="id", created=when, both=True)
     assert [(one.benchmark, one.metric, one.statistic) for one in both] == [
         ("bench", "time", "mean"),
@@ -122,7 +122,7 @@ def test_what_is_learned_of_turns_is_what_the_views_decide() -> None:
     read = config({"name": "parse", "command": "x", "instrument": "spawn"})
     setting = turns.Turns(rounds=40, starts=20, active=0.02, layout=0.004)
     cases = turns.drawn(np.random.default_rng(2), setting)
-    asked, setups = asked_of(cases, read), setups_of(read, read, {})
+    asked, setups = asked_of(cases, read), setups_of(read, {})
     lines = records(execution("base", [1.0], benchmark="parse"))
     found = learn(asked, read, setups, lines, session="id", created=_DAY, both=True)
     assert [(one.metric, one.statistic) for one in found] == [("active", "typical"), ("time", "mean")]
@@ -145,7 +145,7 @@ def test_a_plan_from_memory_goes_by_the_view_that_decides() -> None:
     lines = records(
         *(line for side in ("base", "head") for line in builds(side, [[[0.02]] * 2] * 2, benchmark="parse"))
     )
-    found = learn(asked_of(cases, read), read, setups_of(read, read, {}), lines, session="id", created=_DAY, both=True)
+    found = learn(asked_of(cases, read), read, setups_of(read, {}), lines, session="id", created=_DAY, both=True)
     memory = Memory(
         findings=[
             FindingMemory(

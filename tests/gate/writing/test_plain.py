@@ -134,13 +134,15 @@ def test_an_option_selects_the_benchmark_of_that_name(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "first"), [("prase-xml-7", "parse-xml-7"), ("*-59x", "parse-csv-59"), ("JSON", "parse-json-0")]
+    ("given", "first"), [("xml-7x", "parse-xml-7"), ("*-59x", "parse-csv-59"), ("JSON", "parse-json-0")]
 )
 def test_an_unknown_name_is_answered_with_the_most_alike(given: str, first: str) -> None:
     names = [f"parse-{('json', 'xml', 'csv')[number % 3]}-{number}" for number in range(60)]
     said = none_of(given, names)
     assert said.startswith(f"matches none of {first}, ") and said.endswith(" and 55 more") and said.count("parse") == 5
     assert none_of(given, ["b", "a"]) == "matches none of b, a"
+    assert none_of("wrods", ["words", "other"]) == "matches nothing: did you mean words?"
+    assert none_of("wrods*", ["words"]) == "matches nothing: did you mean words?"
     assert none_of(given, []) == "matches nothing: there are none"
 
 

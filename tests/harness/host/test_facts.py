@@ -24,6 +24,7 @@ def test_facts_are_json_and_complete() -> None:
         "cores",
         "affinity",
         "memory",
+        "priority",
         "hostname",
         "python",
         "boot_id",

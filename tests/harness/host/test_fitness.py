@@ -35,7 +35,16 @@ def states(checks: Mapping[str, Check], state: str) -> set[str]:
     return {name for name, check in checks.items() if check.state == state}
 
 
-HERE = {"name in reports", "mount namespaces", "tools", "tracer", "temporary files", "history", "other gates"}
+HERE = {
+    "name in reports",
+    "mount namespaces",
+    "tools",
+    "tracer",
+    "temporary files",
+    "history",
+    "other gates",
+    "priority",
+}
 """Checks of the machine that the tests run on."""
 
 
@@ -102,7 +111,7 @@ def test_a_raspberry_pi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert states(checks, "warn") == {"governor", "thermal throttling", "perf events"}
     assert states(checks, "unknown") == {
         "turbo", "cpu pressure", "memory pressure", "io pressure", "numa nodes", "huge pages",
-        "interrupts", "idle states", "nmi watchdog", "autogroup",
+        "interrupts", "idle states", "nmi watchdog",
     }  # fmt: skip
     machines.write(tmp_path, {"sys/devices/platform/soc/soc:firmware/get_throttled": "50005"})
     assert found(monkeypatch, tree)["thermal throttling"].state == "bad"

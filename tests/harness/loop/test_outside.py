@@ -297,18 +297,6 @@ def test_a_later_round_finds_it_too_and_what_was_measured_before_decides_nothing
 
 
 @traces
-def test_a_duet_finds_it_too(tmp_path: Path) -> None:
-    shape = Shape("command = 'cp app $OUT/app; chmod +x $OUT/app'", "$OUT/app", app=("#!/bin/sh\n", "#!/bin/sh\n:\n"))
-    config = tmp_path / "duet.toml"
-    config.write_text(
-        f'{PLAN}pairing = "duet"\nsandbox = "off"\n[build]\n{shape.build}\n'
-        f'[[benchmark]]\nname = "work"\ninstrument = "spawn"\ncommand = {json.dumps(shape.command)}\n'
-    )
-    project, code, said = checked(tmp_path, shape, "--config", str(config))
-    assert (code, [failure.kind for failure in found(project)]) == (4, ["outside"]), said
-
-
-@traces
 def test_what_kept_builds_left_outside_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.build.builder._WORTH", 0.0)
     shape = Shape("setup = 'true'\ncommand = 'cp app $OUT/app'", "cat $OUT/app")

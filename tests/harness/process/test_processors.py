@@ -1,10 +1,15 @@
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from harness.instruments import launcher
+from harness.instruments.spawn import launched
 from harness.process.execute import Command, ProcessExecutor
+from harness.process.forkserver import Launch, LaunchSide, LaunchStart
+from harness.process.processors import before_others
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processors and priorities are Linux's")
 OWN = sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
@@ -68,6 +73,47 @@ def test_the_priority_weighs_the_session_where_there_are_autogroups(tmp_path: Pa
     command = Command(("sh", "-c", script), tmp_path, dict(os.environ), 30, tmp_path / "out", priority=7)
     assert ProcessExecutor().run(command).status == ""
     assert (tmp_path / "out").read_text().endswith(" nice 7\n")
+
+
+SEEN = """
+import os, time
+end = time.monotonic() + 20
+while (group := open("/proc/self/autogroup").read().split()[-1]) != "-20" and time.monotonic() < end:
+    time.sleep(0.02)
+print(os.getpriority(os.PRIO_PROCESS, 0), group, file=open("seen", "w"))
+"""
+
+
+@pytest.mark.parametrize("forked", [True, False])
+def test_what_is_started_goes_before_others_where_the_user_may_say_so(tmp_path: Path, forked: bool) -> None:
+    if not Path("/proc/self/autogroup").exists() or os.geteuid() != 0 or os.getpriority(os.PRIO_PROCESS, 0):
+        pytest.skip("absent: autogroups, the right to weigh them, or a nice value that nobody chose")
+    command = Command((sys.executable, "-I", "-c", SEEN), tmp_path, dict(os.environ), 30)
+    if forked:
+        side = LaunchSide(command.argv, command.environment, tmp_path)
+        command = launched(Launch(Path(launcher.__file__), tmp_path / "result", (side,), (LaunchStart(),)), 30)
+    with before_others(), closing(ProcessExecutor()) as executor:
+        assert executor.run(command).status == ""
+        assert bool(executor._servers) == forked
+    assert (tmp_path / "seen").read_text() == "-20 -20\n"
+    assert os.getpriority(os.PRIO_PROCESS, 0) == 0
+
+
+@pytest.mark.parametrize("own", [0, 5])
+def test_a_nice_value_that_was_chosen_stays_and_what_is_refused_is_left(
+    own: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def refuse(_which: int, _who: int, priority: int) -> None:
+        asked.append(priority)
+        if priority < own:
+            raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "getpriority", lambda *_: own)
+    monkeypatch.setattr(os, "setpriority", refuse)
+    with before_others():
+        assert set(asked) == ({-20} if own == 0 else {own})
 
 
 def test_another_system_says_that_it_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

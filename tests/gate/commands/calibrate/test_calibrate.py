@@ -70,7 +70,7 @@ def session(rounds: int = 20, **tables: Any) -> tuple[Calibration, list[Learned]
         host={"cpu": "Z80", "cores": 2, "memory": 2**30, "fingerprint": "abc"},
         config={"plan": {"builds": 20}}, warnings=[FewBuilds(20, 30, False, False)],
     )  # fmt: skip
-    return session_of([run, *records], run, read, setups_of(read, read, {}))
+    return session_of([run, *records], run, read, setups_of(read, {}))
 
 
 def test_what_was_learned_level_by_level() -> None:

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -259,7 +261,8 @@ CMAKE = {
     ),
     "google": Case(
         {
-            "CMakeLists.txt": PROJECT.replace("C)", "CXX)") + "add_executable(fib_bench bench.cpp)\n",
+            "CMakeLists.txt": PROJECT.replace("C)", "CXX)")
+            + "add_executable(fib_bench bench.cpp)\nadd_executable(fib bench.cpp)\n",
             "bench.cpp": "#include <benchmark/benchmark.h>\nBENCHMARK(BM_Fib)->Arg(5);\n",
         },
         "cmake",
@@ -285,16 +288,38 @@ CMAKE = {
 
 MAKE = {
     "program": Case(
-        {"Makefile": "P := app\nall: $(P)\n$(P): main.o\n\t$(CC) -o $@ $^\n", "main.c": MAIN},
+        {
+            "Makefile": "P := app\nall: $(P) other\n$(P): main.o\n\t$(CC) -o $@ $^\nother: o.c\n\t$(CC) -o $@ $^\n",
+            "main.c": MAIN,
+            "o.c": "int main(int argc, char **argv) { return argc < 2; }\n",
+        },
         "make",
         "['./app']",
-        "rm -f app && make",
-    ),
-    "bench": Case(
-        {"Makefile": "bench: app\n\t./app\napp: main.c\n\t$(CC) -o $@ $<\n.PHONY: bench\n", "main.c": MAIN},
-        "make",
-        "['make', '--silent', 'bench']",
         "rm -f app && make app",
+        rows=("other",),
+    ),
+    **{
+        f"bench-{name}": Case(
+            {"Makefile": f"bench: app\n\t{run}\napp: main.c\n\t$(CC) -o $@ $<\n.PHONY: bench\n", "main.c": MAIN},
+            "make",
+            command,
+            "rm -f app && make app",
+        )
+        for name, run, command in (
+            ("starts", "./app -n 3", "['./app', '-n', '3']"),
+            ("times", "time ./app", "['make', '--silent', 'bench']"),
+            ("writes", "./app >out", "['make', '--silent', 'bench']"),
+        )
+    },
+    # what works for a fixed time takes as long however fast it is
+    "bench-alarm": Case(
+        {
+            "Makefile": "bench: app\n\t./app\napp: main.c\n\t$(CC) -o $@ $<\ntest: app\n\t./app\n",
+            "main.c": MAIN + "#include <signal.h>\nvoid f(void) { signal(SIGALRM, SIG_IGN); alarm(8); }\n",
+        },
+        "make",
+        "'make', '--silent', 'test'",
+        rows=("app",),
     ),
     # a target that only builds a program: its time would be that of make
     "links-bench": Case(
@@ -386,9 +411,9 @@ PYTHON = {
     ),
     # the interpreter has it not: each side gets an environment of its own
     "pyperf": Case(
-        {"bench/b.py": "import pyperf\nr = pyperf.Runner()\nr.bench_func('a', f)\n", "pyproject.toml": '[project]\nname = "x"\ndependencies = ["nowhere-at-all"]\n'},
+        {"bench/b.py": "import pyperf\nr = pyperf.Runner()\nr.bench_func('a', f)\n", "x/__init__.py": "", "pyproject.toml": '[project]\nname = "x"\ndependencies = ["nowhere-at-all"]\n'},
         "pyperf",
-        ".perfgate-env/bin/python bench/b.py --min-time=0.2",
+        "assert os.path.realpath(it.__file__).startswith(os.getcwd()), it' && .perfgate-env/bin/python bench/b.py --min-time=0.2",
     ),
     # C that Cython makes, which is not committed
     "cython": Case(
@@ -430,6 +455,7 @@ JAVASCRIPT = {
         rows=("benchmarks/bench-b.js",),
     ),
     "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'bench.js']"),
+    "in tests": Case({"package.json": package(devDependencies={"tinybench": "2"}), "test/benchmark.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'test/benchmark.js']"),
     "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, "npm", None),
     # what it installs each time is no part of what it measures
     "installs": Case(
@@ -476,11 +502,14 @@ JVM = {
     "unseen": Case({"pom.xml": SHADED}, "jmh", None),
     # a program that times itself, or is timed as a whole; the module that holds it with what that is made of
     "main": Case({"pom.xml": "<project/>", "sub/pom.xml": "", "sub/src/main/java/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, "java", 'jmh.classpath)" a.ABench'),
+    # no build tool at all: with what it names, wherever that lies
+    "main-alone": Case({"src/a/ABench.java": f"package a;\nclass ABench {{ {JAVA_MAIN} }}"}, "java", "java -cp .perfgate-classes a.ABench"),
     "main-wants": Case({"pom.xml": "<project/>", "src/Bench.java": JAVA_MAIN + " f(args[0]);"}, "java", None, rows=("src/Bench.java",)),
 }  # fmt: skip
 SCRIPTS_OF = {
     "php": Case({"composer.json": "{}", "tests/benchmark/benchmark.php": "<?php f();"}, "generic", "['php', 'tests/benchmark/benchmark.php']"),
     "php-wants": Case({"bench.php": "<?php f($argv[1]);"}, "generic", None, rows=("bench.php",)),
+    "loaded": Case({"test/perf.rb": "class Perf; end\n", "test/perf_a.rb": "require 'perf'\nPerf.new\n"}, "generic", "['ruby', 'test/perf_a.rb']"),
     # the time of a run of what repeats until a time has passed says nothing
     "ips": Case({"lib/a.rb": "", "bench.rb": "require 'benchmark/ips'\nBenchmark.ips { |x| x.report('a') { } }"}, "generic", "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
 }  # fmt: skip
@@ -529,15 +558,28 @@ def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: 
     assert case.build in str(found.build)
     assert [row.what for row in found.rows if row.what.split()[0] != "packages"] == [*case.rows]
     # a file that is read, short also with several benchmarks
-    several = [replace(found.benchmark, name=f"b{n}") for n in range(4)]
+    several = [replace(found.benchmark, name=f"b{n}", include=[f"c{n}"]) for n in range(4)]
     lines = render(read_tree(directory), replace(found, benchmarks=several, notes=[])).splitlines()
-    parse_types(read_source("\n".join(lines), "perfgate.toml"))
+    written = parse_types(read_source("\n".join(lines), "perfgate.toml"))
+    assert [each.include for each in written.benchmark] == [each.include for each in several]
     assert len([line for line in lines if line]) <= 25 + sum(map(_extra, several))
     lines = render(read_tree(directory), replace(found, benchmarks=found.benchmarks[:1])).splitlines()
     assert len([line for line in lines if line]) <= 25
+    # what a trial leaves out is not built any more, and the rest is as before
+    for gone in found.benchmarks if len(found.benchmarks) > 1 and case.kind in ("cargo", "cmake", "go") else []:
+        fewer = found.without({gone.name})
+        whole, rest, own = (
+            Counter(re.split(r"[\s;)]+", text)) for text in (str(found.build), str(fewer.build), " ".join(gone.built))
+        )
+        removed = {*(whole - rest)}
+        assert removed and removed <= {*own}
+        assert {*found.artifacts} - {*fewer.artifacts} == {*found.artifacts} & {*own}
+        assert not {*rest} & {*found.artifacts} - {*fewer.artifacts}
+        assert subprocess.run(["sh", "-n", "-c", str(fewer.build)], check=False).returncode == 0
     if case.kind in ("jmh", "java") and found.measures_something:
         assert found.build is None
-        assert REPRODUCIBLE in str(found.setup) or "reproducibleFileOrder = true" in str(found.setup)
+        same = (REPRODUCIBLE, "reproducibleFileOrder = true", "javac -d .perfgate-classes -sourcepath src ")
+        assert any(text in str(found.setup) for text in same)
 
 
 def test_what_gives_a_fixture_is_installed_where_nothing_has_it(

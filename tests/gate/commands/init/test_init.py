@@ -52,8 +52,8 @@ def test_what_it_says(project: Project) -> None:
     ]
     assert [line.split("   ")[0].strip() for line in lines[5:]] == [
         "perfgate try",
-        "git add perfgate.toml && git commit",
         "perfgate check",
+        "git add perfgate.toml && git commit",
         "perfgate init --workflow pull-request",
     ]
 
@@ -239,7 +239,7 @@ def test_names_that_are_not_unicode_are_passed_over(project: Project) -> None:
             "perfgate: perfgate.toml already exists: edit it, or overwrite it with --force\n",
         ),
         ({"pyproject.toml": "[tool.perfgate.plan]\nbuilds = 5\n"}, None, "pyproject.toml already has [tool.perfgate]"),
-        ({"pyproject.toml": "[tool.perfgate\n"}, None, "pyproject.toml: not valid TOML"),
+        ({"pyproject.toml": "[tool.perfgate\n"}, None, "pyproject.toml:1: not valid TOML"),
         ({}, "go", "--kind go: there is no go.mod here"),
         ({}, "gneric", '--kind: "gneric" is not one of pytest-benchmark, '),
         ({"package.json": "{}"}, "npm", "--kind npm: there is no package.json with a script bench, benchmark or perf"),

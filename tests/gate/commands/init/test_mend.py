@@ -119,10 +119,10 @@ def test_the_reason_is_no_heading() -> None:
 
 
 def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
-    two = Found("go", "here", [Measured("a", ["x"]), Measured("b", ["y"])])
+    two = Found("go", "here", [Measured("a", ["x"], built=("./a",)), Measured("b", ["y"])], "go test -c ./a ./b")
     made = mended(two, tree(tmp_path), lesson(trial("panic: no database")))
     assert made is not None
-    assert [each.name for each in made[0].benchmarks] == ["b"]
+    assert ([each.name for each in made[0].benchmarks], made[0].build) == (["b"], "go test -c ./b")
     assert made[0].rows[0].became == "left out: exit 1" or "panic" in made[0].rows[0].became
 
 
@@ -194,6 +194,30 @@ def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for(
     }
     made = representatives(found(["java"], "jmh"), told)
     assert (made[1] if made else None) == count
+
+
+@pytest.mark.parametrize(
+    ("instrument", "option", "seconds", "after", "count"),
+    [
+        ("go", "-test.benchtime=200ms", 150.0, "-test.benchtime=20ms", 30),
+        ("pytest-benchmark", "--benchmark-min-time=0.2", 150.0, "--benchmark-min-time=0.02", 30),
+        ("google-benchmark", "--benchmark_min_time=0.2", 150.0, "--benchmark_min_time=0.02", 30),
+        # what starting takes stays
+        ("go", "-test.benchtime=200ms", 1500.0, "-test.benchtime=20ms", 12),
+        # as short as it may be, so that fewer are chosen
+        ("go", "-test.benchtime=10ms", 150.0, "-test.benchtime=10ms", 12),
+        # the budget holds them as they are
+        ("go", "-test.benchtime=200ms", 50.0, None, None),
+    ],
+)
+def test_more_cases_than_were_known_have_shorter_values(
+    instrument: str, option: str, seconds: float, after: str | None, count: int | None
+) -> None:
+    cost = {"once": 0.0, "builds": 1.0, "executions": seconds, "least": False}
+    told = {**suite([f"B{n}" for n in range(30)], instrument), "cost": cost, "plans": {}}
+    made = representatives(found(f"./b {option}", instrument), told)
+    assert (made[1] if made else None) == count
+    assert after is None or (made and after in str(made[0].benchmark.command))
 
 
 def test_a_small_suite_is_measured_whole() -> None:

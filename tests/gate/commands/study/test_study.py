@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from gate.cli.groups import RulesOptions
 from gate.cli.main import main
 from gate.commands.study import options as study_options
-from gate.commands.study.design import open_design
 from gate.commands.study.options import AnalyseOptions
 from tests.support.project import Project, Step, committed
 
@@ -440,12 +438,6 @@ def test_a_misspelt_factor_is_refused(project: Project, braces: str, code: int) 
     assert found == code
     assert err.count("\n") == (1 if code else 0)
     assert ("{dept} is no factor: did you mean {depth}?" in err) is bool(code)
-
-
-def test_a_study_measures_by_turns_whatever_checks_do(project: Project) -> None:
-    # a duet has a pair of both sides for each execution, and a study many treatments of one side
-    with open_design(None, None, RulesOptions(sets=('plan.pairing="duet"',))) as design:
-        assert design.project.settings.rules.plan.pairing == "interleaved"
 
 
 @pytest.mark.parametrize(

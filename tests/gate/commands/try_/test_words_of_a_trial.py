@@ -100,7 +100,7 @@ def test_all_of_it() -> None:
     assert "4 min 40 s +1.2% in half, +4.1% in all" in text(
         changed(plans=Plans(basis="one-build", why="", fits=(several,)))
     )
-    assert found.endswith("host: fit to measure on next: perfgate check")
+    assert found.endswith("host: fit to measure on next: perfgate check, once the code has changed")
 
 
 @pytest.mark.parametrize("width", [40, 60, 100])
@@ -212,7 +212,7 @@ def test_a_budget_that_finds_nothing_is_not_followed_by_a_check() -> None:
     assert next_of(nothing, enough=Enough(budget=780.0, builds=20)).startswith(both)
     assert next_of(nothing, leaner=FIT) == f"{first}put the leaner counts into the file; then `perfgate check`"
     assert "use a quieter host" in next_of(nothing)
-    assert next_of(FIT) == "perfgate check"
+    assert next_of(FIT) == "perfgate check, once the code has changed"
 
 
 def test_of_many_cases_that_do_not_fit_the_next_step_is_to_choose() -> None:

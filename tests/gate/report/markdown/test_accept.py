@@ -19,29 +19,29 @@ from gate.report.page import html
 from gate.report.text import terminal
 from tests.gate.report import examples, gfm
 
+UNTIL = datetime.date(2026, 12, 31)
 TITLE = "<summary>To accept a known regression</summary>"
 
 
 def pasted(text: str) -> Config:
-    filled = text.replace("until = YYYY-MM-DD", "until = 2026-12-31")
-    return parse(read_source(filled, "perfgate.toml"))
+    return parse(read_source(text, "perfgate.toml"))
 
 
 @pytest.mark.parametrize("name", [*examples.HOSTILE, "\ud800 \U0001f600"])
 @pytest.mark.parametrize("alone", [True, False])
 def test_an_entry_covers_its_case_whatever_its_name(name: str, alone: bool) -> None:
     found = examples.regressed(name, metric="a*b" if alone else name)
-    text = entry(found, alone=alone)
+    text = entry(found, UNTIL, alone=alone)
     assert all(line.isprintable() for line in text.splitlines())
     (accept,) = accepts_of(pasted(text), name, found.metric, "mean")
-    assert accept.until == datetime.date(2026, 12, 31)
+    assert accept.until == UNTIL
     assert accepts_of(pasted(text), f"{name}x", found.metric, "mean") == []
     assert bool(accepts_of(pasted(text), name, "other", "mean")) == alone
 
 
 @pytest.mark.parametrize("name", ["what*", "is it?", "a[1]*", "[*]"])
 def test_an_entry_means_no_other_name(name: str) -> None:
-    config = pasted(entry(examples.regressed(name), alone=True))
+    config = pasted(entry(examples.regressed(name), UNTIL, alone=True))
     assert len(accepts_of(config, name, "time", "mean")) == 1
     assert accepts_of(config, name.replace("*", "x").replace("?", "x"), "time", "mean") == []
 
@@ -58,7 +58,7 @@ def test_an_entry_means_no_other_name(name: str) -> None:
     ],
 )
 def test_its_size_is_the_estimate_rounded_up(found: Finding, expected: str) -> None:
-    text = entry(found, alone=True)
+    text = entry(found, UNTIL, alone=True)
     assert f'up_to = "{expected}"' in text
     (accept,) = pasted(text).accept
     ratio = found.ratio.estimate or 0
@@ -71,8 +71,11 @@ def test_at_most_three_are_shown_and_only_of_regressions(render: type) -> None:
     assert TITLE not in render(examples.only_failures())
     one = render(examples.regression())
     assert (TITLE in one) == (render is summary.render)
-    assert "here: base (perfgate.toml of main)." in gfm.read(one).text
+    assert "in the rules that decide: base (perfgate.toml of main)." in gfm.read(one).text
     assert re.findall(r'benchmark = "(.*)"', one) == ["parse-large"]
+    assert {
+        each.until for block in re.findall(r"```toml\n(.*?)```", one, re.DOTALL) for each in pasted(block).accept
+    } == {datetime.date(2027, 1, 15)}
     many = render(examples.many())
     assert many.count("[[accept]]\n") == 3
     assert "Write the others in the same way." in many

@@ -2,10 +2,11 @@ import random
 import re
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from gate.document.markdown import block, code, escape, link, prose, short, size
-from gate.model import Failure, Report, reasons
+from gate.model import Failure, Report, Whose, reasons
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
 from gate.model.warnings.hosts import Throttled
@@ -125,6 +126,18 @@ def test_the_next_step_is_the_title_of_what_it_needs() -> None:
         "23 s), or accept it with the entry below"
     )
     assert below.partition("</details>")[0].count("[[accept]]") == 1
+    run, policy = examples.regression().run, examples.regression().policy
+    by_options = msgspec.structs.replace(
+        examples.regression(),
+        policy=msgspec.structs.replace(policy, whose=Whose("base", sets=("plan.builds=5", "gate.threshold=5%"))),
+    )
+    said = "<code>perfgate check --set plan.builds=5 --set gate.threshold=5% --benchmark parse-large</code>"
+    assert said in markdown.render(by_options, LINKS)
+    of_a_command = msgspec.structs.replace(
+        examples.regression(), run=msgspec.structs.replace(run, typed=["check", "--build", "make", "--", "./sum"])
+    )
+    said = "<code>perfgate check --build make --benchmark parse-large -- ./sum</code>"
+    assert said in markdown.render(of_a_command, LINKS)
     whole = summary.render(examples.regression(), LINKS)
     assert "**Next:** Fix the regression (`perfgate explain` names the functions: 2 builds, " in whole
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.host.fitness import Check, Tree
-from harness.host.fitness.examination import autogroup, cpuset, idle, interrupts, watchdog
+from harness.host.fitness.examination import cpuset, idle, interrupts, priority, watchdog
 from tests.support.machines import machine, write
 
 CPUS = "sys/devices/system/cpu"
@@ -47,9 +47,6 @@ def idling(*states: tuple[str, int, int]) -> dict[str, str]:
         (idle, idling(("POLL", 0, 0), ("C1", 2, 0)), "ok", "down to C1, which takes 2 us to leave"),
         (idle, idling(("POLL", 0, 0), ("C1", 2, 0), ("C10", 890, 0)), "warn", "down to C10, which takes 890 us to leave"),
         (idle, idling(("POLL", 0, 0), ("C1", 2, 0), ("C10", 890, 1)), "ok", "down to C1, which takes 2 us to leave"),
-        (autogroup, {"proc/sys/kernel/sched_autogroup_enabled": "0"}, "ok", "off"),
-        (autogroup, {"proc/sys/kernel/sched_autogroup_enabled": "1"}, "ok", "on: benchmark, service and load are one scheduling group each"),
-        (autogroup, {"proc/sys/kernel/sched_autogroup_enabled": "x"}, "unknown", UNSHOWN),
         (cpuset, {}, "ok", "none"),
         (cpuset, {EFFECTIVE: "0-7"}, "ok", "none: all 8 processors"),
         (cpuset, {EFFECTIVE: "2-3"}, "warn", "2 of 8 processors (2-3), shared with other groups"),
@@ -83,3 +80,12 @@ def test_cpusets_of_version_1(tmp_path: Path) -> None:
         tmp_path, {"sys/fs/cgroup/cpuset/cpuset.effective_cpus": "1", "sys/fs/cgroup/cpuset/cpuset.cpu_exclusive": "0"}
     )
     assert (cpuset(of).state, cpuset(of).value) == ("warn", "1 of 2 processors (1), shared with other groups")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [(-20, "go before others"), (0, "share processors with others"), (5, "share processors with others")],
+)
+def test_whether_measured_programs_go_first(given: int, told: str) -> None:
+    found = priority(given)
+    assert (found.state, found.value) == ("ok", f"{given}: measured programs {told}")
