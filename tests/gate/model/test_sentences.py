@@ -228,6 +228,7 @@ WARNINGS: list[tuple[AnyWarning, str]] = [
     (s.NoLooksByBootstrap(12), "bootstrap intervals do not stop early: the whole plan is measured, 12 rounds"),
     (s.FewIterationsForSteady(("a", "b"), 9, 10), 'a, b: warmup = "auto": plan.iterations = 9 cannot show a steady state, which needs 10'),
     (s.NoEarlyStop(12), "several jobs do not stop early: each measures up to 12 rounds, as its budget allows"),
+    (s.DuetOnOneProcessor(("work",)), "work: base and head run on one processor by turns and share its caches"),
     (s.ZeroThreshold(), "threshold 0: if a layout slows only some builds of one side, 5% to 34% of reports fail though the means are the same; with a threshold of 2% at most 1.2%"),
     (s.BudgetHoldsFew(3, 5, 350.0, 240.0, 420.0, "last-run"), "the budget of 4 min holds 3 rounds, and 5 are needed, by the last run (5 min 50 s): set `--set plan.budget=7m`, or measure less"),
     (s.BudgetHoldsFew(0, 5, 10.0, 10.0, 10.0, "ended"), "the budget of 10 s holds no round, and 5 are needed: 10 s ended the last run before one was complete; raise it as its report says"),
