@@ -28,7 +28,7 @@ def accept(report: Report, share: float = 1.0) -> Part:
     regressed = (f for f in ordered(report.findings) if f.verdict == "regression" and _size(f) is not None)
     # two given programs have no rules that an entry could be in
     found = [] if is_of_programs(report) else [f for f in regressed if not isinstance(f.reason, BeyondLimit)]
-    until = _day(report.run.created) + _ACCEPTED
+    until = _until(report.run.created)
     entries: dict[str, None] = {}
     for f in found:
         alone = several[f.benchmark] == 1
@@ -63,12 +63,12 @@ def entry(finding: Finding, until: datetime.date, *, alone: bool, view: Finding 
     return "\n".join([*lines, f"until = {until}", 'reason = "..."'])
 
 
-def _day(created: str | None) -> datetime.date:
-    """Return the day of a run; today where it does not say."""
+def _until(created: str | None) -> datetime.date:
+    """Return when an entry ends, by the day of a run; by today where it does not say, or says what cannot be."""
     try:
-        return datetime.date.fromisoformat((created or "")[:10])
-    except ValueError:
-        return today()
+        return datetime.date.fromisoformat((created or "")[:10]) + _ACCEPTED
+    except (ValueError, OverflowError):
+        return today() + _ACCEPTED
 
 
 def _size(finding: Finding) -> float | None:

@@ -13,7 +13,7 @@ from gate.config.types import Config
 from gate.model import Finding
 from gate.model.warnings.measured import TwoPrograms
 from gate.report import junit
-from gate.report.markdown import comment, summary
+from gate.report.markdown import accept, comment, summary
 from gate.report.markdown.accept import entry
 from gate.report.page import html
 from gate.report.text import terminal
@@ -79,6 +79,16 @@ def test_at_most_three_are_shown_and_only_of_regressions(render: type) -> None:
     many = render(examples.many())
     assert many.count("[[accept]]\n") == 3
     assert "Write the others in the same way." in many
+
+
+@pytest.mark.parametrize("created", [None, "", "some day", "9999-12-31T23:59:59Z"])
+def test_of_a_run_that_does_not_say_when_it_was_an_entry_ends_by_today(
+    created: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accept, "today", lambda: datetime.date(2026, 11, 20))
+    found = examples.regression()
+    undated = msgspec.structs.replace(found, run=msgspec.structs.replace(found.run, created=created))
+    assert "until = 2027-01-15" in comment.render(undated)
 
 
 def test_what_has_no_ratio_has_no_entry() -> None:
