@@ -706,7 +706,11 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
             return f"{work}: its CPU time varies as much as its time, so a quieter host would not help; {why}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
-        first = "Measure as root, whose programs go before others, or u" if self.shared else "U"
+        first = (
+            "Measure as root (a container needs SYS_NICE), whose programs go before others, or u"
+            if self.shared
+            else "U"
+        )
         return f"{first}se a quieter host ({self.way} examines it): {why}"
 
 

@@ -135,14 +135,19 @@ def test_where_no_metric_decides_and_no_builds_do_a_quieter_host_is_the_advice(l
     assert ("waited for a processor 93.0% of the time" in said) is (loaded == (BUSY,))
 
 
-@pytest.mark.parametrize(("priority", "loaded", "first"), [(0, (BUSY,), True), (-20, (BUSY,), False), (0, (), False)])
+@pytest.mark.parametrize(
+    ("priority", "loaded", "first"), [(0, (BUSY,), True), (-20, (BUSY,), False), (5, (BUSY,), False), (0, (), False)]
+)
 def test_root_is_the_advice_where_what_is_measured_waits_for_other_programs(
     priority: int, loaded: tuple[Any, ...], first: bool
 ) -> None:
     asked = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(half=0.3),), warnings=loaded)
     facts = msgspec.structs.replace(asked.run, host={"priority": priority})
     said = reports.next_step(msgspec.structs.replace(asked, run=facts))
-    assert said.startswith("Measure as root, whose programs go before others, or use a quieter host") is first
+    assert (
+        said.startswith("Measure as root (a container needs SYS_NICE), whose programs go before others, or use")
+        is first
+    )
 
 
 @pytest.mark.parametrize(

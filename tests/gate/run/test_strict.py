@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -75,4 +76,6 @@ def test_what_is_measured_goes_before_others_as_far_as_the_user_has_the_right(tm
     values = {line["benchmark"]: line["metrics"]["time"]["values"] for line in lines if line["type"] == "execution"}
     assert values == {"nice": [100 + given], "own": [105]}
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    assert given == (-20 if os.geteuid() == own == 0 else own)
+    # root of a container may lack it
+    right = not subprocess.run(["nice", "-n", "-20", "true"], check=True, capture_output=True).stderr
+    assert given == (-20 if right and own == 0 else own)
