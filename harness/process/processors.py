@@ -110,7 +110,9 @@ def before_others() -> Iterator[None]:
 
 
 def given_priority() -> int:
-    """Return the nice value that `before_others` gives."""
+    """Return the nice value that `before_others` gives; 0 where the system has none (Windows)."""
+    if not hasattr(os, "getpriority"):
+        return 0
     with before_others():
         return os.getpriority(os.PRIO_PROCESS, 0)
 

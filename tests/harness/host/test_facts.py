@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,11 @@ def test_facts_are_json_and_complete() -> None:
     }
     assert all(value != "" for value in known.values())
     assert facts()["fingerprint"] == known["fingerprint"]
+
+
+def test_a_system_without_nice_values_has_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "getpriority")
+    assert facts()["priority"] == 0
 
 
 def test_the_fingerprint_knows_the_make_and_not_the_machine() -> None:
