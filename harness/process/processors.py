@@ -21,6 +21,8 @@ T = TypeVar("T")
 
 _MOST = 1 << 16  # more than any kernel is built for
 _HIGHEST = -20
+OWN = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else 0
+"""The nice value that perfgate was started with; Windows has none."""
 
 
 class ProcessorsError(Exception):

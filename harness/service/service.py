@@ -18,6 +18,7 @@ from harness.instruments.protocol import Context, Unusable, arguments, environme
 from harness.process.background import Background, StartError
 from harness.process.budget import Budget
 from harness.process.execute import Command, Executor
+from harness.process.processors import OWN
 from harness.sandbox.sandbox import outputs
 from harness.service.ready import Probe, ReadyError, make_probe, wait_until_ready
 
@@ -120,12 +121,12 @@ class Companions:
         port = context.port
         try:
             if benchmark.service is not None:
-                service = self._service(benchmark.name, benchmark.service, context, stack)
+                service = self._service(benchmark, benchmark.service, context, stack)
                 companions.append(service)
                 port = service.port
             if benchmark.load is not None:
                 command = _command(benchmark.load.command, context, port, benchmark.load.cpus)
-                background = self._start("load", command, context.scratch / "load.log")
+                background = self._start("load", benchmark, command, context.scratch / "load.log")
                 load = _Companion("load", background, context.scratch / "load.log", _LOAD_GRACE, port)
                 stack.callback(self._stop, load)
                 companions.append(load)
@@ -134,11 +135,11 @@ class Companions:
             return replace(error.unusable, stderr=said)
         return Living(port, tuple(companions))
 
-    def _service(self, benchmark: str, service: Service, context: Context, stack: ExitStack) -> _Companion:
+    def _service(self, benchmark: Benchmark, service: Service, context: Context, stack: ExitStack) -> _Companion:
         """Give the service of an execution, ready; it is stopped by the stack or, per build, by stop_builds."""
         per_build = service.per == "build"
         # a treatment may set what a server is, so it has one of its own
-        key = (context.side, benchmark, context.treatment)
+        key = (context.side, benchmark.name, context.treatment)
         if per_build and key in self._builds:
             found = self._builds[key]
             if not found.background.alive():
@@ -157,7 +158,7 @@ class Companions:
         ready = ready if ready.startswith("command:") else arguments([ready], _values(context, context.port))[0]
         probe = self._probe(ready, log, context)
         command = _command(service.command, context, context.port, service.cpus)
-        background = self._start("service", command, log)
+        background = self._start("service", benchmark, command, log)
         made = _Companion("service", background, log, float(service.grace), context.port)
         if per_build:
             self._builds[key] = made
@@ -183,9 +184,11 @@ class Companions:
             raise _NotStartedError(f"service: {taken}: another server already answers there; use {{port}}, a free port")
         return probe
 
-    def _start(self, name: str, command: Command, log: Path) -> Background:
+    def _start(self, name: str, benchmark: Benchmark, command: Command, log: Path) -> Background:
+        # a nice value that is chosen counts against perfgate's own, and not against one that goes before all others
+        priority = None if benchmark.priority is None else OWN
         try:
-            return self._executor.start(command, log)
+            return self._executor.start(replace(command, priority=priority), log)
         except StartError as error:
             raise _NotStartedError(f"{name} {error}", unstarted=True) from None
 

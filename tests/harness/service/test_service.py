@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from gate.config.types import Benchmark, Load, Service
@@ -16,6 +17,7 @@ from gate.units import Duration
 from harness.instruments.protocol import Context, Unusable
 from harness.process.budget import Budget
 from harness.process.execute import Command, Outcome, ProcessExecutor
+from harness.process.processors import before_others
 from harness.service.service import Companions, Living, free_port
 from tests.support.fakes import Clock, FakeExecutor
 from tests.support.project import until
@@ -326,6 +328,22 @@ def test_the_processors_of_the_tables_are_used(companions: Companions, context: 
         while living(entered).logs().count("}") < 2:
             time.sleep(0.01)
         assert living(entered).logs() == f"--- service ---\n{{{cpu}}}\n--- load ---\n{{{cpu}}}\n"
+
+
+@pytest.mark.parametrize("chosen", [None, 5])
+def test_what_is_beside_a_benchmark_of_a_chosen_priority_does_not_go_before_it(
+    companions: Companions, context: Context, chosen: int | None
+) -> None:
+    if sys.platform != "linux":
+        pytest.skip("absent: Linux")
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    script = [sys.executable, "-c", "import os, time; print(os.getpriority(0, 0), flush=True); time.sleep(60)"]
+    benchmark = bench(Service(command=script, ready="log:\n"), Load(command=script))
+    with before_others():
+        nice = own if chosen is not None else os.getpriority(os.PRIO_PROCESS, 0)
+        with companions.around(msgspec.structs.replace(benchmark, priority=chosen), context) as entered:
+            until(lambda: living(entered).logs().count("\n") == 4)
+            assert living(entered).logs() == f"--- service ---\n{nice}\n--- load ---\n{nice}\n"
 
 
 def test_a_stubborn_service_is_killed_after_its_grace(
