@@ -136,6 +136,9 @@ def refuse_other(past: Run, now: Run, folder: Path, free: Collection[Key] = ()) 
         differing.append(f"the runner was {before.get('runner') or 'none'}, is {after.get('runner') or 'none'}")
     if before.get("fingerprint") != after.get("fingerprint"):
         differing.append("the host is different")
+    # an older perfgate gave what it started its own
+    if before.get("priority", 0) != after.get("priority", 0):
+        differing.append(f"the priority was {before.get('priority', 0)}, is {after.get('priority', 0)}")
     for tool in ("hyperfine", "perf_stat", "callgrind"):
         if before.get(tool) != after.get(tool):
             versions = (host.get(tool, "not used") for host in (before, after))

@@ -43,6 +43,16 @@ def test_what_changed_of_the_rules_is_named() -> None:
     )
 
 
+@pytest.mark.parametrize(("was", "now"), [(0, -20), (-20, 0), (None, -20)])
+def test_a_run_of_another_priority_is_another(was: int | None, now: int) -> None:
+    past, other = (
+        msgspec.structs.replace(run(), host={} if priority is None else {"priority": priority})
+        for priority in (was, now)
+    )
+    assert differing(past, other) == f"the priority was {was or 0}, is {now}"
+    refuse_other(other, other, Path("folder"))
+
+
 def test_many_changes_are_counted() -> None:
     now = run(iterations=9, executions=2, budget="1h", builds=3, shards=2)
     said = differing(run(), now)
