@@ -81,8 +81,8 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
         return Settled(found.job.told(why))
     head = start(job, job.project.sources, "head")
     if first.unstarted and head.unstarted and job.project.asked.given is not None:
-        neither = f"{sentence(head.failures[0])}; base has none either"
-        raise UserError(f"{neither}: name a program that git tracks or the build makes")
+        neither = f"{sentence(head.failures[0])}; nor does it start on base"
+        raise UserError(f"{neither}: name an executable program that git tracks or the build makes")
     if head.failures:
         # nothing is repaired, and both are told, whichever would be built first
         return Settled(job, first.failures, head.failures)

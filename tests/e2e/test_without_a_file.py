@@ -161,14 +161,16 @@ def test_a_file_of_two_programs(tmp_path: Path) -> None:
 def test_a_program_that_neither_side_has_is_a_wrong_command_line(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
     program(project.top / "count", 200_000)
+    project.write("text", "not to be executed")
     project.commit()
     program(project.top / "count", 600_000)
     program(project.top / "new", 100)
-    done = project.perfgate("check", *FIXED, "--", "./absent")
-    assert done.returncode == 2, done.stderr
-    *_, last = done.stderr.splitlines()
-    assert 'there is no program "./absent"; base has none either: name a program' in last
-    assert not done.stdout
+    for word, why in (("./absent", 'there is no program "./absent"'), ("./text", '"./text" is not executable')):
+        done = project.perfgate("check", *FIXED, "--", word)
+        assert done.returncode == 2, done.stderr
+        *_, last = done.stderr.splitlines()
+        assert f"{why}; nor does it start on base: name an executable program" in last
+        assert not done.stdout
     # what one side has is no mistake; nor is what a file names: of these a report tells
     assert project.perfgate("check", *FIXED, "--", "./new").returncode == 4
     (project.top / "perfgate.toml").write_text('[[benchmark]]\nname = "a"\ncommand = ["./absent"]\n')
