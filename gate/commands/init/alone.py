@@ -35,7 +35,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         if found is not None:
             rows.append(Row(path, "left out: one program is measured"))
         elif known is None:
-            rows.append(Row(path, "left out: what arguments it wants is not known"))
+            rows.append(Row(path, "left out: its arguments are not known"))
         elif build := next(
             (each for each in _builds(tree, path, made, sources) if ask.run("sh", "-c", each) is not None), None
         ):

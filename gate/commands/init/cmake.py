@@ -200,7 +200,7 @@ def _tests(project: _Project, ask: Asked) -> bool:
 
 def _of_tests(tree: Tree, project: _Project, ask: Asked) -> Found:
     rows = [
-        Row(f"program {each.name}", "left out: what arguments it wants is not known")
+        Row(f"program {each.name}", "left out: its arguments are not known")
         for each in project.programs
         if BENCH.search(each.name) and arguments(tree, each.path, each.sources) is None
     ]

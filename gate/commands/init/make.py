@@ -119,7 +119,7 @@ def _of_programs(tree: Tree, path: str, make: str, goal: str | None, made: list[
     if test is None:
         return _found(path, "without a program", placeholder(), _build(make, goal, made), made, rows)
     wanting = [each.path for each in programs if "test" not in each.path]
-    rows += [Row(each, "left out: what arguments it wants is not known") for each in wanting]
+    rows += [Row(each, "left out: its arguments are not known") for each in wanting]
     measured = tests(test, [*shlex.split(make), "--silent", test])
     return _found(path, f"target {test}", measured, _build(make, goal, made) if made else None, made, rows)
 
