@@ -46,12 +46,9 @@ def _each(total: float, count: int, ended: float) -> float:
 
 
 def not_enough(
-    findings: Sequence[Finding],
-    judged: Sequence[Judged],
-    gate: Gate,
-    evidence: Evidence,
+    findings: Sequence[Finding], judged: Sequence[Judged], gate: Gate, evidence: Evidence,
     stopped: Literal["budget"] | None,
-) -> outcomes.NotEnoughMeasured | None:
+) -> outcomes.NotEnoughMeasured | None:  # fmt: skip
     """Say that a run ended before there were the builds that a verdict needs; None: what is open is so for its noise.
 
     findings: in the order of `judged`. Result files of other tools have no plan that they could fall short of.
@@ -76,13 +73,9 @@ def not_enough(
         return None
     round_ = evidence.slowest_round
     return outcomes.NotEnoughMeasured(
-        builds=builds,
-        needed=needed,
-        why=why,
-        round=round_,
-        seconds=_seconds(needed, round_, evidence, stopped),
+        builds=builds, needed=needed, why=why, round=round_, seconds=_seconds(needed, round_, evidence, stopped),
         unit=judged[0].subject.top,
-    )
+    )  # fmt: skip
 
 
 def _needed(found: Estimated, gate: Gate) -> int:

@@ -45,13 +45,9 @@ def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> Cr
     judged = [judge.judged(judge.followed(finding)) for finding in findings]
     cases = [each.case for each in judged]
     facts = CreepFacts(
-        pin=run.creep.pin,
-        nights=max((case.nights for case in cases), default=0),
-        error=judge.alpha,
-        unused=run.creep.unused,
-        history=run.creep.suspects is not None,
-        cases=cases,
-    )
+        pin=run.creep.pin, nights=max((case.nights for case in cases), default=0), error=judge.alpha,
+        unused=run.creep.unused, history=run.creep.suspects is not None, cases=cases,
+    )  # fmt: skip
     return Crept([each.finding for each in judged], facts)
 
 
@@ -61,13 +57,9 @@ def night_of(finding: Finding, run: Run) -> Night | None:
     if found is None or not ratio.estimate or ratio.method in (_EXACT, METHOD) or run.base is None or run.head is None:
         return None
     return Night(
-        run=run.id or "",
-        day=(run.created or "")[:10],
-        pin=run.base.sha or "",
-        commit=run.head.sha or "",
-        log_ratio=math.log(ratio.estimate),
-        variance=found,
-    )
+        run=run.id or "", day=(run.created or "")[:10], pin=run.base.sha or "", commit=run.head.sha or "",
+        log_ratio=math.log(ratio.estimate), variance=found,
+    )  # fmt: skip
 
 
 def _variance(ratio: RatioInterval) -> float | None:
@@ -200,33 +192,20 @@ class _Judge:
         )  # fmt: skip
 
     def _case(
-        self,
-        finding: Finding,
-        key: CaseId,
-        verdict: CreepVerdict,
-        series: _Series | None,
-        found: Creeping | None,
+        self, finding: Finding, key: CaseId, verdict: CreepVerdict, series: _Series | None, found: Creeping | None,
         more: int | None = None,
-    ) -> CreepCase:
+    ) -> CreepCase:  # fmt: skip
         window = int(found.window[-1]) if found is not None else 0
         sign = 1.0 if finding.better == "lower" else -1.0
         return CreepCase(
-            benchmark=finding.benchmark,
-            metric=finding.metric,
-            statistic=finding.statistic,
-            factors=finding.factors,
-            better=finding.better,
-            verdict=verdict,
-            threshold=finding.threshold,
-            nights=len(series.days) if series is not None else 1,
-            window=window,
+            benchmark=finding.benchmark, metric=finding.metric, statistic=finding.statistic, factors=finding.factors,
+            better=finding.better, verdict=verdict, threshold=finding.threshold,
+            nights=len(series.days) if series is not None else 1, window=window,
             ratio=math.exp(sign * found.mean[-1]) if found is not None else finding.ratio.estimate,
-            tonight=finding.ratio.estimate,
-            p=float(found.p[-1]) if window and found is not None else None,
-            more=more,
+            tonight=finding.ratio.estimate, p=float(found.p[-1]) if window and found is not None else None, more=more,
             quiet=_quiet(found) if found is not None else 0 if verdict == "crept" else QUIET,
             suspects=self.suspects.get(key, []) if verdict == "crept" else [],
-        )
+        )  # fmt: skip
 
 
 def _by_day(nights: Sequence[Night]) -> dict[str, list[Night]]:

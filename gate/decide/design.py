@@ -222,10 +222,8 @@ def choose(
 ) -> Choice:
     """Choose the interval by the plan alone.
 
-    Args:
-        rounds: planned at most. size: findings that share the error.
-        layouts: of both sides of a round; None: not known.
-        remembered: correlation of base and head over rounds, its lower limit; None: too little is remembered.
+    rounds: planned at most. size: findings that share the error. layouts: of both sides of a round; None: not known.
+    remembered: correlation of base and head over rounds, its lower limit; None: too little is remembered.
     """
     if gate.interval in ("fieller", "fieller-kj", "fieller-paired", "paired"):
         return Choice(gate.interval, shares=False)

@@ -41,14 +41,10 @@ def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
     """Describe the interval of the ratio at confidence 1 - alpha."""
     ratio, limits = found.ratio, limits_of(found, alpha)
     return RatioInterval(
-        estimate=ratio.y / ratio.x if found.reduced.trouble in _WITH_A_RATIO and ratio.x else None,
-        low=limits.low,
-        high=limits.high,
-        confidence=1 - alpha,
-        method=found.method,
-        df=ratio.df if not found.exact else None,
+        estimate=ratio.y / ratio.x if found.reduced.trouble in _WITH_A_RATIO and ratio.x else None, low=limits.low,
+        high=limits.high, confidence=1 - alpha, method=found.method, df=ratio.df if not found.exact else None,
         kind=limits.kind,
-    )
+    )  # fmt: skip
 
 
 def variances(found: Sequence[Estimated]) -> list[Variances]:
@@ -85,13 +81,10 @@ def _pairing(found: Estimated, design: Design) -> Pairing | None:
     if rounds is None or rounds.df < 2 or found.unit != "build":
         return None
     return Pairing(
-        rounds=rounds.count,
-        correlation=rounds.correlation,
-        together=math.sqrt(rounds.contrast),
-        apart=math.sqrt(rounds.base + rounds.head),
-        gains=(rounds.correlation or 0.0) >= UNKNOWN,
+        rounds=rounds.count, correlation=rounds.correlation, together=math.sqrt(rounds.contrast),
+        apart=math.sqrt(rounds.base + rounds.head), gains=(rounds.correlation or 0.0) >= UNKNOWN,
         layouts=design.layouts,
-    )
+    )  # fmt: skip
 
 
 def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | None:
@@ -112,15 +105,10 @@ def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | No
         remembered=math.sqrt(prior.variance),
         present=None if moderation.present is None else math.sqrt(moderation.present),
         without=RatioInterval(
-            estimate=moderation.without.y / moderation.without.x,
-            low=without.low,
-            high=without.high,
-            confidence=1 - alpha,
-            method=design.method,
-            df=moderation.without.df,
-            kind=without.kind,
+            estimate=moderation.without.y / moderation.without.x, low=without.low, high=without.high,
+            confidence=1 - alpha, method=design.method, df=moderation.without.df, kind=without.kind,
         ),
-    )
+    )  # fmt: skip
 
 
 def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "disagrees", "unlike"]:
@@ -137,12 +125,9 @@ def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> l
     estimated = [each.estimated for each in judged]
     suspicious = suspects([(found.base, found.head) for found in estimated])
     each_of = zip(
-        judged,
-        variances(estimated),
-        suspicious,
-        limits_of_heads(estimated, [each.look for each in judged], design),
+        judged, variances(estimated), suspicious, limits_of_heads(estimated, [each.look for each in judged], design),
         strict=True,
-    )
+    )  # fmt: skip
     return [_finding(*each, design, comparisons) for each in each_of]
 
 
@@ -156,9 +141,8 @@ class Answer(NamedTuple):
 def answers_of(judged: Sequence[Judged], design: Design, comparisons: int, *, steady: bool) -> list[Answer]:
     """Give every question one finding: of the view that shows a regression, otherwise of the sharp one.
 
-    Args:
-        comparisons: all views that share the error.
-        steady: of the view that is the same in every run, whatever each shows: nights are judged together.
+    comparisons: all views that share the error. steady: of the view that is the same in every run, whatever each shows:
+    nights are judged together.
     """
     every = [Answer(*each) for each in zip(findings_of(judged, design, comparisons), judged, strict=True)]
     return [_answer([every[i] for i in views], steady=steady) for views in by_question([j.subject for j in judged])]
@@ -214,59 +198,28 @@ def _finding(
     called = not found.hold and judged.p is not None
     more = more_builds(judged, design) if verdict == "inconclusive" else None
     facts = reasons.Facts(
-        verdict=verdict,
-        found=found,
-        plain=limits_of(found, design.alpha),
-        nominal=limits_of(found, nominal_alpha),
-        nominal_confidence=1 - nominal_alpha,
-        decided=decided,
-        confidence=1 - alpha,
-        corrected=alpha < nominal_alpha,
-        comparisons=comparisons,
-        position=judged.position,
-        hidden=by_floor,
-        given_up_by_floor=gives_up(judged, design),
-        unseen=None if has_sign else size,
-        min_builds=needed_builds(found, design.policy.config.gate),
-        more_builds=more,
-        accepted=accept,
-        exceeded=known.exceeded,
-        broken=limit if broken else None,
-    )
+        verdict=verdict, found=found, plain=limits_of(found, design.alpha), nominal=limits_of(found, nominal_alpha),
+        nominal_confidence=1 - nominal_alpha, decided=decided, confidence=1 - alpha, corrected=alpha < nominal_alpha,
+        comparisons=comparisons, position=judged.position, hidden=by_floor, given_up_by_floor=gives_up(judged, design),
+        unseen=None if has_sign else size, min_builds=needed_builds(found, design.policy.config.gate), more_builds=more,
+        accepted=accept, exceeded=known.exceeded, broken=limit if broken else None,
+    )  # fmt: skip
     return Finding(
-        benchmark=case.benchmark,
-        metric=case.metric,
-        unit=case.unit,
-        better=subject.better,
-        statistic=subject.statistic,
-        factors=case.factors,
-        base=side_summary(found, "base", design.alpha),
-        head=side_summary(found, "head", design.alpha),
-        ratio=ratio_interval(found, design.alpha),
+        benchmark=case.benchmark, metric=case.metric, unit=case.unit, better=subject.better,
+        statistic=subject.statistic, factors=case.factors, base=side_summary(found, "base", design.alpha),
+        head=side_summary(found, "head", design.alpha), ratio=ratio_interval(found, design.alpha),
         sessions=session_ratios(found.machines, subject, design.alpha),
-        decided_at=_decided_at(judged, decided, alpha, design),
-        shown=_shown(found, verdict, alpha < design.alpha),
-        threshold=subject.threshold,
-        floor=subject.floor,
-        p=judged.p,
-        p_adjusted=judged.regression.p_adjusted if called else None,
-        p_improvement=judged.p_improvement,
+        decided_at=_decided_at(judged, decided, alpha, design), shown=_shown(found, verdict, alpha < design.alpha),
+        threshold=subject.threshold, floor=subject.floor, p=judged.p,
+        p_adjusted=judged.regression.p_adjusted if called else None, p_improvement=judged.p_improvement,
         p_improvement_adjusted=judged.improvement.p_adjusted if called else None,
-        verdict="accepted" if accept else "regression" if broken else verdict,
-        accepted=accept,
-        reason=reasons.finding(facts),
-        warnings=_warnings(judged, verdict, suspicious, design),
-        not_worse=judged.position.not_worse and by_floor != "worse" and not broken,
-        more_builds=more,
-        stopped=_stopped(judged, design),
-        detectable=_detectable(found, size, verdict, design),
-        variance=variance,
-        memory=memory_use(found, design.alpha, design),
-        warn=subject.warn,
-        limit=limit,
-        pairing=_pairing(found, design),
+        verdict="accepted" if accept else "regression" if broken else verdict, accepted=accept,
+        reason=reasons.finding(facts), warnings=_warnings(judged, verdict, suspicious, design),
+        not_worse=judged.position.not_worse and by_floor != "worse" and not broken, more_builds=more,
+        stopped=_stopped(judged, design), detectable=_detectable(found, size, verdict, design), variance=variance,
+        memory=memory_use(found, design.alpha, design), warn=subject.warn, limit=limit, pairing=_pairing(found, design),
         top=subject.top,
-    )
+    )  # fmt: skip
 
 
 def _deciding_alpha(judged: Judged, verdict: Verdict, design: Design) -> float:

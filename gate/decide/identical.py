@@ -57,13 +57,8 @@ def _finding(same: Same, metric: str, statistic: str, policy: Policy) -> Identic
     unit, _ = to_base(rules.unit if rules.unit is not None else _UNITS.get(metric, ""))
     names = (policy.config, same.benchmark, metric, statistic)
     return Identical(
-        benchmark=same.benchmark,
-        metric=metric,
-        unit=unit,
-        better=better_of(policy.config, same.benchmark, metric) or direction(metric, unit),
-        statistic=statistic,
-        threshold=threshold_of(*names),
-        floor=floor_of(*names, unit),
-        reason=reasons.SameProgram(differ=same.differ_count, read=same.read_count),
-        identical=same.proof,
-    )
+        benchmark=same.benchmark, metric=metric, unit=unit,
+        better=better_of(policy.config, same.benchmark, metric) or direction(metric, unit), statistic=statistic,
+        threshold=threshold_of(*names), floor=floor_of(*names, unit),
+        reason=reasons.SameProgram(differ=same.differ_count, read=same.read_count), identical=same.proof,
+    )  # fmt: skip

@@ -127,18 +127,10 @@ def _tested(found: Estimated, design: Design, look: int) -> Judged:
     nominal_alpha = design.spending.nominal(look, design.alpha, paired=found.paired)
     nominal = limits_of(found, nominal_alpha)
     return Judged(
-        estimated=found,
-        look=look,
-        p=p,
-        p_improvement=p_improvement,
-        regression=_NOT_TESTED,
-        improvement=_NOT_TESTED,
-        nominal_alpha=nominal_alpha,
-        nominal=nominal,
-        position=_position(found, p, p_improvement, nominal, nominal_alpha, design.alpha),
-        settled=False,
-        futile=False,
-    )
+        estimated=found, look=look, p=p, p_improvement=p_improvement, regression=_NOT_TESTED, improvement=_NOT_TESTED,
+        nominal_alpha=nominal_alpha, nominal=nominal,
+        position=_position(found, p, p_improvement, nominal, nominal_alpha, design.alpha), settled=False, futile=False,
+    )  # fmt: skip
 
 
 def _from_zero(found: Estimated) -> float | None:

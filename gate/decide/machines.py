@@ -112,11 +112,6 @@ def _own_interval(found: Machine, pair: LogPair | None, alpha: float) -> RatioIn
     if estimate is not None and pair is not None and reduced is not None and not found.trouble:
         limits = Limits("bounded", estimate, estimate) if exact else rounded(pair, *reduced.rounding).limits(alpha)
     return RatioInterval(
-        estimate=estimate,
-        low=limits.low,
-        high=limits.high,
-        confidence=1 - alpha,
-        method="exact" if exact else METHOD,
-        df=None if exact or found.trouble or pair is None else pair.df,
-        kind=limits.kind,
-    )
+        estimate=estimate, low=limits.low, high=limits.high, confidence=1 - alpha, method="exact" if exact else METHOD,
+        df=None if exact or found.trouble or pair is None else pair.df, kind=limits.kind,
+    )  # fmt: skip

@@ -28,11 +28,8 @@ def suite_of(case: Case) -> str | None:
 
 
 def overall_of(
-    judged: Sequence[Judged],
-    failed: Sequence[str],
-    design: Design,
-    group_of: Callable[[Case], str | None] = suite_of,
-) -> list[Overall]:
+    judged: Sequence[Judged], failed: Sequence[str], design: Design, group_of: Callable[[Case], str | None] = suite_of,
+) -> list[Overall]:  # fmt: skip
     """Summarize the means of each metric over all cases, and over each group of several; of views the typical values.
 
     Cases share builds, so the build is the unit: y_b is the mean over cases of ln(build mean). A case counts when all
@@ -92,19 +89,15 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
         group=group,
         metric=metric,
         ratio=RatioInterval(
-            estimate=pair.y / pair.x if pair else None,
-            low=limits.low if limits else None,
-            high=limits.high if limits else None,
-            confidence=1 - design.alpha,
-            method=method,
-            df=pair.df if pair else None,
-            kind=limits.kind if limits else "withheld",
+            estimate=pair.y / pair.x if pair else None, low=limits.low if limits else None,
+            high=limits.high if limits else None, confidence=1 - design.alpha, method=method,
+            df=pair.df if pair else None, kind=limits.kind if limits else "withheld",
         ),
         cases=len(counted),
         units=base.n,
         level="build" if all(isinstance(unit, tuple) for unit in base.units) else "session",
         dropped=dropped,
-    )
+    )  # fmt: skip
 
 
 def _units(judged: Judged) -> frozenset[Unit]:

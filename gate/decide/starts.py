@@ -69,10 +69,8 @@ def afforded(
 
     Each has FIRST, and all of them one share of what they want beyond that.
 
-    Args:
-        needs: by benchmark.
-        config: its plan and what a regression needs.
-        builds: seconds of the builds of a round. others: of what does not go by starts. once: of what comes before.
+    needs: by benchmark. config: its plan and what a regression needs. builds: seconds of the builds of a round. others:
+    of what does not go by starts. once: of what comes before.
     """
     plan = config.plan
     rounds = min(_ROUNDS, most_builds(plan)) if isinstance(plan.builds, Builds) else plan.builds

@@ -69,13 +69,8 @@ def next_step(report: Report) -> steps.Step | None:
         most = planned.get("max") if isinstance(planned, dict) else planned
         builds = wanted if why == "plan" or (why == "budget" and (most or wanted) < wanted) else None
         return steps.AllowMoreBuilds(
-            needed=needed,
-            why=why,
-            round=few.round,
-            builds=builds,
-            budget=budget,
-            unit=few.unit,
-        )
+            needed=needed, why=why, round=few.round, builds=builds, budget=budget, unit=few.unit,
+        )  # fmt: skip
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
     if report.verdict == "regression" and report.creep is not None:
@@ -91,11 +86,8 @@ def next_step(report: Report) -> steps.Step | None:
 def raise_budget(ended: steps.BudgetEnded) -> steps.RaiseBudget:
     """Name a budget with room for what was not seen of one that ended before a round."""
     return steps.RaiseBudget(
-        budget=_rounded(_ROOM * ended.least),
-        least=ended.least,
-        rounds=ended.rounds,
-        executions=ended.spent.executions,
-    )
+        budget=_rounded(_ROOM * ended.least), least=ended.least, rounds=ended.rounds, executions=ended.spent.executions,
+    )  # fmt: skip
 
 
 def _measure_otherwise(report: Report) -> steps.Step | None:
@@ -224,14 +216,11 @@ def _settle(report: Report) -> steps.Step:
     hidden = [f for f in ordered(found) if _floor_stands_in_the_way(f)]
     if hidden and all(f in hidden for f in still_open):
         return steps.LowerFloor(
-            benchmark=hidden[0].benchmark,
-            metric=hidden[0].metric,
-            imported=bool(report.run.imported),
-            floor=hidden[0].floor or 0.0,
-            unit=hidden[0].unit,
+            benchmark=hidden[0].benchmark, metric=hidden[0].metric, imported=bool(report.run.imported),
+            floor=hidden[0].floor or 0.0, unit=hidden[0].unit,
             wanted=0.0 if hidden[0].base.value or not _spreads(hidden[0]) else hidden[0].head.value / 2,
             share=(hidden[0].floor or 0.0) / abs(hidden[0].base.value) if hidden[0].base.value else None,
-        )
+        )  # fmt: skip
     if not still_open:
         return steps.NothingToDo()
     declared = [step for f in still_open if (step := not_by_builds(f, imported=bool(report.run.imported))) is not None]
@@ -248,13 +237,9 @@ def _settle(report: Report) -> steps.Step:
     if told:
         seconds, left = _seconds(report, told[-1]), len(still_open)
         more = steps.MoreBuilds(
-            builds=told[-1],
-            settled=len(told),
-            may_be_worse=left,
-            not_worse=len(found) - left,
-            seconds=seconds,
+            builds=told[-1], settled=len(told), may_be_worse=left, not_worse=len(found) - left, seconds=seconds,
             budget=_budget(seconds, _plan(report)),
-        )
+        )  # fmt: skip
     less, other = less_noise(report, still_open, more), _other_plan(report, still_open)
     dear = hopeless if more is None else _is_too_much(report, more)
     dear = dear or (more is not None and other is not None and _CHEAPER * other.seconds < (more.seconds or 0.0))
@@ -359,14 +344,9 @@ def not_by_builds(finding: Finding, *, imported: bool = False) -> steps.Step | N
         return steps.DeclareExact(metric=finding.metric, rounded=isinstance(reason, reasons.Rounded))
     if isinstance(reason, reasons.FewValues):
         return steps.MoreValues(
-            statistic=reason.statistic,
-            has=reason.has,
-            needs=reason.needs,
-            unit=reason.unit,
-            executions=None,
-            iterations=None,
-            budget=None,
-        )
+            statistic=reason.statistic, has=reason.has, needs=reason.needs, unit=reason.unit, executions=None,
+            iterations=None, budget=None,
+        )  # fmt: skip
     return None
 
 
@@ -496,20 +476,14 @@ def less_noise(
     if not too_much and not sure and not (quieter is not None and (more is None or loaded)):
         return None
     return steps.ReduceNoise(
-        builds=more.builds if more else None,
-        starts=more.executions if more else None,
-        settled=more.settled if more else 0,
-        seconds=more.seconds if more else None,
-        too_much=too_much or more is None,
+        builds=more.builds if more else None, starts=more.executions if more else None,
+        settled=more.settled if more else 0, seconds=more.seconds if more else None, too_much=too_much or more is None,
         metric=quieter.metric if quieter else None,
         tables=tuple(dict.fromkeys(t for f in still_open if (t := report.run.tables.get(f.benchmark)) is not None)),
-        findings=quieter.findings if quieter else 0,
-        may_be_worse=len(still_open),
-        unit=still_open[0].top,
+        findings=quieter.findings if quieter else 0, may_be_worse=len(still_open), unit=still_open[0].top,
         waited=waited,
-        itself=itself,
-        shared=waited is not None and _is_shared(report),
-    )
+        itself=itself, shared=waited is not None and _is_shared(report),
+    )  # fmt: skip
 
 
 def _is_shared(report: Report) -> bool:

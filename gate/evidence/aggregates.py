@@ -35,8 +35,7 @@ def figures_of(groups: Iterable[Sequence[Located]]) -> Figures:
     shows nothing, and stays an aggregate. So does a number without a unit, of which nobody knows whether more of it
     is better. Where some files have the values themselves, only a mean goes with them.
 
-    Args:
-        groups: the lines of each side, or of each column.
+    groups: the lines of each side, or of each column.
     """
     builds: dict[CaseId, dict[str, set[object]]] = defaultdict(lambda: defaultdict(set))
     most: dict[CaseId, int] = defaultdict(int)
@@ -124,17 +123,12 @@ def aggregates(lines: Sequence[Unsampled], config: Config) -> list[Aggregate]:
         found[key][line.side].append(line)
     return [
         Aggregate(
-            benchmark=benchmark,
-            metric=metric,
-            statistic=statistic,
-            factors=[*sides["base"], *sides["head"]][0].factors,
-            unit=unit,
-            better=better,
-            base=_amount(sides["base"]),
+            benchmark=benchmark, metric=metric, statistic=statistic,
+            factors=[*sides["base"], *sides["head"]][0].factors, unit=unit, better=better, base=_amount(sides["base"]),
             head=_amount(sides["head"]),
         )
         for (benchmark, metric, statistic, _, unit, better), sides in found.items()
-    ]
+    ]  # fmt: skip
 
 
 def _amount(lines: Sequence[Unsampled]) -> Amount | None:
@@ -143,10 +137,7 @@ def _amount(lines: Sequence[Unsampled]) -> Amount | None:
     scale = to_base(lines[0].unit)[1]
     low, high = (None if len(lines) > 1 or limit is None else limit * scale for limit in (lines[0].low, lines[0].high))
     return Amount(
-        value=math.fsum(line.value * to_base(line.unit)[1] for line in lines) / len(lines),
-        low=low,
-        high=high,
-        builds=len({(line.session, line.build) for line in lines}),
-        executions=len(lines),
+        value=math.fsum(line.value * to_base(line.unit)[1] for line in lines) / len(lines), low=low, high=high,
+        builds=len({(line.session, line.build) for line in lines}), executions=len(lines),
         count=sum(line.count or 0 for line in lines),
-    )
+    )  # fmt: skip

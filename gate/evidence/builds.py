@@ -45,14 +45,9 @@ def _both(builds: Sequence[Build], session: int) -> bool:
 
 def _one(build: Build, benchmark: str, metric: str, value: Metric) -> Execution:
     return Execution(
-        benchmark=benchmark,
-        side=build.side,
-        session=build.session,
-        build=build.build,
-        execution=0,
-        factors=build.factors,
-        metrics={metric: value},
-    )
+        benchmark=benchmark, side=build.side, session=build.session, build=build.build, execution=0,
+        factors=build.factors, metrics={metric: value},
+    )  # fmt: skip
 
 
 def decided_by_name(config: Config) -> Config:

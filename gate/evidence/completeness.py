@@ -34,15 +34,9 @@ class Presence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def presence(
-    executions: Sequence[Execution],
-    failures: Sequence[Failure],
-    run: Run | None,
-    select: Sequence[str],
-    *,
-    begun: bool = True,
-    identical: Sequence[Same] = (),
-    absent: Mapping[Side, Collection[str]],
-) -> Presence:
+    executions: Sequence[Execution], failures: Sequence[Failure], run: Run | None, select: Sequence[str], *,
+    begun: bool = True, identical: Sequence[Same] = (), absent: Mapping[Side, Collection[str]],
+) -> Presence:  # fmt: skip
     """Compare what the run expects of each side with what was measured; what failed is not missing too.
 
     Of a benchmark that failed at some settings only, the others are missing where a side lacks it.
@@ -98,12 +92,9 @@ def without_absent(
 
 
 def _expected(
-    run: Run | None,
-    measured: dict[Side, set[str]],
-    suites: Mapping[str, str],
-    select: Sequence[str],
+    run: Run | None, measured: dict[Side, set[str]], suites: Mapping[str, str], select: Sequence[str],
     absent: Mapping[Side, Collection[str]],
-) -> dict[Side, dict[str, None]]:
+) -> dict[Side, dict[str, None]]:  # fmt: skip
     names = run.benchmarks if run and run.benchmarks else {}
     # a suite stands for what it names, which is known only by what it measured
     known = set(suites.values())
@@ -155,11 +146,9 @@ def rounds_of(
 ) -> Round:
     """Count the rounds that both sides have, and those that the plan wanted; of several sessions those of all.
 
-    Args:
-        parts: that the run lines among the records promise.
-        measured: what the run was measured by; None: not known.
-        looks: rounds of the looks planned; where there are looks a round is complete when it was looked at. Where there
-            are shards a round is complete when it is so in each that has anything to compare.
+    parts: that the run lines among the records promise. measured: what the run was measured by; None: not known. looks:
+    rounds of the looks planned; where there are looks a round is complete when it was looked at. Where there are shards
+    a round is complete when it is so in each that has anything to compare.
     """
     executions = [r for r in records if isinstance(r, Execution)]
     if not executions and any(isinstance(r, Same) for r in records):
@@ -214,16 +203,9 @@ def _planned_builds(run: Run | None, measured: Config | None) -> int | None:
 
 
 def round_warnings(
-    rounds: Round,
-    executions: Sequence[Execution],
-    failures: Sequence[Failure],
-    run: Run | None,
-    measured: Config | None,
-    config: Config,
-    settled: Mapping[str, int],
-    looks: Sequence[int],
-    turns: Sequence[Turn],
-) -> list[AnyWarning]:
+    rounds: Round, executions: Sequence[Execution], failures: Sequence[Failure], run: Run | None,
+    measured: Config | None, config: Config, settled: Mapping[str, int], looks: Sequence[int], turns: Sequence[Turn],
+) -> list[AnyWarning]:  # fmt: skip
     """Say what falls short of the plan, or of the other side, where neither a failure nor a look says why."""
     if any(f.kind in ("build", "tree", "lock") for f in failures):
         return []

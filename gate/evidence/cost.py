@@ -43,18 +43,11 @@ def cost_of(records: Sequence[Record]) -> Cost:
     # a run has ended when it is profiled
     total = sum(seconds) + (profile or 0.0) if seconds and len(seconds) == len(ends) == begun else None
     return Cost(
-        setup=setup,
-        compile=compiling,
-        link=link,
-        measure=measure,
-        decide=decide,
+        setup=setup, compile=compiling, link=link, measure=measure, decide=decide,
         other=max(0.0, total - sum(known)) if total is not None else None,
-        total=max(total, sum(known)) if total is not None else None,
-        compiled=len(full),
-        linked=len(again),
-        profile=profile,
-        **aside,
-    )
+        total=max(total, sum(known)) if total is not None else None, compiled=len(full), linked=len(again),
+        profile=profile, **aside,
+    )  # fmt: skip
 
 
 def pace_of(records: Sequence[Record]) -> Pace | None:

@@ -62,8 +62,7 @@ def differing(records: Sequence[Located], away: Collection[str] = ()) -> tuple[F
 
     What one side alone says is not spoken of, nor are the names of machines.
 
-    Args:
-        away: keys that somebody compares by.
+    away: keys that somebody compares by.
     """
     files = [(file, [r for r in file.records if isinstance(r, (Execution, Unsampled))]) for file in files_of(records)]
     labels = _labels([record for _, values in files for record in values])

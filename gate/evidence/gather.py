@@ -39,28 +39,12 @@ from gate.evidence.repeated import alike, one_measurement, repeated
 from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, layouts_of, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits, without_profiles
-from gate.model import (
-    FEWEST_FOR_STEADY,
-    SIDES,
-    Better,
-    Build,
-    Case,
-    Evidence,
-    Execution,
-    Failure,
-    HostState,
-    Record,
-    Run,
-    Same,
-    Sample,
-    Side,
-    Turn,
-    Unsampled,
-)
 from gate.model.case import CaseId, canonical, case_id
 from gate.model.digits import shortest_step
-from gate.model.names import ACTIVE, ERROR_RATE, ONE_TASK
+from gate.model.evidence import Case, Evidence, Sample
+from gate.model.names import ACTIVE, ERROR_RATE, FEWEST_FOR_STEADY, ONE_TASK, SIDES, Better, Side
 from gate.model.profile import Profile, Unprofiled
+from gate.model.records import Build, Execution, Failure, HostState, Record, Run, Same, Turn, Unsampled
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings import measured as warn
 from gate.model.warnings.setup import NothingToCompare
@@ -74,16 +58,9 @@ Sampler = Callable[[list[Execution], str], Sample]
 
 
 def gather(
-    records: Sequence[Located],
-    config: Config,
-    select: Sequence[str] = (),
-    measured: Config | None = None,
-    *,
-    one: bool = False,
-    separate: bool = False,
-    studied: bool = True,
-    sampled: Sampler | None = None,
-) -> Evidence:
+    records: Sequence[Located], config: Config, select: Sequence[str] = (), measured: Config | None = None, *,
+    one: bool = False, separate: bool = False, studied: bool = True, sampled: Sampler | None = None,
+) -> Evidence:  # fmt: skip
     """Sort records into samples, failures and what is missing or new.
 
     Args:
@@ -110,18 +87,12 @@ def gather(
     )
     explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
     evidence = msgspec.structs.replace(
-        evidence,
-        most=(ranged.max or (run.looks if run else None)) if ranged else None,
-        budget=budget,
-        seconds=spent(cost),
-        cost=cost,
-        unfinished=cut,
-        states=_of(explaining, HostState),
-        profiles=_of(explaining, Profile),
-        unprofiled=_of(explaining, Unprofiled),
+        evidence, most=(ranged.max or (run.looks if run else None)) if ranged else None, budget=budget,
+        seconds=spent(cost), cost=cost, unfinished=cut, states=_of(explaining, HostState),
+        profiles=_of(explaining, Profile), unprofiled=_of(explaining, Unprofiled),
         aggregates=aggregates(_of(explaining, Unsampled), config),
         warnings=[*(each for each in figure_warnings(figures) if evidence.cases), *evidence.warnings],
-    )
+    )  # fmt: skip
     if run is not None and run.apart:
         return apart(evidence)
     if studied:
@@ -130,17 +101,9 @@ def gather(
 
 
 def _gathered(
-    records: Sequence[Located],
-    run: Run | None,
-    config: Config,
-    select: Sequence[str],
-    measured: Config | None,
-    sampled: Sampler,
-    *,
-    one: bool,
-    separate: bool,
-    begun: bool,
-) -> Evidence:
+    records: Sequence[Located], run: Run | None, config: Config, select: Sequence[str], measured: Config | None,
+    sampled: Sampler, *, one: bool, separate: bool, begun: bool,
+) -> Evidence:  # fmt: skip
     separate = separate or (run is not None and run.apart)
     records = trusted(complete_rounds(without_past_waits(without_profiles(records))))
     whole, parts = [r.record for r in records], parts_of(records)
@@ -190,15 +153,12 @@ def _gathered(
             *_only_new(run, absent["base"], found.new, compared=bool(cases or proofs or failures)),
             *look_warnings(looks, run, measured, config),
             *round_warnings(rounds, executions, failures, run, measured, config, settled_of(everything), looks, turns),
-            *part_warnings(whole, parts, run, measured, config),
-            *sameness_warnings(records, run),
-            *(build_warnings(builds, measured) if timed else ()),
-            *absent_of_builds([*cases, *built], config),
-            *_of_cases(cases, config),
-            *pairs.warnings,
+            *part_warnings(whole, parts, run, measured, config), *sameness_warnings(records, run),
+            *(build_warnings(builds, measured) if timed else ()), *absent_of_builds([*cases, *built], config),
+            *_of_cases(cases, config), *pairs.warnings,
             *_of_machines(records, same, separate=separate and bool(cases), timed=timed),
         ],
-    )
+    )  # fmt: skip
 
 
 def _new_figures(run: Run | None, records: Sequence[Record], known: Sequence[str]) -> list[str]:
@@ -360,16 +320,10 @@ def _without_values(e: Execution, config: Config) -> list[Failure]:
     status = f"no values of {', '.join(decided)}" if decided and len(empty) < len(e.metrics) else "no values"
     return [
         Failure(
-            kind="execution",
-            benchmark=e.benchmark,
-            side=e.side,
-            session=e.session,
-            build=e.build,
-            execution=e.execution,
-            factors=e.factors,
-            status=status,
+            kind="execution", benchmark=e.benchmark, side=e.side, session=e.session, build=e.build,
+            execution=e.execution, factors=e.factors, status=status,
         )
-    ]
+    ]  # fmt: skip
 
 
 class _Pairs(msgspec.Struct, frozen=True):
@@ -380,13 +334,9 @@ class _Pairs(msgspec.Struct, frozen=True):
 
 
 def _pairs(
-    executions: Sequence[Execution],
-    config: Config,
-    run: Run | None,
-    short: Sequence[Turn],
-    sampled: Sampler,
+    executions: Sequence[Execution], config: Config, run: Run | None, short: Sequence[Turn], sampled: Sampler,
     bound: frozenset[str],
-) -> _Pairs:
+) -> _Pairs:  # fmt: skip
     """Make the samples of both sides; bound: factors of which a session has some settings by design.
 
     A decided metric (or factor setting) that head lacks, or a session, or whose unit changes, is a failure; one that
@@ -499,37 +449,21 @@ def _lacking(
 
 
 def _case(
-    benchmark: str,
-    metric: str,
-    by_side: dict[Side, list[Execution]],
-    config: Config,
-    asked: int,
-    sampled: Sampler,
-    better: Better | None,
-    *,
-    decided: bool,
-    turns: bool,
-) -> Case:
+    benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config, asked: int, sampled: Sampler,
+    better: Better | None, *, decided: bool, turns: bool,
+) -> Case:  # fmt: skip
     one = by_side["base"][0].metrics[metric]
     unit, _ = to_base(one.unit)
     base, head = (sampled(by_side[side], metric) for side in SIDES)
     steps = _steps(by_side, metric)
     exact = is_exact(config, benchmark, metric) or all(_repeats(by_side[side], metric) for side in SIDES)
     return Case(
-        benchmark=benchmark,
-        metric=metric,
-        factors=by_side["base"][0].factors,
-        unit=unit,
-        better=better,
-        exact=exact,
-        decided=decided,
-        base=msgspec.structs.replace(base, step=steps["base"]),
+        benchmark=benchmark, metric=metric, factors=by_side["base"][0].factors, unit=unit, better=better, exact=exact,
+        decided=decided, base=msgspec.structs.replace(base, step=steps["base"]),
         head=msgspec.structs.replace(head, step=steps["head"]),
-        warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked),
-        view_of=one.view_of,
-        turns=turns,
-        one_task=_one_task(by_side),
-    )
+        warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked), view_of=one.view_of,
+        turns=turns, one_task=_one_task(by_side),
+    )  # fmt: skip
 
 
 def _is_sharp(metric: str, by_side: dict[Side, list[Execution]]) -> bool:
@@ -594,9 +528,7 @@ def _steps(by_side: dict[Side, list[Execution]], metric: str) -> dict[Side, floa
 def iteration_warnings(executions: Sequence[Execution], metric: str, asked: int) -> list[AnyWarning]:
     """Warn of executions that reached no steady state, gave fewer values than asked for, or left work behind.
 
-    Args:
-        executions: of both sides, all with values of the metric.
-        asked: plan.iterations.
+    executions: of both sides, all with values of the metric. asked: plan.iterations.
     """
     found = (
         steady_warning(executions, metric), short_warning(executions, metric, asked), outlived_warning(executions),
@@ -628,8 +560,7 @@ def short_warning(executions: Sequence[Execution], metric: str, asked: int) -> w
 def steady_warning(executions: Sequence[Execution], metric: str) -> warn.NotSteady | None:
     """Count how many executions of a case reached no steady state; None where all did, or none was looked for.
 
-    Args:
-        executions: of both sides, all with values of the metric.
+    executions: of both sides, all with values of the metric.
     """
     measured = [(e.side, e.metrics[metric]) for e in executions if e.metrics[metric].steady is not None]
     never = [(side, values) for side, values in measured if not values.steady]

@@ -39,8 +39,7 @@ SWAPPED = 256
 def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[warn.Event]:
     """Return what happened between two states of a machine that may have touched the values.
 
-    Args:
-        begin, end: as harness.host.state gives them; what is not in both is not spoken of.
+    begin, end: as harness.host.state gives them; what is not in both is not spoken of.
     """
     between = _Between(begin, end)
     if between.rebooted:
@@ -194,8 +193,7 @@ def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> 
     one side alone is compared with the others that do. Runs that tell nothing of their machine are passed over, unless
     only one side's do. Result files of other tools have no such runs: theirs are compared by all that they say.
 
-    Args:
-        away: keys that somebody compares by.
+    away: keys that somebody compares by.
     """
     found: dict[warn.SidesApart | warn.SidesMixed, list[str]] = defaultdict(list)
     measured, facts = _hosts(records), differing(records, away)

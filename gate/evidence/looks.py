@@ -26,9 +26,8 @@ def planned_looks(plan: Plan, records: Sequence[Record], done: int = 0) -> list[
     their seconds may be values, and nothing that is measured later. Each session has a budget of its own: the one that
     has the fewest rounds says what fits. Empty when the plan is a fixed number of builds. Source: docs/method.md.
 
-    Args:
-        records: the builds and executions of a run in any order, and its look lines.
-        done: the rounds that are complete, where the look line of the last one is not among the records yet.
+    records: the builds and executions of a run in any order, and its look lines. done: the rounds that are complete,
+    where the look line of the last one is not among the records yet.
     """
     if not isinstance(plan.builds, Builds):
         return []
@@ -76,8 +75,7 @@ def looks_of(run: Run | None, records: Sequence[Record], config: Config | None) 
     run line names (or that was measured). A shard's looks are those of its plan, whatever its rounds cost: all
     shards look together.
 
-    Args:
-        config: the run was measured by; None: not known.
+    config: the run was measured by; None: not known.
     """
     lines = sorted({r.look for r in records if isinstance(r, Look)})
     if not lines:
@@ -99,9 +97,7 @@ def with_end(looks: Sequence[int], done: int, records: Sequence[Record]) -> list
     what rounds cost, hardly on their values. Several sessions end apart, so they have no round in common to look at.
     Source: docs/method.md, stopping early (simulated).
 
-    Args:
-        looks: planned, ascending.
-        done: the rounds that are complete.
+    looks: planned, ascending. done: the rounds that are complete.
     """
     states = {r.session: r for r in records if isinstance(r, HostState)}
     ended = [state.stop for state in states.values()] == ["budget"]

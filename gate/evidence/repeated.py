@@ -117,9 +117,8 @@ def one_measurement() -> Failure:
 def repeated(executions: Sequence[Execution], config: Config, *, by_side: bool = False) -> list[Failure]:
     """Return a failure for each execution whose values of a decided metric are, or begin with, those of another one.
 
-    Args:
-        executions: in the order of measuring. A metric that is exact may repeat itself.
-        by_side: both sides are known to be one measurement, so that only the executions of one side count.
+    executions: in the order of measuring. A metric that is exact may repeat itself. by_side: both sides are known to be
+    one measurement, so that only the executions of one side count.
     """
     found: list[Failure] = []
     for (benchmark, metric), own in _suspects(executions, config).items():

@@ -53,8 +53,7 @@ def config_of(run: Run | None, options: Source | None = None) -> Config | None:
 
     Keys that this perfgate does not know are ignored.
 
-    Args:
-        options: what is laid over it.
+    options: what is laid over it.
 
     Raises:
         ConfigError: a value that cannot be.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Protocol
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -491,11 +491,5 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
 
 
 Record = Run | Build | Execution | Unsampled | Failure | Same | Turn | Look | HostState | Profile | Unprofiled
-
-
-class AfterRound(Protocol):
-    """Called by the measuring loop after each round: which benchmarks need no more executions."""
-
-    def __call__(self, records: Sequence[Record], /) -> frozenset[str]:
-        """Judge all records of the run so far."""
-        ...
+AfterRound = Callable[[Sequence[Record]], frozenset[str]]
+"""Judges all records of a run after a round: which benchmarks need no more executions."""

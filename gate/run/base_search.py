@@ -73,14 +73,10 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
         return Settled(job, found.unclear)
     failure, base = first.failures[0], job.project.sources.base.commit.sha
     why = BaseBroken(
-        base=base,
-        failed=failure.kind,
-        benchmark=failure.benchmark,
-        status=failure.status,
-        output=tuple(filter(None, (error(failure),))),
-        tried=found.tried,
+        base=base, failed=failure.kind, benchmark=failure.benchmark, status=failure.status,
+        output=tuple(filter(None, (error(failure),))), tried=found.tried,
         compared=found.job.project.sources.base.commit.sha if found.job is not None else None,
-    )
+    )  # fmt: skip
     if found.job is not None:
         return Settled(found.job.told(why))
     head = start(job, job.project.sources, "head")

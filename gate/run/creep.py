@@ -15,7 +15,7 @@ from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import most_builds
 from gate.config.source import ConfigError, Source, from_tables
-from gate.config.types import Config, Creep
+from gate.config.types import Config
 from gate.decide.creep import night_of
 from gate.decide.policy import policy_at, read_rules
 from gate.evidence.inputs import Inputs
@@ -57,7 +57,9 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
         remember_outputs(repository, outputs)
         tip = default_tip(repository, os.environ)
         text = _rules_text(repository, tip, rules)
-        creep = _creep(text, rules)
+        creep = parse(over(text, from_tables(tables_of(rules.sets), "--set"))).creep
+        if creep is None:
+            raise ConfigError("", f"{text.name} has no [creep] table: {_HOW}")
         found = pinned(repository, tip, options.head, creep.against, creep.tags)
         project = project_of(repository, found.sources, rules, given=text)
         yield _as_creep(replace(project, pin=found.pin))
@@ -73,13 +75,6 @@ def _rules_text(repository: Repository, tip: Tip, rules: RulesOptions) -> Source
     if text is None:
         raise ConfigError("", f"{tip.branch} has no perfgate.toml: run `perfgate init` to write one, and commit it")
     return replace(text, name=f"{tip.branch}: {text.name.rpartition(': ')[2]}")
-
-
-def _creep(text: Source, rules: RulesOptions) -> Creep:
-    creep = parse(over(text, from_tables(tables_of(rules.sets), "--set"))).creep
-    if creep is None:
-        raise ConfigError("", f"{text.name} has no [creep] table: {_HOW}")
-    return creep
 
 
 def _as_creep(project: Project) -> Project:
@@ -108,10 +103,7 @@ def _as_creep(project: Project) -> Project:
 
 
 def with_nights(job: Job, option: Path | None) -> Job:
-    """Give the run of a job the pin and the nights that are remembered; a resumed one has them.
-
-    option: --history.
-    """
+    """Give the run of a job the pin and the nights that are remembered; a resumed one has them; option: --history."""
     pin = job.project.pin
     if pin is None or job.run.creep is not None:
         return job
@@ -137,15 +129,12 @@ def _suspects(job: Job, pin: Pin, option: Path | None) -> list[CaseSuspects] | N
     head = job.project.sources.head.revision
     found = [
         CaseSuspects(
-            benchmark=change.benchmark,
-            metric=change.metric,
-            statistic=change.statistic,
-            factors=change.factors,
+            benchmark=change.benchmark, metric=change.metric, statistic=change.statistic, factors=change.factors,
             suspects=ranked[:_SUSPECTS],
         )
         for key, change in {case_id(each, each.statistic): each for r in records for each in r.changes}.items()
         if (ranked := suspects_between(records, key, pin.sha, head, 1 if change.better == "lower" else -1)) is not None
-    ]
+    ]  # fmt: skip
     return found or None
 
 
@@ -154,10 +143,8 @@ def append_night(
 ) -> list[str]:
     """Remember what this night showed of each case; return warnings.
 
-    Args:
-        option: --history.
-        run: its run line, records: all of its file.
-        allowed: false where the caller knows of a reason not to; a workflow of a pull request is found out here.
+    option: --history. run: its run line, records: all of its file. allowed: false where the caller knows of a reason
+    not to; a workflow of a pull request is found out here.
     """
     if run.creep is None:
         return []
@@ -170,17 +157,14 @@ def append_night(
     found = decide_by(inputs, policy, RulesOptions()).report.findings
     cases = [
         CaseNights(
-            benchmark=finding.benchmark,
-            metric=finding.metric,
-            statistic=finding.statistic,
-            factors=finding.factors,
+            benchmark=finding.benchmark, metric=finding.metric, statistic=finding.statistic, factors=finding.factors,
             nights=[night],
         )
         for each in found
         # which view decides may change, and each needs its nights
         for finding in each.views
         if (night := night_of(finding, run)) is not None
-    ]
+    ]  # fmt: skip
     session = Session(
         id=run.id or "", created=run.created or "", kind="night", project=project_name(project.repository),
         host=run.host or {}, commit=run.head.sha if run.head else None,

@@ -41,26 +41,18 @@ def expected_time(
 ) -> Expected | None:
     """Return how long rounds take with their set-up, by the last run in a folder that tells it, a trial, or memory.
 
-    Args:
-        rounds: from the first one on.
-        folder: of the run.
-        config: the rules in force.
-        costs: what is remembered, by benchmark.
-        run: its run line, which names the commits: one that the folder has a run of need not be compiled again where
-            builds are kept.
+    rounds: from the first one on. folder: of the run. config: the rules in force. costs: what is remembered, by
+    benchmark. run: its run line, which names the commits: one that the folder has a run of need not be compiled again
+    where builds are kept.
     """
     past = [[located.record for located in records] for records in _past(folder)]
     return _expected(rounds, folder, config, costs, past, run)
 
 
 def _expected(
-    rounds: Sequence[Round],
-    folder: Path,
-    config: Config,
-    costs: Mapping[str, Costs],
-    past: Sequence[Sequence[Record]],
+    rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs], past: Sequence[Sequence[Record]],
     run: Run | None,
-) -> Expected | None:
+) -> Expected | None:  # fmt: skip
     rounds = _without_identical(rounds, run, past[0] if past else [])
     kept = _kept(run, config, past)
     seconds = _measured(rounds, past, config, kept)
@@ -112,12 +104,8 @@ def budget_warnings(
 ) -> list[BudgetHoldsFew]:
     """Warn where the budget does not hold the rounds that a regression needs, as far as that is known before measuring.
 
-    Args:
-        rounds: of the run.
-        folder: of the last run.
-        config: the rules in force.
-        costs: what is remembered, by benchmark.
-        run: its run line, as in expected_time.
+    rounds: of the run. folder: of the last run. config: the rules in force. costs: what is remembered, by benchmark.
+    run: its run line, as in expected_time.
     """
     budget, needed = float(config.plan.budget), needed_rounds(len(rounds), config, run)
     located = list(_past(folder))
@@ -225,11 +213,8 @@ def _measured(
 ) -> float | None:
     """Return how long rounds take by the steps of earlier runs; None where they have not all of them.
 
-    Args:
-        rounds: from the first one on.
-        past: the runs, the last one first.
-        config: the rules in force.
-        kept: the sides whose first build is.
+    rounds: from the first one on. past: the runs, the last one first. config: the rules in force. kept: the sides whose
+    first build is.
     """
     builds, runs = _Builds(past, kept), [_Executions(records, config) for records in past]
     taken: list[float | None] = []

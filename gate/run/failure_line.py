@@ -17,11 +17,7 @@ class Heard(io.StringIO):
     """Hands text on, and keeps why the command ended badly."""
 
     def __init__(self, out: TextIO) -> None:
-        """Begin.
-
-        Args:
-            out: where text goes on to.
-        """
+        """Begin; out: where text goes on to."""
         super().__init__()
         self._out = out
         self.why = ""
@@ -40,11 +36,7 @@ class Heard(io.StringIO):
 
 
 def say_why(err: TextIO, why: str, *, as_input: str | None = None) -> None:
-    """Write why a command ends badly.
-
-    Args:
-        as_input: the same for the action, whose inputs are no options.
-    """
+    """Write why a command ends badly; as_input: the same for the action, whose inputs are no options."""
     err.write(f"perfgate: {why}\n")
     if isinstance(err, Heard):
         err.why = as_input or why

@@ -51,13 +51,9 @@ def lacking(
         return left(project, found.benchmarks), None
     failure = found.failure
     why = NothingToCompare(
-        base=project.sources.base.commit.sha,
-        itself=alone,
-        failed=failure.kind if failure else "missing",
-        benchmark=failure.benchmark if failure else None,
-        status=failure.status if failure else "",
-        broken=broken,
-    )
+        base=project.sources.base.commit.sha, itself=alone, failed=failure.kind if failure else "missing",
+        benchmark=failure.benchmark if failure else None, status=failure.status if failure else "", broken=broken,
+    )  # fmt: skip
     if project.pin is not None:
         # night after night of head against itself would pass
         raise UserError(

@@ -15,7 +15,7 @@ from gate.config.wrong import shown
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import cut_incomplete, cut_torn, read
 from gate.evidence.runs import config_of
-from gate.model import SIDES, Commit, Failure, Record, Run, Side, UserError
+from gate.model import SIDES, Commit, Failure, Record, Run, UserError
 from gate.removal import remove_tree
 from gate.units import plural
 
@@ -125,7 +125,8 @@ def refuse_other(past: Run, now: Run, folder: Path, free: Collection[Key] = ()) 
         if _named(getattr(past, name)) == _named(getattr(now, name))
         else f"{name} was {_named(getattr(past, name))}, is {_named(getattr(now, name))}"
         for name in SIDES
-        if _identity(getattr(past, name)) != _identity(getattr(now, name)) and not _same_sources(past, now, name)
+        if _identity(getattr(past, name)) != _identity(getattr(now, name))
+        and not (name in past.sources and past.sources[name] == now.sources.get(name))
     ]
     differing += _changed_rules(past, now, free)
     if past.seed != now.seed:
@@ -166,11 +167,6 @@ def _value(value: object) -> str:
 
 def _identity(commit: Commit | None) -> tuple[str | None, str | None]:
     return (commit.sha, commit.tree) if commit else (None, None)
-
-
-def _same_sources(past: Run, now: Run, side: Side) -> bool:
-    """Return whether a side of a study differs in perfgate's configuration only."""
-    return side in past.sources and past.sources[side] == now.sources.get(side)
 
 
 def _named(commit: Commit | None) -> str:

@@ -113,13 +113,9 @@ class Job:
         # what was said of the sides before is said of these
         before, now = self.project.settings.warnings, project.settings.warnings
         run = msgspec.structs.replace(
-            self.run,
-            base=sources.base.commit,
-            chosen=str(sources.choice),
-            choice=sources.choice,
-            benchmarks=_expected(project),
-            warnings=[*now, *(each for each in self.run.warnings if each not in before)],
-        )
+            self.run, base=sources.base.commit, chosen=str(sources.choice), choice=sources.choice,
+            benchmarks=_expected(project), warnings=[*now, *(each for each in self.run.warnings if each not in before)],
+        )  # fmt: skip
         return replace(self, project=project, run=run, rounds=_rounds(project, run))
 
     def told(self, *warnings: AnyWarning) -> Job:
@@ -211,15 +207,11 @@ def _rounds(project: Project, run: Run, starts: Mapping[str, int] = MappingProxy
     names = [b.name for b in rules.benchmark]
     own = [name for name in names if run.turns and goes_by_starts(rules, name)]
     return schedule(
-        project.settings.benchmarks,
-        run.looks or most_builds(rules.plan, early=False),
-        rules.plan.executions,
-        run.seed or 0,
-        {name for name in names if is_single(rules, name)},
-        rules.build.layouts,
+        project.settings.benchmarks, run.looks or most_builds(rules.plan, early=False), rules.plan.executions,
+        run.seed or 0, {name for name in names if is_single(rules, name)}, rules.build.layouts,
         {name: repeats_of(rules, name).executions for name in own} | dict(starts),
         {name: FIRST_STARTS for name in own if is_counted(rules, name)},
-    )
+    )  # fmt: skip
 
 
 def instruments_of(project: Project) -> Instruments:

@@ -28,10 +28,8 @@ class Live:
     def __init__(self, stream: TextIO, *, quiet: bool = False, lines: bool = True) -> None:
         """Begin.
 
-        Args:
-            stream: takes everything.
-            quiet: nothing is written.
-            lines: whether there are lines that stay; without them only a terminal shows something.
+        stream: takes everything. quiet: nothing is written. lines: whether there are lines that stay; without them only
+        a terminal shows something.
         """
         self.on = not quiet and is_live(stream)
         """Whether there is a block."""
@@ -64,7 +62,7 @@ class Live:
         if not self.on:
             return
         width = self.width
-        shown = [clip(self._written(line), width) for line in block]
+        shown = [clip(line.encode(self._encoding, ASCII_ONLY).decode(self._encoding), width) for line in block]
         self._stream.write(self._erasing() + "\n".join(map(self._styled, shown)) + "\r")
         self._stream.flush()
         self._block = shown
@@ -83,9 +81,6 @@ class Live:
         width = _columns(self._stream)
         above = sum(max(1, -(-columns(line) // width)) for line in self._block[:-1])
         return f"\r\x1b[{above}A\x1b[J" if above else "\r\x1b[J"
-
-    def _written(self, line: str) -> str:
-        return line.encode(self._encoding, ASCII_ONLY).decode(self._encoding)
 
     def _styled(self, line: str) -> str:
         """Colour the bar of a line, and the label of one that is indented."""

@@ -64,12 +64,9 @@ def opened(
 ) -> Iterator[Measuring]:
     """Open a run in the working directory; until it is closed, a signal or a full disk ends it in an orderly way.
 
-    Args:
-        options: what is measured and how.
-        default: the folder of the run below the project's directory, where the options name none.
-        err: takes what is said while it measures.
-        quiet: nothing is said but errors.
-        folder: that of several runs; None: one run has it.
+    options: what is measured and how. default: the folder of the run below the project's directory, where the options
+    name none. err: takes what is said while it measures. quiet: nothing is said but errors. folder: that of several
+    runs; None: one run has it.
 
     Raises:
         EndedError: a signal, or the measurements cannot be written; what was written stays.
@@ -193,7 +190,8 @@ class Measuring:
         self._folder.begin()
         budget = Budget(float(job.project.settings.rules.plan.budget) if seconds is None else seconds)
 
-        tries = self._tries_base(job, records)
+        experiment = job.treated.study is not None
+        tries = self._gates and not records and not experiment and not may_lack(job.project) and _compares(job)
         with (
             self._saying_what_stays(repository.store.work),
             open_trees(
@@ -221,11 +219,6 @@ class Measuring:
             raise AssertionError("base is tried once")
         return done
 
-    def _tries_base(self, job: Job, records: Sequence[Record]) -> bool:
-        """Return whether base is tried before anything of head runs; without a configuration it is tried by head's."""
-        experiment = job.treated.study is not None
-        return self._gates and not records and not experiment and not may_lack(job.project) and _compares(job)
-
     def _instead(self, job: Job, broken: Started, trees: Trees, budget: Budget) -> Settled:
         """Find what head is compared with in place of a base that is broken."""
 
@@ -249,17 +242,9 @@ class Measuring:
             self._err.writelines(f"perfgate: warning: {each.sentence()}\n" for each in work.left[before:])
 
     def _measure(
-        self,
-        trees: Trees,
-        append: Appender,
-        records: Sequence[Record],
-        looking: Looking,
-        budget: Budget,
-        job: Job,
-        base: Settled | None,
-        *,
-        explains: bool,
-    ) -> Done | Started:
+        self, trees: Trees, append: Appender, records: Sequence[Record], looking: Looking, budget: Budget, job: Job,
+        base: Settled | None, *, explains: bool,
+    ) -> Done | Started:  # fmt: skip
         """Measure, or tell that base is broken; base: what came of it; None: it is tried first."""
         with workshop(job, trees, budget) as made, ExitStack() as stack:
             begun, cut = None, None
@@ -286,20 +271,12 @@ class Measuring:
             executions = made.executions(settings.rules.plan.iterations)
             benchmarks = {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES}
             loop = Loop(
-                job.rounds,
-                benchmarks,
-                made.builder,
-                executions,
-                strictly(job, append) if self._options.strict else append,
-                records=records,
-                after_round=after_round,
-                progress=progress,
-                unproved=_unproved(job),
-                turns=Turns(executions, made.builder, by_starts(job)),
+                job.rounds, benchmarks, made.builder, executions,
+                strictly(job, append) if self._options.strict else append, records=records, after_round=after_round,
+                progress=progress, unproved=_unproved(job), turns=Turns(executions, made.builder, by_starts(job)),
                 lengths=Lengths(executions, benchmarks, divisible(job), settings.rules.plan, partial(counted, job)),
-                counted=partial(counted, job),
-                begun=begun,
-            )
+                counted=partial(counted, job), begun=begun,
+            )  # fmt: skip
             if not records:
                 append(_with_warnings(job.run, trees.warnings))
             append(HostState(when="begin", session=job.session, time=now(), state=state(), replicates=_replicates(job)))
@@ -361,17 +338,12 @@ class Measuring:
 
     def _progress(self, job: Job, records: Sequence[Record], budget: Budget, *, early: bool) -> Progress:
         return Progress(
-            self._err,
-            quiet=self._quiet,
-            lines=not self._one_of_many,
-            title=commit(job.run.head) if self._one_of_many else "",
-            budget=lambda: budget.left,
-            early=early,
+            self._err, quiet=self._quiet, lines=not self._one_of_many,
+            title=commit(job.run.head) if self._one_of_many else "", budget=lambda: budget.left, early=early,
             fills=early and _fills(job),
             needed=needed_rounds(len(job.rounds), job.project.settings.rules, job.run) if self._gates else 0,
-            limit=budget.limit,
-            records=records,
-        )
+            limit=budget.limit, records=records,
+        )  # fmt: skip
 
     def _say(self, *lines: str) -> None:
         if not self._quiet and not self._one_of_many:
@@ -409,18 +381,10 @@ def _refuse_shorter(job: Job, records: Sequence[Record]) -> None:
 def _end(job: Job, measured: Measured, budget: Budget) -> HostState:
     aside = dict(budget.aside)
     return HostState(
-        when="end",
-        session=job.session,
-        time=now(),
-        state=state(),
-        stop=measured.stop,
-        rounds=measured.rounds,
-        cut=measured.cut,
-        unproved=dict(measured.unproved),
-        seconds=budget.elapsed,
-        probe=aside.pop("probe", None),
+        when="end", session=job.session, time=now(), state=state(), stop=measured.stop, rounds=measured.rounds,
+        cut=measured.cut, unproved=dict(measured.unproved), seconds=budget.elapsed, probe=aside.pop("probe", None),
         aside=aside,
-    )
+    )  # fmt: skip
 
 
 def _unproved(job: Job) -> UnprovedKind | None:

@@ -36,7 +36,7 @@ from gate.run.project import Project
 from gate.stats.prior import nu_of
 from gate.stats.subsample import of_rounds
 from gate.store.learning import learn, setup_of, setups_of
-from gate.store.memory import Costs, Entry, HistoryError, Learned, Session, Sessions, Setup, folder_of, is_ref
+from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
 from gate.store.records import proof_of
 from harness.errors import SourceError
 from harness.host.facts import differences
@@ -112,9 +112,7 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
     Used is what was measured on a machine of the same make, with the same commands, instrument and warm-up; what else
     is remembered is named with what differs.
 
-    Args:
-        option: --history.
-        host: the facts of the run line.
+    option: --history. host: the facts of the run line.
     """
     try:
         history = Sessions(history_path(option, project))
@@ -171,9 +169,7 @@ def _why_not(
 def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> list[FindingMemory]:
     """Bring together the sessions of each finding, of one project and one setup.
 
-    Args:
-        entries: the newest session first.
-        most: sessions of each kind that are kept; None: all.
+    entries: the newest session first. most: sessions of each kind that are kept; None: all.
     """
     groups: dict[tuple[str, CaseId, Setup], list[Entry]] = {}
     for entry in entries:
@@ -185,13 +181,10 @@ def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> lis
         first = group[0].learned
         found.append(
             FindingMemory(
-                benchmark=first.benchmark,
-                metric=first.metric,
-                factors=first.factors,
-                statistic=first.statistic,
+                benchmark=first.benchmark, metric=first.metric, factors=first.factors, statistic=first.statistic,
                 sessions=[entry.learned.remembered for kind in kinds for entry in kind],
             )
-        )
+        )  # fmt: skip
     return found
 
 
@@ -227,61 +220,43 @@ def append_check(
     host. Of the rounds only those before the first look count: later ones were measured because of what the first had
     shown.
 
-    Args:
-        run: its run line, records: all of its file.
-        allowed: false where the caller knows of a reason not to; a workflow of a pull request is found out here.
+    run: its run line, records: all of its file. allowed: false where the caller knows of a reason not to; a workflow of
+    a pull request is found out here.
     """
     host, created = run.host or {}, run.created
     if not allowed or run.id is None or created is None or barred(os.environ):
         return []
     session = Session(
-        id=run.id,
-        created=created,
-        kind="check",
-        project=project_name(project.repository),
-        host=host,
+        id=run.id, created=created, kind="check", project=project_name(project.repository), host=host,
         commit=run.base.sha if run.base else None,
-    )
+    )  # fmt: skip
     try:
         history = Sessions(history_path(option, project))
         known = history.of_host(session.fingerprint, session.project)
         # hosts without a calibration are most: nothing is made out for them
         if not any(entry.session.kind == "calibration" for entry in known) or not on_default_branch(project):
             return []
-        learned = _learned(project, run, records, host, created)
+        config = project.settings.rules
+        evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
+        first = evidence.looks[0] if evidence.looks else None
+        cases = [
+            msgspec.structs.replace(case, base=of_rounds(case.base, first), head=of_rounds(case.head, first))
+            for case in evidence.cases
+        ]
+        # what base measured is base's own setup, whatever head's is
+        setups, of_head = (setups_of(project.settings.sides[side], host) for side in SIDES)
+        layouts = evidence.layouts or config.build.layouts
+        # one program against itself holds no layout where they are common
+        programs = layouts == "common" and setups == of_head and are_two_programs(run, records)
+        learned = learn(
+            asked_of(cases, config), config, setups, records, session=run.id or "", created=created, both=programs,
+            layouts=layouts, programs=programs,
+        )  # fmt: skip
         if learned:
             history.add(session, learned)
     except HistoryError as error:
         return [f"this check is not remembered: {error}"] if on_default_branch(project) else []
     return []
-
-
-def _learned(
-    project: Project, run: Run, records: Sequence[Record], host: Mapping[str, object], created: str
-) -> list[Learned]:
-    config = project.settings.rules
-    evidence = gather([Located(record, "this run", n) for n, record in enumerate(records, 1)], config)
-    first = evidence.looks[0] if evidence.looks else None
-    cases = [
-        msgspec.structs.replace(case, base=of_rounds(case.base, first), head=of_rounds(case.head, first))
-        for case in evidence.cases
-    ]
-    # what base measured is base's own setup, whatever head's is
-    setups, of_head = (setups_of(project.settings.sides[side], host) for side in SIDES)
-    layouts = evidence.layouts or config.build.layouts
-    # one program against itself holds no layout where they are common
-    programs = layouts == "common" and setups == of_head and are_two_programs(run, records)
-    return learn(
-        asked_of(cases, config),
-        config,
-        setups,
-        records,
-        session=run.id or "",
-        created=created,
-        both=programs,
-        layouts=layouts,
-        programs=programs,
-    )
 
 
 def on_default_branch(project: Project) -> bool:
@@ -300,9 +275,7 @@ def on_default_branch(project: Project) -> bool:
 def costs_here(option: Path | None, project: Project, host: Mapping[str, object]) -> dict[str, Costs]:
     """Return what steps cost on this host, by benchmark, from the newest session; nothing of a history that is broken.
 
-    Args:
-        option: --history.
-        host: the facts of the machine.
+    option: --history. host: the facts of the machine.
     """
     try:
         history = Sessions(history_path(option, project))

@@ -23,9 +23,7 @@ from harness.source.git import Git, git_of
 def opened(history: str | None, remote: str | None = None) -> RefStore | FolderStore:
     """Open the store that an option, the rules, the environment or the default name.
 
-    Args:
-        history: of the option.
-        remote: where a record is pushed to.
+    history: of the option. remote: where a record is pushed to.
 
     Raises:
         UserError: a ref that cannot be, no repository, or a folder that is to be pushed.

@@ -77,11 +77,8 @@ def profile_run(
 
     The lines are appended to the run's measurements, so that this is done once.
 
-    Args:
-        folder: of the run, which began with a run line.
-        benchmarks: names of cases, of a suite that of its line; none: those that regressed.
-        err: takes what is said meanwhile.
-        limit: seconds of all profiles; builds take what they take.
+    folder: of the run, which began with a run line. benchmarks: names of cases, of a suite that of its line; none:
+    those that regressed. err: takes what is said meanwhile. limit: seconds of all profiles; builds take what they take.
 
     Raises:
         UserError: no such run, commits or changes that are no longer there, another perfgate that is measuring, or a
@@ -104,7 +101,13 @@ def profile_run(
         missing = without_profiled(found, [r for r in records if not isinstance(r, Unprofiled)], job.session)
         if not missing:
             return []
-        _hold(job, held, limit, live.line)
+        claim = Claim.own("perfgate explain", job.run.id or "", job.project.repository.project, job.out)
+        try:
+            held.enter_context(
+                host_lock(claim, lock_file(os.environ), wait=limit, waiting=WaitingLines(live.line, limit, option=None))
+            )
+        except NotFreeError as error:
+            raise MachineHeldError(not_free(error, limit, longer=False)) from None
         say = held.enter_context(closing(Steps(live, "profiling", 1 + len(missing))))
         return _profiled(job, records, missing, held, limit, say)
 
@@ -174,16 +177,6 @@ def _asked(records: Sequence[Record], benchmarks: Sequence[str]) -> list[Regress
             place = (each.benchmark, canonical(each.factors))
             found.setdefault(place, Regressed(each.benchmark, each.factors, of_time=True, ratio=1.0))
     return sorted(found.values(), key=lambda each: benchmarks.index(each.benchmark))
-
-
-def _hold(job: Job, held: ExitStack, wait: float, say: Say) -> None:
-    claim = Claim.own("perfgate explain", job.run.id or "", job.project.repository.project, job.out)
-    try:
-        held.enter_context(
-            host_lock(claim, lock_file(os.environ), wait=wait, waiting=WaitingLines(say, wait, option=None))
-        )
-    except NotFreeError as error:
-        raise MachineHeldError(not_free(error, wait, longer=False)) from None
 
 
 def without_profiled(found: Sequence[Regressed], records: Sequence[Record], session: int) -> list[Regressed]:
@@ -278,15 +271,11 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
         for side in SIDES
     ]
     return Wanted(
-        name=of.benchmark,
-        steps=steps,
-        benchmarks={side: benchmarks[side][name] for side in SIDES},
-        directories=lambda side: made.builder.directory(side, steps[side].building),
-        seconds=paced(*own),
-        execution=max(min((r.seconds or 0.0 for r in each), default=0.0) for each in own),
-        session=made.job.session,
+        name=of.benchmark, steps=steps, benchmarks={side: benchmarks[side][name] for side in SIDES},
+        directories=lambda side: made.builder.directory(side, steps[side].building), seconds=paced(*own),
+        execution=max(min((r.seconds or 0.0 for r in each), default=0.0) for each in own), session=made.job.session,
         factors=dict(of.factors),
-    )
+    )  # fmt: skip
 
 
 def paced(base: Sequence[Execution], head: Sequence[Execution]) -> float:
@@ -360,13 +349,10 @@ def worst_first(findings: Sequence[Finding]) -> list[Regressed]:
             found.setdefault((finding.benchmark, canonical(finding.factors)), []).append(finding)
     every = [
         Regressed(
-            group[0].benchmark,
-            group[0].factors,
-            any(each.unit != _MEMORY for each in group),
-            max(map(_size, group)),
+            group[0].benchmark, group[0].factors, any(each.unit != _MEMORY for each in group), max(map(_size, group)),
         )
         for group in found.values()
-    ]
+    ]  # fmt: skip
     return sorted(every, key=lambda each: -each.ratio)
 
 

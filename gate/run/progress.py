@@ -42,19 +42,10 @@ class Progress:
     """Shows the events of the measuring loop, each when it comes."""
 
     def __init__(
-        self,
-        stream: TextIO,
-        *,
-        quiet: bool = False,
-        lines: bool = True,
-        title: str = "",
-        budget: Callable[[], float] = lambda: math.inf,
-        early: bool = False,
-        fills: bool = False,
-        needed: int = 0,
-        limit: float = math.inf,
-        records: Iterable[Record] = (),
-    ) -> None:
+        self, stream: TextIO, *, quiet: bool = False, lines: bool = True, title: str = "",
+        budget: Callable[[], float] = lambda: math.inf, early: bool = False, fills: bool = False, needed: int = 0,
+        limit: float = math.inf, records: Iterable[Record] = (),
+    ) -> None:  # fmt: skip
         """Begin.
 
         Args:

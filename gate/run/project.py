@@ -160,13 +160,9 @@ def _repository(*, here: bool = False) -> Iterator[Repository]:
 
 
 def project_of(
-    repository: Repository,
-    sources: source.Sources,
-    options: RulesOptions,
-    *,
-    files: Mapping[Side, Side] = _EACH_ITS_OWN,
-    given: Source | None = None,
-) -> Project:
+    repository: Repository, sources: source.Sources, options: RulesOptions, *,
+    files: Mapping[Side, Side] = _EACH_ITS_OWN, given: Source | None = None,
+) -> Project:  # fmt: skip
     """Read both sides' configs, and settle what the gate goes by.
 
     files: whose file each side goes by. given: the rules, where the options do not choose them.
@@ -227,11 +223,8 @@ def with_base(project: Project, base: source.Source, how: AnyHow) -> Project:
         raise ConfigError("", "it has no perfgate.toml")
     choice = Choice(how, sources.choice.head)
     found = project_of(
-        project.repository,
-        replace(sources, base=base, choice=choice),
-        project.asked,
-        given=settings.decisive,
-    )
+        project.repository, replace(sources, base=base, choice=choice), project.asked, given=settings.decisive,
+    )  # fmt: skip
     own = found.settings.sides["base"]
     known = {b.name for config in settings.sides.values() for b in config.benchmark}
     kept = [b for b in own.benchmark if b.name in known]

@@ -115,23 +115,9 @@ def refuse_unsafe(environment: Mapping[str, str] | None = None) -> None:
 def _named(name: str) -> Event:
     """Make an event of which nothing but its name is known."""
     return Event(
-        name=name,
-        action=None,
-        repository="",
-        default_branch=None,
-        ref="",
-        sha="",
-        run_id=0,
-        run_attempt=0,
-        server_url="",
-        api_url="",
-        pull=None,
-        merge_base=None,
-        merge_head=None,
-        before=None,
-        source=None,
-        hosted=False,
-    )
+        name=name, action=None, repository="", default_branch=None, ref="", sha="", run_id=0, run_attempt=0,
+        server_url="", api_url="", pull=None, merge_base=None, merge_head=None, before=None, source=None, hosted=False,
+    )  # fmt: skip
 
 
 def require_measuring() -> None:

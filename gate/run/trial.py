@@ -48,9 +48,7 @@ def keep_times(times: TrialTimes, folder: Path) -> None:
 
     It is called by who holds the machine: of two trials at once the second adds to what the first has learned.
 
-    Args:
-        times: of the trial.
-        folder: of runs, which exists.
+    times: of the trial. folder: of runs, which exists.
 
     Raises:
         UserError: it cannot be written.

@@ -100,18 +100,9 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
         executor, study = BoundedExecutor(processes, budget), job.treated.study
         prefix = trees.repository.prefix
         conditions = Conditions(
-            executor,
-            recipes,
-            os.environ,
-            scratch,
-            shims,
-            job.session,
-            study,
-            budget,
-            sandbox,
-            prefix,
+            executor, recipes, os.environ, scratch, shims, job.session, study, budget, sandbox, prefix,
             {"head": job.longer} if job.longer else {},
-        )
+        )  # fmt: skip
         hint = hints(job)
         builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, _cache(job))
         yield Workshop(job, trees, conditions, builder, hint, processes)
@@ -136,19 +127,13 @@ def _sandbox(
     sides, work = job.project.settings.sides, trees.directory
     builds = directory_of(os.environ)
     ground = Ground(
-        work=work,
-        outputs=work / OUTPUTS,
-        project=trees.repository.project,
+        work=work, outputs=work / OUTPUTS, project=trees.repository.project,
         write={side: sides[side].build.write for side in SIDES},
         environments={side: recipes[side].environment for side in SIDES},
-        links={side: links(work, side) for side in SIDES},
-        copied=is_proposed(),
-        one_path=trees.one_path,
-        names=named(*used),
-        git=trees.repository.common,
-        kept=None if builds is None else builds.parent / "caches",
+        links={side: links(work, side) for side in SIDES}, copied=is_proposed(), one_path=trees.one_path,
+        names=named(*used), git=trees.repository.common, kept=None if builds is None else builds.parent / "caches",
         texts=_commands(job.project, ("base",) if is_proposed() else SIDES),
-    )
+    )  # fmt: skip
     return stack.enter_context(closing(Landlocked(ground)))
 
 

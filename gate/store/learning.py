@@ -25,8 +25,7 @@ Key = TypeVar("Key", bound=Hashable)
 def setups_of(config: Config, host: Mapping[str, object]) -> dict[str, Setup]:
     """Say how each benchmark of a side's config is measured on a host, by name.
 
-    Args:
-        host: the facts of the run line, which hold the version of hyperfine where it measures.
+    host: the facts of the run line, which hold the version of hyperfine where it measures.
     """
     build = None if config.build.command is None else as_text(config.build.command)
     return {
@@ -81,27 +80,16 @@ def learn(
         if setup is None:
             continue
         remembered = remember(
-            case.base,
-            case.head if both else None,
-            center_of(statistic),
-            session=session,
-            created=created,
-            layouts=layouts,
-            programs=programs,
-            view_of=case.view_of,
-        )
+            case.base, case.head if both else None, center_of(statistic), session=session, created=created,
+            layouts=layouts, programs=programs, view_of=case.view_of,
+        )  # fmt: skip
         if remembered is not None:
             found.append(
                 Learned(
-                    benchmark=case.benchmark,
-                    metric=case.metric,
-                    factors=case.factors,
-                    statistic=statistic,
-                    setup=setup,
-                    remembered=remembered,
-                    costs=costs[case.benchmark],
+                    benchmark=case.benchmark, metric=case.metric, factors=case.factors, statistic=statistic,
+                    setup=setup, remembered=remembered, costs=costs[case.benchmark],
                 )
-            )
+            )  # fmt: skip
     return found
 
 
@@ -132,15 +120,12 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
     later = mean_of(build.seconds for build in builds if build.build > 0)
     later = mean_of(build.following for build in builds) if later is None else later
     known = Costs(
-        build=later,
-        start=None,
-        iteration=None,
-        warmup=None,
+        build=later, start=None, iteration=None, warmup=None,
         other=cost.between / len(made) if cost.between is not None and made else None,
         setup=mean_of(build.setup for build in alone),
         first=mean_of(map(first_build, (build for build in alone if build.build == 0 and not build.cached))),
         probe=cost.before / len(benchmarks) if cost.before and benchmarks else None,
-    )
+    )  # fmt: skip
     asked = [(record.config or {}).get("plan") for record in records if isinstance(record, Run)]
     counts = [plan.get("iterations") if isinstance(plan, dict) else None for plan in asked]
     planned = counts[0] if counts and isinstance(counts[0], int) and all(each == counts[0] for each in counts) else None

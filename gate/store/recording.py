@@ -110,9 +110,7 @@ def _unfit(decided: Decided, why: str) -> UserError:
 def record_of(decided: Decided, committed: str | None, subject: str) -> tuple[HistoryRecord, list[str]]:
     """Make the record of a run whose commits are fit, see commits_of.
 
-    Args:
-        committed: when its head was made.
-        subject: of its head.
+    committed: when its head was made. subject: of its head.
 
     Returns:
         The record, and the benchmarks without a ratio: a value is 0 or negative, or base and head share no session.
@@ -174,22 +172,13 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
         known = change.df is not None and not each.reduced.trouble
         base, head = (side_summary(each, side, 0.05) for side in ("base", "head"))
         yield Change(
-            benchmark=case.benchmark,
-            metric=case.metric,
-            unit=case.unit,
-            better=each.subject.better,
-            statistic=statistic,
-            factors=case.factors,
-            log_ratio=change.value,
+            benchmark=case.benchmark, metric=case.metric, unit=case.unit, better=each.subject.better,
+            statistic=statistic, factors=case.factors, log_ratio=change.value,
             variance=0.0 if each.exact else change.variance if known else None,
-            df=change.df if known and not each.exact else None,
-            method=each.method,
-            base=_measured(base, spreads.base),
-            head=_measured(head, spreads.head),
-            verdict=finding.verdict,
-            accepted=finding.accepted,
+            df=change.df if known and not each.exact else None, method=each.method, base=_measured(base, spreads.base),
+            head=_measured(head, spreads.head), verdict=finding.verdict, accepted=finding.accepted,
             decided_by=None if finding is decisive else (decisive.metric, decisive.statistic),
-        )
+        )  # fmt: skip
 
 
 def _measured(side: SideSummary, levels: Sequence[Variance]) -> Measured:
@@ -214,18 +203,7 @@ def _measured(side: SideSummary, levels: Sequence[Variance]) -> Measured:
 
 def _identical(found: Identical) -> Change:
     return Change(
-        benchmark=found.benchmark,
-        metric=found.metric,
-        unit=found.unit,
-        better=found.better or "lower",
-        statistic=found.statistic,
-        factors=found.factors,
-        log_ratio=0.0,
-        variance=0.0,
-        df=None,
-        method="identical",
-        base=None,
-        head=None,
-        verdict="identical",
-        accepted=None,
-    )
+        benchmark=found.benchmark, metric=found.metric, unit=found.unit, better=found.better or "lower",
+        statistic=found.statistic, factors=found.factors, log_ratio=0.0, variance=0.0, df=None, method="identical",
+        base=None, head=None, verdict="identical", accepted=None,
+    )  # fmt: skip

@@ -40,13 +40,9 @@ def proof_of(records: Iterable[HistoryRecord]) -> Proof | None:
             since = record.run + (f" of {day:%Y-%m-%d}" if day else "")
     count = sum(own.count for _, own in runs)
     return Proof(
-        runs=len(runs),
-        count=count,
-        alarmed=sum(own.alarmed for _, own in runs),
-        expected=count * EXPECTED,
-        e_value=math.exp(min(max(evidence, -700.0), 700.0)),
-        since=since,
-    )
+        runs=len(runs), count=count, alarmed=sum(own.alarmed for _, own in runs), expected=count * EXPECTED,
+        e_value=math.exp(min(max(evidence, -700.0), 700.0)), since=since,
+    )  # fmt: skip
 
 
 T = TypeVar("T")

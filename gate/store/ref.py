@@ -88,10 +88,7 @@ class RefStore:
     ) -> None:  # fmt: skip
         """Name the ref.
 
-        Args:
-            remote: where `add` pushes to; None: nowhere.
-            attempts: to be the next writer.
-            pause: waits some seconds.
+        remote: where `add` pushes to; None: nowhere. attempts: to be the next writer. pause: waits some seconds.
         """
         self._git, self._ref, self._remote = git, ref, remote
         self._attempts, self._pause = attempts, pause

@@ -84,11 +84,8 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 def trend(chain: Chain, found: Sequence[Series], problems: list[str], views: int = 0) -> Trend:
     """Show cases over a chain.
 
-    Args:
-        chain: of the history.
-        found: its cases (`series(chain)`), or some of them.
-        problems: records that cannot be read.
-        views: how many other views of the same benchmarks are left out.
+    chain: of the history. found: its cases (`series(chain)`), or some of them. problems: records that cannot be read.
+    views: how many other views of the same benchmarks are left out.
     """
     # the stretches of steps that one class of machine measured
     steps = [(step, link.records[-1].machine) for step, link in enumerate(chain.links) if link.records]
@@ -119,15 +116,12 @@ def _case(of: Series) -> CaseTrend:
     linked = bool(found.piece[first] == found.piece[last + 1] and np.isfinite(found.level[last + 1]))
     level = Interval(*(float(each[last + 1]) for each in (found.level, found.low, found.high)))
     return CaseTrend(
-        series=of,
-        path=found,
-        chain=summed(steps, first, last),
-        unmeasured=int((~np.isfinite(steps.variance[first : last + 1])).sum()),
-        level=level if linked else None,
+        series=of, path=found, chain=summed(steps, first, last),
+        unmeasured=int((~np.isfinite(steps.variance[first : last + 1])).sum()), level=level if linked else None,
         build_sd=math.sqrt(float(np.median(steps.variance[noisy]))) if noisy.any() else None,
         day_sd=math.sqrt(usual.variance) if math.isfinite(usual.variance) else None,
         accepted={run.step: run.change.accepted for run in of.runs if run.change.accepted is not None},
-    )
+    )  # fmt: skip
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -312,12 +306,9 @@ def suspects_between(
 ) -> list[Suspect] | None:
     """Rank the commits after `good` up to `bad` that add to a change of a case, those that add most first.
 
-    Args:
-        records: of the history, in any order.
-        case: with its statistic (`case_id(change, change.statistic)`).
-        good: sha of the commit before the range, as creep's pinned commit is; it must be one that a record names.
-        bad: sha of the last commit of the range.
-        direction: 1: what rose, -1: what fell.
+    records: of the history, in any order. case: with its statistic (`case_id(change, change.statistic)`). good: sha of
+    the commit before the range, as creep's pinned commit is; it must be one that a record names. bad: sha of the last
+    commit of the range. direction: 1: what rose, -1: what fell.
 
     Returns:
         None where the chain does not hold both commits in this order, or no record has the case.

@@ -1,1 +1,1 @@
-"""Builds of both sides, each laid out afresh."""
+"""Builds of both sides, each laid out afresh; what builds raises BudgetEndedError when the budget ends."""

@@ -47,7 +47,6 @@ class Archive:
     """
 
     def __init__(self, path: str, room: int = _LARGEST) -> None:
-        """See the class."""
         self.size = os.path.getsize(path)
         if self.size > room:
             raise ValueError("too large")
@@ -192,13 +191,9 @@ def _special(name: bytes, content: bytes) -> Iterator[bytes]:
 
 
 def copies(
-    arguments: Sequence[str],
-    seed: int,
-    located: Callable[[str], str],
-    directory: str,
-    tree: str,
+    arguments: Sequence[str], seed: int, located: Callable[[str], str], directory: str, tree: str,
     objects: Sequence[str],
-) -> dict[int, tuple[str, str]]:
+) -> dict[int, tuple[str, str]]:  # fmt: skip
     """Give, for places of arguments that are a library of the tree, its copy in the order of a seed, and its own path.
 
     located: where the file that an argument names is now. directory: of the link. objects: the object files of the

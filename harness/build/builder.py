@@ -43,7 +43,7 @@ _WORTH = 1.0
 
 
 class TreeBuilder:
-    """Builds in the trees of a run: the Builder of harness.loop.measure.
+    """Builds in the trees of a run.
 
     With a build command a side keeps its tree, and the command runs in it for every build. Without, and without
     set-up, every build is a fresh checkout, under a path that is new in each round (under the same path when the other
@@ -58,7 +58,6 @@ class TreeBuilder:
     def __init__(
         self, conditions: Conditions, trees: Trees, seed: int, hint: Hint = no_hint, cache: BuildCache | None = None
     ) -> None:
-        """See the class."""
         self._cache = cache
         self._cached: dict[Tree, FullBuilds | None] = {}
         self._since = math.inf
@@ -85,7 +84,6 @@ class TreeBuilder:
 
         Raises:
             SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
-            BudgetEndedError: the budget has ended.
         """
         wanted = self._wanted(side, build, seed, factors)
         if wanted in self._ahead:
@@ -134,11 +132,7 @@ class TreeBuilder:
     def afresh(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
     ) -> Build | Failure:
-        """Build a side once more, alone and in a fresh tree, and keep nothing of it for later runs.
-
-        Raises:
-            BudgetEndedError: the budget has ended.
-        """
+        """Build a side once more, alone and in a fresh tree, and keep nothing of it for later runs."""
         wanted = self._wanted(side, build, seed, factors)
         key = self._key(wanted)
         if self._cache is not None and key is not None:
@@ -180,12 +174,9 @@ class TreeBuilder:
         return own or (kept_apart(disturbed) if disturbed else made)
 
     def both(
-        self,
-        build: int,
-        seed: int,
-        factors: Mapping[str, Setting] = MappingProxyType({}),
+        self, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({}),
         started: Callable[[], None] = lambda: None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Make the first builds of both sides at once if that can be; `build` then gives what came of them.
 
         Each is made in a mount namespace where its own tree stands at the common path. One that fails there is made by
@@ -195,7 +186,6 @@ class TreeBuilder:
 
         Raises:
             SourceError: a tree cannot be made.
-            BudgetEndedError: the budget has ended.
         """
         pair = [self._wanted(side, build, seed, factors) for side in SIDES]
         trees, recipes = {wanted.tree for wanted in pair}, [wanted.recipe for wanted in pair]
@@ -357,22 +347,12 @@ class TreeBuilder:
         if table.artifacts is not None:  # a benchmark may write anew what nobody has named
             self._watch.artifacts[wanted.tree] = made
         return Build(
-            side=wanted.side,
-            session=self._conditions.session,
-            build=wanted.build,
-            seed=wanted.seed,
+            side=wanted.side, session=self._conditions.session, build=wanted.build, seed=wanted.seed,
             seconds=done.seconds if recipe.stays else done.prepared,
-            setup=done.prepared if recipe.stays and done.prepared else None,
-            factors=dict(wanted.factors),
-            artifacts=hashes,
-            sizes=made.sizes,
-            needs_git=wanted.tree in self._with_git,
-            relinked=done.relinked,
-            checked=done.checked,
-            full=done.full,
-            ordered=done.ordered,
-            layout=layout_of(project.open, [*hashes]),
-        )
+            setup=done.prepared if recipe.stays and done.prepared else None, factors=dict(wanted.factors),
+            artifacts=hashes, sizes=made.sizes, needs_git=wanted.tree in self._with_git, relinked=done.relinked,
+            checked=done.checked, full=done.full, ordered=done.ordered, layout=layout_of(project.open, [*hashes]),
+        )  # fmt: skip
 
     def _artifacts(self, wanted: Wanted, project: Project) -> list[str]:
         """Name what [build] artifacts names, else what the build made of that which benchmarks name or read."""

@@ -109,7 +109,6 @@ def hash_artifacts(project: Project, paths: Sequence[str], budget: Budget | None
 
     Raises:
         ArtifactError: a path does not exist, lies outside the project or its tree, or cannot be read.
-        BudgetEndedError: the budget has ended.
     """
     return {path: f"sha256:{_hash(project, path, budget)}" for path in paths}
 
@@ -217,7 +216,6 @@ class Watch:
     """
 
     def __init__(self, conditions: Conditions, trees: Trees) -> None:
-        """See nothing yet."""
         self._session = conditions.session
         self._trees = trees
         self._timed = conditions.budget.timed
@@ -232,10 +230,8 @@ class Watch:
 
         What a side declares is excused in its own tree only, and not while the other one is built.
 
-        Args:
-            build: the round.
-            builder: the side that was built; None: benchmarks ran, or the builds of both.
-            by: says what ran.
+        build: the round. builder: the side that was built; None: benchmarks ran, or the builds of both. by: says what
+        ran.
         """
 
         def excused(side: Side, path: str) -> bool:
@@ -266,15 +262,10 @@ class Watch:
     def _failure(self, tree: Tree, paths: Sequence[str], build: int, builder: Side | None, by: str) -> Failure:
         side = tree[0]
         failure = Failure(
-            kind="tree",
-            side=side,
-            session=self._session,
-            build=build,
-            factors=dict(self.factors.get(tree, {})),
-            status=f"{named(paths)}, by {by}",
-            directory=str(self._trees.kept(*tree)),
+            kind="tree", side=side, session=self._session, build=build, factors=dict(self.factors.get(tree, {})),
+            status=f"{named(paths)}, by {by}", directory=str(self._trees.kept(*tree)),
             hint=self.declared[side].hint(side, paths),
-        )
+        )  # fmt: skip
         return failure if builder in (side, None) else kept_apart(failure)
 
 

@@ -101,9 +101,7 @@ def keeps_by_path(commands: Iterable[str]) -> bool:
 def in_project(paths: Iterable[str], commands: Iterable[str]) -> dict[str, str]:
     """Return the variables that have tools keep in each side's tree what they would keep by its path.
 
-    Args:
-        paths: files of a project.
-        commands: what is run in it.
+    paths: files of a project. commands: what is run in it.
     """
     names = {path.rpartition("/")[2] for path in paths}
     words = {word for command in commands for word in re.findall(r"\w+", command)}

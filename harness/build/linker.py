@@ -127,13 +127,9 @@ def _of_clang(shim: str, environment: Mapping[str, str]) -> str | None:
 
     others = [d for d in environment.get("COMPILER_PATH", "").split(os.pathsep) if d and d != os.path.dirname(shim)]
     asked = subprocess.run(
-        [*given, f"-print-prog-name={os.path.basename(shim)}"],
-        executable=program,
-        env={**environment, "COMPILER_PATH": os.pathsep.join(others)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [*given, f"-print-prog-name={os.path.basename(shim)}"], executable=program,
+        env={**environment, "COMPILER_PATH": os.pathsep.join(others)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     answer = asked.stdout.strip()
     return answer if os.path.isabs(answer) and os.access(answer, os.X_OK) else None
 
@@ -161,7 +157,6 @@ class Arrangement:
     def __init__(
         self, plain: list[str], options: list[str], by_place: Mapping[int, tuple[str, str]], ordered: str
     ) -> None:
-        """See the class."""
         self.plain, self.options, self.ordered = plain, options, ordered
         self.arguments = [by_place.get(place, (argument,))[0] for place, argument in enumerate(plain)]
         self.copies = dict(by_place.values())

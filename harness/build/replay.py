@@ -97,14 +97,9 @@ def _put(link: Link, now: Mapping[str, str], ordered: Sequence[str], output: str
 def _run(linker: str, arguments: list[str], directory: str, environment: Mapping[str, str]) -> bool:
     given = shortened(arguments)
     done = subprocess.run(
-        [linker, *given],
-        cwd=directory,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        close_fds=False,
-        check=False,
-    )
+        [linker, *given], cwd=directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+        close_fds=False, check=False,
+    )  # fmt: skip
     if given is not arguments:
         os.close(int(given[0].rpartition("/")[2]))
     if done.returncode:

@@ -213,28 +213,16 @@ class Works:
         return msgspec.structs.replace(failure, seconds=outcome.seconds)
 
     def failure(
-        self,
-        wanted: Wanted,
-        why: str | Outcome,
-        *,
-        stderr: str = "",
-        command: str | None = None,
+        self, wanted: Wanted, why: str | Outcome, *, stderr: str = "", command: str | None = None,
         environment: Mapping[str, str] | None = None,
-    ) -> Failure:
+    ) -> Failure:  # fmt: skip
         """Say that a build failed, and where a person finds its tree; environment: of the command."""
         changed = None if environment is None else self._conditions.difference(wanted.side, environment)
         failure = Failure(
-            kind="build",
-            side=wanted.side,
-            session=self._conditions.session,
-            build=wanted.build,
-            factors=dict(wanted.factors),
-            status=why if isinstance(why, str) else why.status,
-            stderr=stderr,
-            command=command,
-            directory=str(self._trees.found(*wanted.tree)),
-            environment=changed,
-        )
+            kind="build", side=wanted.side, session=self._conditions.session, build=wanted.build,
+            factors=dict(wanted.factors), status=why if isinstance(why, str) else why.status, stderr=stderr,
+            command=command, directory=str(self._trees.found(*wanted.tree)), environment=changed,
+        )  # fmt: skip
         unstarted = isinstance(why, Outcome) and why.unstarted
         hint, kept = self._hint(failure, unstarted), self._trees.kept(*wanted.tree)
         return msgspec.structs.replace(failure, hint=hint, directory=str(kept))

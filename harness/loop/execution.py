@@ -139,14 +139,9 @@ class Executions:
     """
 
     def __init__(
-        self,
-        conditions: Conditions,
-        instruments: Mapping[str, Instrument],
-        iterations: int,
-        planned: Sequence[Planned] = (),
-        hint: Hint = no_hint,
-    ) -> None:
-        """See the class."""
+        self, conditions: Conditions, instruments: Mapping[str, Instrument], iterations: int,
+        planned: Sequence[Planned] = (), hint: Hint = no_hint,
+    ) -> None:  # fmt: skip
         self.conditions = conditions
         self.hint = hint
         self.compared: list[float] = []
@@ -163,12 +158,7 @@ class Executions:
     def make(
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, iterations: int | None = None
     ) -> Executed:
-        """Execute a benchmark once in a directory, at the step's treatment; iterations: others than those of all.
-
-        Raises:
-            OSError: perfgate's own files cannot be written.
-            BudgetEndedError: the budget has ended.
-        """
+        """Execute a benchmark once in a directory, at the step's treatment; iterations: others than those of all."""
         begin = time.perf_counter()
         benchmark = self._treatments.applied(benchmark, step)
         context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())
@@ -196,10 +186,6 @@ class Executions:
 
         printed: takes its standard output. trace: sees what it and its companions read. seconds: at most. wrapped:
         puts a profiler around the command.
-
-        Raises:
-            OSError: perfgate's own files cannot be written.
-            BudgetEndedError: the budget has ended.
         """
         benchmark = self._treatments.applied(benchmark, step)
         context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())
@@ -351,18 +337,10 @@ class Executions:
         if attempt.context.longer and not isinstance(instrument, Spawn):
             metrics = {name: _longer(name, metric, attempt.context.longer) for name, metric in metrics.items()}
         return Execution(
-            benchmark=step.benchmark,
-            side=step.side,
-            session=self.conditions.session,
-            build=step.build,
-            execution=step.execution,
-            order=step.order,
-            started=outcome.started,
-            seconds=seconds,
-            warmup=max(len(metric.dropped) for metric in metrics.values()),
-            factors=dict(step.factors),
-            metrics=metrics,
-        )
+            benchmark=step.benchmark, side=step.side, session=self.conditions.session, build=step.build,
+            execution=step.execution, order=step.order, started=outcome.started, seconds=seconds,
+            warmup=max(len(metric.dropped) for metric in metrics.values()), factors=dict(step.factors), metrics=metrics,
+        )  # fmt: skip
 
     def attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Attempt:
         """Give the process of an execution."""
@@ -380,21 +358,11 @@ class Executions:
         if "PERFGATE_OUTPUT" in difference:
             difference["PERFGATE_OUTPUT"] = _BY_HAND_OUTPUT
         failure = Failure(
-            kind="execution",
-            benchmark=step.benchmark,
-            side=step.side,
-            session=self.conditions.session,
-            build=step.build,
-            execution=step.execution,
-            factors=dict(step.factors),
-            status=why.status,
-            stderr=why.stderr,
-            seconds=seconds,
-            command=_to_repeat(attempt),
-            directory=str(attempt.context.directory),
-            environment=difference,
-            empty=why.empty,
-        )
+            kind="execution", benchmark=step.benchmark, side=step.side, session=self.conditions.session,
+            build=step.build, execution=step.execution, factors=dict(step.factors), status=why.status,
+            stderr=why.stderr, seconds=seconds, command=_to_repeat(attempt), directory=str(attempt.context.directory),
+            environment=difference, empty=why.empty,
+        )  # fmt: skip
         return msgspec.structs.replace(failure, hint=self.hint(failure, why.unstarted))
 
 
@@ -444,12 +412,7 @@ class Scratch:
     """
 
     def __init__(self, parent: Path, own: Callable[[Path], None] = lambda _: None) -> None:
-        """Make nothing yet.
-
-        Args:
-            parent: an existing directory.
-            own: gives a directory to the user that commands run as.
-        """
+        """Make nothing yet; parent: an existing directory. own: gives a directory to the user that commands run as."""
         self._parent = parent
         self._own = own
         self._directory: Path | None = None

@@ -52,21 +52,14 @@ class Lengths:
     """Knows how many values an execution of a benchmark has: as many as planned, or fewer."""
 
     def __init__(
-        self,
-        executions: Executions,
-        benchmarks: Mapping[Side, Mapping[str, Benchmark]],
-        names: Collection[str],
-        plan: Plan,
-        counted: Callable[[Sequence[Record]], Sequence[Round]],
-    ) -> None:
+        self, executions: Executions, benchmarks: Mapping[Side, Mapping[str, Benchmark]], names: Collection[str],
+        plan: Plan, counted: Callable[[Sequence[Record]], Sequence[Round]],
+    ) -> None:  # fmt: skip
         """Begin.
 
-        Args:
-            executions: makes executions.
-            benchmarks: by side and name.
-            names: those whose executions may be divided, as far as the rules tell.
-            plan: of which the number of values a build stays.
-            counted: lays out the rounds by what is recorded of how many executions they have.
+        executions: makes executions. benchmarks: by side and name. names: those whose executions may be divided, as far
+        as the rules tell. plan: of which the number of values a build stays. counted: lays out the rounds by what is
+        recorded of how many executions they have.
         """
         self._executions = executions
         self._benchmarks = benchmarks
@@ -112,10 +105,6 @@ class Lengths:
         first did, starting takes nothing. First values that are longer than later ones are a part of starting.
 
         begin: called with each step before it is executed; gives the directory.
-
-        Raises:
-            BudgetEndedError: the budget has ended.
-            OSError: perfgate's own files cannot be written.
         """
         budget, plan = self._executions.conditions.budget, self._plan
         command = declared(self._benchmarks["base"][pair["base"].benchmark].instrument).any_command

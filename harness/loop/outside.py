@@ -26,8 +26,9 @@ from gate.model.case import canonical
 from gate.units import plural
 from gate.walking import walk
 from gate.writing.plain import visible
+from harness.build.builder import TreeBuilder
 from harness.loop.execution import Executions
-from harness.loop.proof import Standing, changed_above, is_hosts
+from harness.loop.proof import changed_above, is_hosts
 from harness.loop.steps import BuildStep, ExecutionStep
 from harness.sandbox.caches import Reach
 from harness.source.differences import Facts
@@ -68,12 +69,9 @@ class Outside:
     """
 
     def __init__(
-        self,
-        executions: Executions,
-        standing: Standing,
-        benchmarks: Mapping[Side, Mapping[str, Benchmark]],
+        self, executions: Executions, standing: TreeBuilder, benchmarks: Mapping[Side, Mapping[str, Benchmark]],
         begun: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """See the class; begun: when the run began, in nanoseconds."""
         self._executions = executions
         self._standing = standing
@@ -87,25 +85,14 @@ class Outside:
         self._writers: dict[str, BuildStep] = {}
 
     def suspects(
-        self,
-        steps: Sequence[ExecutionStep],
-        seen: Mapping[tuple[str, Side], Accesses],
-        started: int,
-        last: BuildStep | None,
-        begin: Callable[[ExecutionStep], None],
-    ) -> str | None:
+        self, steps: Sequence[ExecutionStep], seen: Mapping[tuple[str, Side], Accesses], started: int,
+        last: BuildStep | None, begin: Callable[[ExecutionStep], None],
+    ) -> str | None:  # fmt: skip
         """Look for files outside that a build may have written; return one of them.
 
-        Args:
-            steps: the first of each benchmark in each tree.
-            seen: what the probe saw of them.
-            started: when the first of them started, in nanoseconds: what changed later is no build's.
-            last: the build after all others, which has left what is there; None: which one that is, is not known.
-            begin: called with each step before it is executed.
-
-        Raises:
-            OSError: perfgate's own files cannot be written.
-            BudgetEndedError: the budget has ended.
+        steps: the first of each benchmark in each tree. seen: what the probe saw of them. started: when the first of
+        them started, in nanoseconds: what changed later is no build's. last: the build after all others, which has left
+        what is there; None: which one that is, is not known. begin: called with each step before it is executed.
         """
         conditions = self._executions.conditions
         stay = {side: recipe for side, recipe in conditions.recipes.items() if recipe.stays}
@@ -178,14 +165,10 @@ class Outside:
         by = f"the build of {writer.side}{f' ({settings})' if settings else ''}"
         more = f" and {plural(len(found) - 1, 'more file')}" if found[1:] else ""
         failure = Failure(
-            kind="outside",
-            benchmark=step.benchmark,
-            side=step.side,
-            session=self._executions.conditions.session,
-            build=step.build,
-            factors=dict(step.factors),
+            kind="outside", benchmark=step.benchmark, side=step.side, session=self._executions.conditions.session,
+            build=step.build, factors=dict(step.factors),
             status=f"{by} overwrote {visible(found[0])}{more} in round {writer.build + 1}",
-        )
+        )  # fmt: skip
         return msgspec.structs.replace(failure, hint=self._executions.hint(failure, False))
 
     def _is_anothers(self, path: str, tree: Tree, left: Mapping[str, str]) -> bool:

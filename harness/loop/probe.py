@@ -19,10 +19,11 @@ from gate.config.types import Benchmark
 from gate.model import SIDES, Failure, Same, Side, Unproved, UnprovedKind
 from gate.model.sameness import MOST_NAMED
 from gate.writing.plain import visible
+from harness.build.builder import TreeBuilder
 from harness.errors import SourceError
 from harness.instruments.protocol import Unusable
 from harness.loop.execution import Attempt, Executions, Unmeasured
-from harness.loop.proof import Ground, Standing, State, apart, changed_outside, compared, doubt, program_differs, states
+from harness.loop.proof import Ground, State, apart, changed_outside, compared, doubt, program_differs, states
 from harness.loop.same_output import Kept, Output, difference
 from harness.loop.steps import ExecutionStep
 from harness.sandbox.sandbox import outputs
@@ -65,15 +66,9 @@ class Probe:
     """
 
     def __init__(
-        self,
-        executions: Executions,
-        standing: Standing,
-        benchmarks: Mapping[Side, Mapping[str, Benchmark]],
-        *,
-        off: UnprovedKind | None,
-        begun: int,
-    ) -> None:
-        """See the class."""
+        self, executions: Executions, standing: TreeBuilder, benchmarks: Mapping[Side, Mapping[str, Benchmark]], *,
+        off: UnprovedKind | None, begun: int,
+    ) -> None:  # fmt: skip
         self._executions = executions
         self._standing = standing
         self._benchmarks = benchmarks
@@ -98,12 +93,7 @@ class Probe:
         return min(left, SHARE * budget.limit)
 
     def examine(self, pairs: Sequence[Pair], begin: Callable[[ExecutionStep], None]) -> Iterator[Probed]:
-        """Probe benchmarks one after the other; begin: called with each step before it is executed.
-
-        Raises:
-            BudgetEndedError: the budget has ended.
-            OSError: perfgate's own files cannot be written.
-        """
+        """Probe benchmarks one after the other; begin: called with each step before it is executed."""
         budget, seconds = self._executions.conditions.budget, self.seconds
         ground = self._ground(seconds)
         end = budget.clock() + seconds
@@ -192,14 +182,9 @@ class _One:
     """One benchmark that is probed; end: of all proofs, by the clock of the budget."""
 
     def __init__(
-        self,
-        executions: Executions,
-        standing: Standing,
-        benchmarks: Mapping[Side, Benchmark],
-        pair: Pair,
-        begin: Callable[[ExecutionStep], None],
-        end: float,
-    ) -> None:
+        self, executions: Executions, standing: TreeBuilder, benchmarks: Mapping[Side, Benchmark], pair: Pair,
+        begin: Callable[[ExecutionStep], None], end: float,
+    ) -> None:  # fmt: skip
         self._executions = executions
         self._standing = standing
         self._benchmarks = benchmarks
@@ -336,14 +321,10 @@ class _One:
             return Probed(self._name, unproved=known and _shown(known), seconds=self._seconds)
         found = ground.differences
         same = Same(
-            benchmark=self._name,
-            session=self._executions.conditions.session,
-            differ=[visible(path) for path in ground.sources[:MOST_NAMED]],
-            differ_count=len(found.paths),
-            made_count=len(found.paths) - len(ground.sources),
-            read_count=len(self.read),
-            hash=dict(found.hashes),
-        )
+            benchmark=self._name, session=self._executions.conditions.session,
+            differ=[visible(path) for path in ground.sources[:MOST_NAMED]], differ_count=len(found.paths),
+            made_count=len(found.paths) - len(ground.sources), read_count=len(self.read), hash=dict(found.hashes),
+        )  # fmt: skip
         return Probed(self._name, same=same, seconds=self._seconds)
 
 

@@ -71,19 +71,13 @@ class _Chosen:
 
 
 def profiled(
-    wanted: Wanted,
-    profilers: Sequence[Profiler],
-    making: Making,
-    budget: Budget,
+    wanted: Wanted, profilers: Sequence[Profiler], making: Making, budget: Budget,
     caller: Mapping[str, str] = os.environ,
-) -> Iterator[Profile | Unprofiled]:
+) -> Iterator[Profile | Unprofiled]:  # fmt: skip
     """Profile a benchmark on both sides; one record says why that is not possible.
 
     profilers: the one to be preferred first. budget: of all profiles. caller: the environment that their tools are
     looked for in.
-
-    Raises:
-        OSError: perfgate's own files cannot be written.
     """
     begin = time.monotonic()
     found: list[Profile] = []
@@ -157,29 +151,15 @@ def _side(wanted: Wanted, side: Side, chosen: _Chosen, executions: Executions) -
     except _UNREADABLE as error:
         return _unprofiled(wanted, "failed", profiler.name, detail=str(error))
     return Profile(
-        benchmark=wanted.name,
-        side=side,
-        session=wanted.session,
-        factors=wanted.factors,
-        profiler=profiler.name,
-        tool=chosen.found.version,
-        unit=sampled.unit,
-        operations=sampled.operations,
-        seconds=time.monotonic() - begin,
-        frames=folded.frames,
-        stacks=folded.stacks,
-        calls=None if sampled.calls is None else counted(folded.frames, sampled.calls),
-        approximate=sampled.approximate,
-    )
+        benchmark=wanted.name, side=side, session=wanted.session, factors=wanted.factors, profiler=profiler.name,
+        tool=chosen.found.version, unit=sampled.unit, operations=sampled.operations, seconds=time.monotonic() - begin,
+        frames=folded.frames, stacks=folded.stacks,
+        calls=None if sampled.calls is None else counted(folded.frames, sampled.calls), approximate=sampled.approximate,
+    )  # fmt: skip
 
 
 def _unprofiled(wanted: Wanted, kind: str, profiler: str = "", *, install: str = "", detail: str = "") -> Unprofiled:
     return Unprofiled(
-        benchmark=wanted.name,
-        session=wanted.session,
-        factors=wanted.factors,
-        kind=kind,
-        profiler=profiler,
-        install=install,
-        detail=detail.strip()[-_DETAIL:],
-    )
+        benchmark=wanted.name, session=wanted.session, factors=wanted.factors, kind=kind, profiler=profiler,
+        install=install, detail=detail.strip()[-_DETAIL:],
+    )  # fmt: skip

@@ -63,8 +63,7 @@ class Output:
     def _copied(self, file: Path, inside: Path | None) -> str | None:
         """Copy and hash a file, since the other side's tree will stand where this one does; None when there is none.
 
-        Args:
-            inside: the directory that it must be in; None: any.
+        inside: the directory that it must be in; None: any.
 
         Raises:
             OutputError: it is a link, no regular file, elsewhere, or longer than max_output.

@@ -45,15 +45,10 @@ class Rounds(Sequence[Round]):
 
 
 def schedule(
-    benchmarks: Mapping[Side, Sequence[str]],
-    builds: int,
-    executions: int,
-    seed: int,
-    single: Collection[str] = frozenset(),
-    layouts: Layouts = "common",
-    starts: Mapping[str, int] = MappingProxyType({}),
-    first: Mapping[str, int] = MappingProxyType({}),
-) -> Sequence[Round]:
+    benchmarks: Mapping[Side, Sequence[str]], builds: int, executions: int, seed: int,
+    single: Collection[str] = frozenset(), layouts: Layouts = "common",
+    starts: Mapping[str, int] = MappingProxyType({}), first: Mapping[str, int] = MappingProxyType({}),
+) -> Sequence[Round]:  # fmt: skip
     """Lay out a run of the gate: in each round the builds, then for each execution a block of each benchmark.
 
     Base and head of a benchmark take turns: base-head-head-base or the other way round, by a draw for each four
@@ -126,12 +121,9 @@ def _turns(numbers: range, first: int, seed: int, name: str) -> list[tuple[Side,
 
 
 def design_schedule(
-    benchmarks: Sequence[str],
-    planned: Sequence[Planned],
-    shares: Sequence[int],
-    seed: int,
+    benchmarks: Sequence[str], planned: Sequence[Planned], shares: Sequence[int], seed: int,
     single: Collection[str] = frozenset(),
-) -> tuple[Round, ...]:
+) -> tuple[Round, ...]:  # fmt: skip
     """Lay out a designed experiment: in each replicate every benchmark at every treatment once, in one random order.
 
     That is a completely random order within each iteration of the design (NIST TN 1855, section 4.5). A round first

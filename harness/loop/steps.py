@@ -81,30 +81,17 @@ def _of(side: Side, layouts: Layouts) -> tuple[str, ...]:
 
 
 def execution_step(
-    benchmark: str,
-    side: Side,
-    build: int,
-    execution: int,
-    order: int,
-    seed: int,
-    planned: Planned | None,
+    benchmark: str, side: Side, build: int, execution: int, order: int, seed: int, planned: Planned | None,
     layouts: Layouts = "common",
-) -> ExecutionStep:
+) -> ExecutionStep:  # fmt: skip
     """Lay out one execution; seed: of the run. Where layouts are common, both sides of one number are alike."""
     factors: Mapping[str, Setting] = planned.settings if planned else {}
     drawn: tuple[str | int, ...] = (seed, benchmark, build, execution, *key(factors), *_of(side, layouts))
     return ExecutionStep(
-        benchmark=benchmark,
-        side=side,
-        build=build,
-        execution=execution,
-        order=order,
-        seed=draw(2**31, "seed", *drawn),
-        padding=draw(MAX_PADDING, "padding", *drawn),
-        treatment=planned.number if planned else None,
-        factors=factors,
+        benchmark=benchmark, side=side, build=build, execution=execution, order=order, seed=draw(2**31, "seed", *drawn),
+        padding=draw(MAX_PADDING, "padding", *drawn), treatment=planned.number if planned else None, factors=factors,
         building=planned.building if planned else {},
-    )
+    )  # fmt: skip
 
 
 def shuffled(items: Iterable[T], *purpose: str | int) -> list[T]:

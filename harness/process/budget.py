@@ -90,10 +90,7 @@ class Budget:
 
     @contextmanager
     def phase(self, name: Phase, setup: float = 0.0) -> Iterator[None]:
-        """Name a part of a step, for the error that ends it.
-
-        setup: seconds that checkout and set-up took before it.
-        """
+        """Name a part of a step, for the error that ends it; setup: seconds that checkout and set-up took before it."""
         began = self.clock()
         try:
             yield

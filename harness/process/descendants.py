@@ -59,8 +59,7 @@ class Descendants:
     def starting(self, mark: str) -> Iterator[Callable[[int], None]]:
         """Start a companion, which lives beside executions until `release`; gives the function that takes its pid.
 
-        Args:
-            mark: a text in the companion's environment, and in no other's.
+        mark: a text in the companion's environment, and in no other's.
         """
         self._open()
         try:

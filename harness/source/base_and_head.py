@@ -69,21 +69,14 @@ class _Choice:
 
 
 def resolve(
-    repository: Repository,
-    *,
-    base: str | None,
-    head: str | None,
-    environment: Mapping[str, str],
+    repository: Repository, *, base: str | None, head: str | None, environment: Mapping[str, str],
     leave_out: Collection[str] = (),
-) -> Sources:
+) -> Sources:  # fmt: skip
     """Choose base and head.
 
-    Args:
-        base: a ref; None: the merge base with the default branch, on that branch what its remote has or else the commit
-            before, in a pull request's merge commit its first parent.
-        head: a ref; None: the working tree as it is.
-        environment: tells of CI.
-        leave_out: untracked paths that are no part of head.
+    base: a ref; None: the merge base with the default branch, on that branch what its remote has or else the commit
+    before, in a pull request's merge commit its first parent. head: a ref; None: the working tree as it is.
+    environment: tells of CI. leave_out: untracked paths that are no part of head.
 
     Raises:
         SourceError: a ref is unknown, or there is nothing to compare with.
@@ -320,10 +313,7 @@ def default_tip(repository: Repository, environment: Mapping[str, str]) -> Tip:
 def pinned(repository: Repository, tip: Tip, head: str | None, against: str, tags: str) -> Pinned:
     """Choose both sides of a creep check.
 
-    Args:
-        head: a ref; None: the tip.
-        against: a commit, a tag, or "latest-tag".
-        tags: glob of the tags that count.
+    head: a ref; None: the tip. against: a commit, a tag, or "latest-tag". tags: glob of the tags that count.
 
     Raises:
         SourceError: there is no such commit, or no tag that head has; SamePinError: it is head itself.

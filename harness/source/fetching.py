@@ -69,9 +69,6 @@ class Clone:
         """Fetch from origin; return what went wrong, "" for nothing.
 
         With the token where it is for origin's server, and otherwise, or when that fails, with what the clone has.
-
-        Raises:
-            SourceError: git cannot be started.
         """
         if self.url is None:
             return f"there is no remote {REMOTE}"
@@ -108,8 +105,7 @@ class Clone:
     def need(self, sha: str, what: str) -> str:
         """Make a commit available and return it.
 
-        Args:
-            what: what it is, in words.
+        what: what it is, in words.
 
         Raises:
             FetchError: it cannot be had.
@@ -198,11 +194,7 @@ class Clone:
 
 
 def open_clone(repository: Repository, access: Access | None) -> Clone:
-    """Return the clone that a checkout belongs to.
-
-    Args:
-        access: the token and its server.
-    """
+    """Return the clone that a checkout belongs to; access: the token and its server."""
     git = plain(repository.git)
     return Clone(git, git.maybe("remote", "get-url", REMOTE), access)
 
@@ -215,8 +207,7 @@ def fetch_submodules(clone: Clone, common: Path, revisions: tuple[str, ...]) -> 
 
     Nothing is cloned: a submodule that is not checked out is fetched when its tree is made, without a token.
 
-    Args:
-        common: the git directory that holds modules/.
+    common: the git directory that holds modules/.
     """
     warnings: dict[AnyWarning, None] = {}
     for revision in revisions:
@@ -253,11 +244,7 @@ _LONGEST = 1024
 
 
 def lfs_files(repository: Repository) -> list[str]:
-    """List the files that .gitattributes gives to git lfs, as paths of the repository.
-
-    Raises:
-        SourceError: git failed.
-    """
+    """List the files that .gitattributes gives to git lfs, as paths of the repository."""
     # pathspecs are taken literally elsewhere
     git = repository.git.seeing(GIT_LITERAL_PATHSPECS="0")
     return git.entries("ls-files", "-z", "--", ":(attr:filter=lfs)")

@@ -162,11 +162,7 @@ class Git:
         return answer.stdout
 
     def line(self, *arguments: str) -> str:
-        """Run git and give its output without the newline that ends it (a path may hold others).
-
-        Raises:
-            SourceError: git failed.
-        """
+        """Run git and give its output without the newline that ends it (a path may hold others)."""
         return os.fsdecode(self.run(*arguments)).removesuffix("\n")
 
     def maybe(self, *arguments: str) -> str | None:
@@ -175,11 +171,7 @@ class Git:
         return os.fsdecode(answer.stdout).removesuffix("\n") or None if answer.status == 0 else None
 
     def entries(self, *arguments: str) -> list[str]:
-        """Run git with an option -z and split its output.
-
-        Raises:
-            SourceError: git failed.
-        """
+        """Run git with an option -z and split its output."""
         return [entry for entry in os.fsdecode(self.run(*arguments)).split("\0") if entry]
 
 

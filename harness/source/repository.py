@@ -108,11 +108,7 @@ def _has_config(directory: Path) -> bool:
 def files_at(repository: Repository, revision: str, *paths: str) -> list[Entry]:
     """List what a commit holds at paths of the repository: one entry of a file, many of a directory, none if absent.
 
-    Args:
-        paths: none for all files.
-
-    Raises:
-        SourceError: git failed.
+    paths: none for all files.
     """
     where = () if not paths or {"", "."} & set(paths) else ("--", *paths)
     entries = []
@@ -165,12 +161,7 @@ def _text(repository: Repository, revision: str, name: str, entries: list[Entry]
 def kept_out(repository: Repository, path: str) -> Untracked | None:
     """Tell why a file of the checkout is in no commit: git ignores it, or nobody added it.
 
-    Args:
-        path: absolute, or relative to the project. None: git tracks it, it does not exist or it lies outside the
-            checkout.
-
-    Raises:
-        SourceError: git cannot be started.
+    path: absolute, or relative to the project. None: git tracks it, it does not exist or it lies outside the checkout.
     """
     place = Path(os.path.normpath(repository.project / path))
     if place == repository.top or not place.is_relative_to(repository.top) or not os.path.lexists(place):
@@ -188,11 +179,7 @@ def kept_out(repository: Repository, path: str) -> Untracked | None:
 
 
 def commit_of(git: Git, revision: str) -> str | None:
-    """Return the commit that a revision means; None where there is none.
-
-    Raises:
-        SourceError: git cannot be started.
-    """
+    """Return the commit that a revision means; None where there is none."""
     # what follows a name could change what it means, such as a search for words
     plain = re.fullmatch(r"[\w./-]+([~^]\d*)*", revision, re.ASCII)
     object_ = revision if plain else git.maybe("rev-parse", "--verify", "--quiet", revision)
@@ -207,8 +194,7 @@ def names_one(revision: str) -> bool:
 def refuse_several(revision: str, option: str | None = None) -> None:
     """Refuse a revision that cannot name one commit.
 
-    Args:
-        option: of the command line that asks for it.
+    option: of the command line that asks for it.
 
     Raises:
         SourceError: it cannot.
@@ -283,9 +269,6 @@ def sources_of(repository: Repository, revision: str, configs: Collection[str] =
     """Hash all files of a commit but perfgate's own configuration, of which others compare the keys.
 
     configs: further files of the repository that hold nothing else.
-
-    Raises:
-        SourceError: git failed.
     """
     own = {repository.inside(CONFIG_FILE), *configs}
     shared = repository.inside(_SHARED)

@@ -43,8 +43,7 @@ class WorkingTree:
 def working_tree(repository: Repository, leave_out: Collection[str] = ()) -> WorkingTree:
     """Take the working tree as it is: tracked changes and untracked files that are not ignored.
 
-    Args:
-        leave_out: paths of the repository that are left out where git does not track them (perfgate's own outputs).
+    leave_out: paths of the repository that are left out where git does not track them (perfgate's own outputs).
 
     Raises:
         SourceError: the tree has unmerged files, or git cannot read a file.

@@ -36,12 +36,9 @@ _TAKEN = re.compile(
 )
 _CONTENT = (
     # what a commit's files are is for .gitattributes alone to say
-    ("core.attributesFile", os.devnull),
-    ("core.autocrlf", "false"),
-    ("core.eol", "lf"),
-    ("core.sparseCheckout", "false"),
-    ("core.symlinks", "true"),
-)
+    ("core.attributesFile", os.devnull), ("core.autocrlf", "false"), ("core.eol", "lf"),
+    ("core.sparseCheckout", "false"), ("core.symlinks", "true"),
+)  # fmt: skip
 _LACKING = re.compile(r"^fatal: (.*): smudge filter lfs failed$", re.MULTILINE)
 _NOT_BY_COMMIT = re.compile(r"not our ref|unadvertised object|does not support shallow", re.IGNORECASE)
 
@@ -68,21 +65,13 @@ class Store:
 
     @property
     def writing(self) -> Git:
-        """Give git in the user's checkout, with its configuration; the objects that it makes are perfgate's own.
-
-        Raises:
-            SourceError: the store cannot be made.
-        """
+        """Give git in the user's checkout, with its configuration; the objects that it makes are perfgate's own."""
         self._make()
         return self.git
 
     @property
     def reading_files(self) -> Git:
-        """Give git in the user's checkout to compare files with commits: what git lfs makes of them is perfgate's own.
-
-        Raises:
-            SourceError: the store cannot be made.
-        """
+        """Give git in the user's checkout to compare files with commits; what git lfs makes is perfgate's own."""
         keys = {key for key, _, _ in self.configured()}
         if "filter.lfs.clean" not in keys or "lfs.storage" in keys:
             return self.git.patient(PATIENCE)
@@ -97,22 +86,14 @@ class Store:
         return self.writing.seeing(**variables).patient(PATIENCE)
 
     def configured(self) -> list[tuple[str, str, str]]:
-        """Give the user's settings, read once: key, a newline or "" where it is without a value, value.
-
-        Raises:
-            SourceError: git failed.
-        """
+        """Give the user's settings, read once: key, a newline or "" where it is without a value, value."""
         if self._listed is None:
             listed = os.fsdecode(self._checkout.run("config", "--list", "-z")).split("\0")
             self._listed = [setting.partition("\n") for setting in listed]
         return self._listed
 
     def blob(self, object_: str) -> bytes:
-        """Read a small file by its id: it is read once, also where both sides have it.
-
-        Raises:
-            SourceError: git failed.
-        """
+        """Read a small file by its id: it is read once, also where both sides have it."""
         if object_ not in self._blobs:
             self._blobs[object_] = self.git.run("cat-file", "blob", object_)
         return self._blobs[object_]
@@ -136,11 +117,7 @@ class Store:
 
     @contextmanager
     def index(self) -> Iterator[Git]:
-        """Give git as `writing` does, with an index of its own, not yet made, in GIT_INDEX_FILE.
-
-        Raises:
-            SourceError: the store cannot be made.
-        """
+        """Give git as `writing` does, with an index of its own, not yet made, in GIT_INDEX_FILE."""
         self._make()
         file = self._path / "index"
         file.unlink(missing_ok=True)
@@ -159,11 +136,7 @@ class Store:
         return git.seeing(GIT_INDEX_FILE=str(index)).attempt("read-tree", "--reset", "-u", revision)
 
     def export_files(self, revision: str, paths: Sequence[str], tree: Path, *, skip_lfs: bool = False) -> None:
-        """Write some files of a commit into an empty directory, whatever is left of the budget.
-
-        Raises:
-            SourceError: git failed.
-        """
+        """Write some files of a commit into an empty directory, whatever is left of the budget."""
         git = self._isolated(tree).seeing(GIT_INDEX_FILE=str(self._path / "compared"))
         git = replace(git, budget=None, patience=PATIENCE)
         if skip_lfs:
@@ -177,7 +150,6 @@ class Store:
         What is written to it is lost with the tree. Files may have got other times since they were exported.
 
         Raises:
-            SourceError: git failed.
             OSError: it cannot be written.
         """
         directory = tree / ".git"
@@ -198,11 +170,7 @@ class Store:
         (directory / "HEAD").write_text(f"{revision}\n", encoding="ascii")
 
     def borrow(self, objects: Path) -> None:
-        """Read the objects of one more repository.
-
-        Raises:
-            SourceError: the store cannot be made.
-        """
+        """Read the objects of one more repository."""
         self._make()
         _borrow(self._path, objects)
 
@@ -227,20 +195,12 @@ class Store:
 
     @property
     def isolated(self) -> Git:
-        """Give git in the store itself.
-
-        Raises:
-            SourceError: the store cannot be made.
-        """
+        """Give git in the store itself."""
         return self._isolated(self._path)
 
     @property
     def unhurried(self) -> Git:
-        """Give git in the store itself, whatever is left of the budget.
-
-        Raises:
-            SourceError: the store cannot be made.
-        """
+        """Give git in the store itself, whatever is left of the budget."""
         return replace(self.isolated, budget=None, patience=PATIENCE)
 
     def _isolated(self, tree: Path) -> Git:
@@ -269,11 +229,8 @@ class Store:
     def _init(self, directory: Path, *, bare: bool) -> None:
         sha256 = any((key, value) == ("extensions.objectformat", "sha256") for key, _, value in self.configured())
         options = (
-            "--quiet",
-            "--template=",
-            *(("--object-format=sha256",) if sha256 else ()),
-            *(("--bare",) if bare else ()),
-        )
+            "--quiet", "--template=", *(("--object-format=sha256",) if sha256 else ()), *(("--bare",) if bare else ()),
+        )  # fmt: skip
         where = {"GIT_DIR": str(directory)} | ({} if bare else {"GIT_WORK_TREE": str(directory.parent)})
         Git(self.work.path, {**_ISOLATED, **where}).run("init", *options)
 

@@ -68,9 +68,7 @@ def fill(store: Store, tree: Path, revision: str, owner: Owner, *, skip_lfs: boo
 
     One that git config turns off (submodule.NAME.update none, submodule.NAME.active false) stays empty, as in git.
 
-    Args:
-        revision: the commit that the tree was exported from.
-        skip_lfs: pointers of git lfs stay pointers.
+    revision: the commit that the tree was exported from. skip_lfs: pointers of git lfs stay pointers.
 
     Raises:
         SourceError: a submodule's commit is neither here nor at its URL.

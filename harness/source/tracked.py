@@ -107,22 +107,14 @@ class Commits:
         self._known: dict[str, _Tracked] = {}
 
     def files(self, parts: Sequence[Part]) -> Iterator[str]:
-        """Give the paths of all that is tracked in a tree.
-
-        Raises:
-            SourceError: git failed.
-        """
+        """Give the paths of all that is tracked in a tree."""
         for part in parts:
             for name, (mode, _) in self._tracked(part.revision).files.items():
                 if mode != _MODULE:
                     yield part.path + name
 
     def unlike(self, parts: Sequence[Part], tree: Path, paths: Collection[str]) -> set[str]:
-        """Give those of some paths of a tree that are tracked, and are not as the commit has them.
-
-        Raises:
-            SourceError: git failed.
-        """
+        """Give those of some paths of a tree that are tracked, and are not as the commit has them."""
         by_part: dict[Part, list[str]] = defaultdict(list)
         # a submodule inside another one comes first
         inner = sorted(parts, key=lambda part: -len(part.path))

@@ -80,14 +80,9 @@ class Trees:
     """
 
     def __init__(
-        self,
-        repository: Repository,
-        sources: Sources,
-        shared: Mapping[Side, Sequence[str]],
-        budget: Budget,
-        *,
+        self, repository: Repository, sources: Sources, shared: Mapping[Side, Sequence[str]], budget: Budget, *,
         one_path: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.repository = repository
         self.sources = sources
         self.directory = repository.store.work.path
@@ -121,8 +116,7 @@ class Trees:
         That is directory/name/variant/tree; with two paths the name of the side is the last. A side has one tree of
         each variant. One whose files nobody changed is moved there, without what was added to it.
 
-        Args:
-            git: it gets a .git of its own.
+        git: it gets a .git of its own.
 
         Raises:
             SourceError: git cannot check it out, a submodule cannot be had, or the side has no such project directory.
@@ -232,11 +226,7 @@ class Trees:
             return set(paths)
 
     def committed(self, sides: Sequence[Side] = SIDES) -> frozenset[str]:
-        """Return what the commits of sides hold: files, of submodules too, and the folders that they are in.
-
-        Raises:
-            SourceError: git failed.
-        """
+        """Return what the commits of sides hold: files, of submodules too, and the folders that they are in."""
         found: set[str] = set()
         for path in {path for side in sides for path in self._commits.files(self._parts[side])}:
             while path and path not in found:
@@ -423,22 +413,13 @@ class OneFolder(Trees):
 
 @contextmanager
 def open_trees(
-    repository: Repository,
-    sources: Sources,
-    *,
-    share_paths: Mapping[Side, Sequence[str]],
-    budget: Budget | None = None,
-    keep: bool = False,
-    one_path: bool = True,
-    folder: Path | None = None,
-) -> Iterator[Trees]:
+    repository: Repository, sources: Sources, *, share_paths: Mapping[Side, Sequence[str]],
+    budget: Budget | None = None, keep: bool = False, one_path: bool = True, folder: Path | None = None,
+) -> Iterator[Trees]:  # fmt: skip
     """Give the trees of a run, removed whatever happens; keep leaves them in trees.directory.
 
-    Args:
-        share_paths: [build] share of each side.
-        budget: what making a tree keeps to; None: it takes what it takes.
-        one_path: see Trees.
-        folder: where both sides run as they are; None: in trees of their own.
+    share_paths: [build] share of each side. budget: what making a tree keeps to; None: it takes what it takes.
+    one_path: see Trees. folder: where both sides run as they are; None: in trees of their own.
 
     Raises:
         SourceError: a shared path is missing or tracked, or there is no place for the trees.

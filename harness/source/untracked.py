@@ -44,11 +44,8 @@ def checkout_hint(repository: Repository) -> Hint:
 def missing_file_hint(failure: Failure, lookup: Lookup, project: Path, *, unstarted: bool = False) -> str | None:
     """Name a path that the failed command needs, that its directory lacks and that git does not track.
 
-    Args:
-        lookup: asks the user's checkout.
-        project: the directory of the checkout that the failure's directory stands for; absolute paths below either are
-            taken as paths in the project.
-        unstarted: a program could not be started.
+    lookup: asks the user's checkout. project: the directory of the checkout that the failure's directory stands for;
+    absolute paths below either are taken as paths in the project. unstarted: a program could not be started.
 
     Returns:
         None when nothing speaks for a missing file.

@@ -85,7 +85,6 @@ def _holds_run(place: str) -> bool:
 
 
 def _read(file: Source, wanted: str | None) -> Inputs | Reading:
-    """Read a source: measurements of perfgate, or what a result file says."""
     name = wanted
     if name is None:
         absent = file.path is not None and not file.path.exists() and not file.name.startswith("git:")

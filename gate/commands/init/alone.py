@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.c_sources import OTHERS, arguments
+from gate.commands.init.c_sources import LEFT_OUT, OTHERS, arguments
 from gate.commands.init.found import Found, Row, placeholder, program
 from gate.commands.init.scripts import is_benchmark
 from gate.commands.init.tree import Tree, folder_of
@@ -35,7 +35,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         if found is not None:
             rows.append(Row(path, "left out: one program is measured"))
         elif known is None:
-            rows.append(Row(path, "left out: its arguments are not known"))
+            rows.append(Row(path, LEFT_OUT))
         elif build := next(
             (each for each in _builds(tree, path, made, sources) if ask.run("sh", "-c", each) is not None), None
         ):

@@ -19,6 +19,8 @@ _USAGE_OF_FILE = re.compile(r"\busage:[^\n]*\b(?:file|path|input)s?\b", re.IGNOR
 _COMPLAINS = re.compile(r"\bargc\s*(<|!=|==)|\busage\s*\(|\"[^\"\n]*\busage\b", re.IGNORECASE)
 _READS_INPUT = re.compile(r"\bstdin\b|\bcin\b|\bgetchar\b|\blisten\s*\(|\baccept\s*\(")
 _READS = re.compile(r"\bargv\s*(\[\s*[^0\s\]]|\+)|\+\+\s*argv|\bargv\s*,|\bargs?\s*\(\s*argv")
+_TIMED = re.compile(r"(?=.*\bSIGALRM\b).*\b(?:u?alarm|setitimer)\s*\(", re.DOTALL)
+LEFT_OUT = "left out: it wants arguments that are not known, or works for a fixed time"
 _LIBRARIES = {
     "google-benchmark": (r"#\s*include\s*[<\"]benchmark/benchmark\.h", r"^\s*(?:BENCHMARK\w*\(|benchmark::RegisterB)"),
     "catch2": (
@@ -87,7 +89,7 @@ def arguments(tree: Tree, path: str, sources: list[str]) -> list[str] | None:
     texts = [_COMMENT.sub(lambda match: match[1] or " ", text) for text in texts_of(tree, path, sources)]
     mains = [text for text in texts if re.search(r"\b\w?main\s*\(", text)]
     bench = BENCH.search(PurePosixPath(path).name)
-    if not mains:
+    if not mains or timed(tree, path, sources):
         return None
     if any(map(_USAGE_OF_FILE.search, mains)) and (bench or not any(map(_CHANGES_FILES.search, mains))):
         data = largest(tree)
@@ -101,6 +103,11 @@ def arguments(tree: Tree, path: str, sources: list[str]) -> list[str] | None:
         for t in mains
     )
     return None if asks else []
+
+
+def timed(tree: Tree, path: str, sources: list[str]) -> bool:
+    """Return whether a program works until a signal says that its time is over: how long it takes tells nothing."""
+    return any(map(_TIMED.match, texts_of(tree, path, sources)))
 
 
 def texts_of(tree: Tree, path: str, sources: list[str]) -> list[str]:

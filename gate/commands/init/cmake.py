@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.c_sources import OTHERS, arguments, library, suite
+from gate.commands.init.c_sources import LEFT_OUT, OTHERS, arguments, library, suite
 from gate.commands.init.found import BENCH, Amount, Found, Row, kept, names_of, placeholder, program, tests
 from gate.commands.init.tree import Tree
 
@@ -200,7 +200,7 @@ def _tests(project: _Project, ask: Asked) -> bool:
 
 def _of_tests(tree: Tree, project: _Project, ask: Asked) -> Found:
     rows = [
-        Row(f"program {each.name}", "left out: its arguments are not known")
+        Row(f"program {each.name}", LEFT_OUT)
         for each in project.programs
         if BENCH.search(each.name) and arguments(tree, each.path, each.sources) is None
     ]

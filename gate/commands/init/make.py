@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.c_sources import OTHERS, SOURCES, arguments
+from gate.commands.init.c_sources import LEFT_OUT, OTHERS, SOURCES, arguments, timed
 from gate.commands.init.found import BENCH, Found, Measured, Rank, Row, placeholder, program, tests
 from gate.commands.init.tree import Tree
 
@@ -87,16 +87,20 @@ def _of_makefile(tree: Tree, ask: Asked, path: str) -> Found | None:
             # it builds a program of benchmarks, which nothing starts: the time of the target would be that of make
             own = [each for each in _linked(ask, said, folder) if BENCH.search(each.path)] or run
             return _of_programs(tree, path, make, bench, own, targets)
+        started = [each for each in run if any(posixpath.basename(each.path) in line for line in starts)]
+        if any(timed(tree, each.path, each.sources) for each in started):
+            return _of_programs(tree, path, make, goal, run, targets)
+        words = starts[0].split() if len(starts) == 1 and _PLAIN.fullmatch(starts[0]) else [""]
+        only = next((e for e in started if posixpath.normpath(posixpath.join(folder, words[0])) == e.path), None)
+        if only is not None:
+            # its own time says more than that of make with it
+            command = f"cd {shlex.quote(folder)} && {starts[0]}" if folder else words
+            return _of_one(path, make, goal, only, run, targets, Measured(bench, command, rank=Rank.BENCHMARK))
         words = [*shlex.split(make), "--silent", bench]
         measured = Measured(
             bench, words, ["The whole target, make's own start included."], rank=Rank.BENCHMARK, slow=True
         )
         build = _build(make, goal, run, [] if made else [each.path for each in run]) if run or native else None
-        plain = starts[0] if len(starts) == 1 and _PLAIN.fullmatch(starts[0]) else ""
-        if plain and any(posixpath.normpath(posixpath.join(folder, plain.split()[0])) == each.path for each in run):
-            # one program, whose own time says more than that of make with it
-            command = f"cd {shlex.quote(folder)} && {plain}" if folder else plain.split()
-            measured = Measured(bench, command, rank=Rank.BENCHMARK)
         return _found(path, f"target {bench}", measured, build, run, [])
     return _of_programs(tree, path, make, goal, made, targets) if native and (made or test) else None
 
@@ -110,18 +114,24 @@ def _of_programs(tree: Tree, path: str, make: str, goal: str | None, made: list[
     programs.sort(key=lambda each: (known[each.path] is None, not BENCH.search(each.path), "test" in each.path))
     chosen = programs[0] if programs else None
     if chosen and not (test and ("test" in chosen.path or known[chosen.path] is None)):
-        measured = program(chosen.path, known[chosen.path])
         rows += [Row(each.path, "left out: one program is measured") for each in programs[1:]]
-        # the rest of what is built by default, such as tests, takes time alone
-        own = posixpath.relpath(chosen.path, posixpath.dirname(path) or ".")
-        build = _build(make, own if own in targets else goal, [chosen, *(each for each in made if each.shared)])
-        return replace(_found(path, f"program {chosen.path}", measured, build, made, rows), artifacts=[chosen.path])
+        measured = program(chosen.path, known[chosen.path])
+        return replace(_of_one(path, make, goal, chosen, made, targets, measured), rows=rows)
     if test is None:
         return _found(path, "without a program", placeholder(), _build(make, goal, made), made, rows)
     wanting = [each.path for each in programs if "test" not in each.path]
-    rows += [Row(each, "left out: its arguments are not known") for each in wanting]
+    rows += [Row(each, LEFT_OUT) for each in wanting]
     measured = tests(test, [*shlex.split(make), "--silent", test])
     return _found(path, f"target {test}", measured, _build(make, goal, made) if made else None, made, rows)
+
+
+def _of_one(
+    path: str, make: str, goal: str | None, chosen: _Linked, made: list[_Linked], targets: list[str], measured: Measured
+) -> Found:
+    """Measure one program, and build it without the rest, such as tests, where make knows it by its name."""
+    own = posixpath.relpath(chosen.path, posixpath.dirname(path) or ".")
+    build = _build(make, own if own in targets else goal, [chosen, *(each for each in made if each.shared)])
+    return replace(_found(path, f"program {chosen.path}", measured, build, made, []), artifacts=[chosen.path])
 
 
 def _found(path: str, what: str, measured: Measured, build: str | None, made: list[_Linked], rows: list[Row]) -> Found:

@@ -93,6 +93,11 @@ def look(tree: Tree, ask: Asked) -> Found:
 
 def _runs_alone(tree: Tree, path: str) -> bool:
     place = PurePosixPath(path)
+    # what another loads is a part of that; Ruby and JavaScript have a `benchmark` of their own
+    loads = rf"""\b(?:require\w*|load|include|source|import)\b[^\n]*["'/ ]{re.escape(place.stem)}(?:\.\w+)?["')\s]"""
+    others = [each for each in tree.ending(place.suffix, under=str(place.parent)) if each != path]
+    if place.stem != "benchmark" and any(re.search(loads, tree.text(each)) for each in others):
+        return False
     # what it starts may be in a file beside it
     beside = tree.ending(place.suffix, under=str(place.parent)) if place.suffix in (".js", ".mjs") else ()
     return not _WANTS_ARGUMENTS.search(tree.text(path)) and not any(

@@ -36,8 +36,7 @@ def named(arguments: Sequence[str], among: Sequence[str] | None = None) -> list[
     Each is a file, a folder, "-" for standard input, or "git:REF:PATH" for a file as a commit has it, with "LABEL=" in
     front of it if the user wants. "LABEL=" also takes a glob, which the shell leaves alone behind it.
 
-    Args:
-        among: all arguments, of which these are some; "git:REF" is the same file as one of them names.
+    among: all arguments, of which these are some; "git:REF" is the same file as one of them names.
 
     Raises:
         UserError: a file that is not there, a glob that matches nothing, standard input twice, or a commit without it.

@@ -30,10 +30,8 @@ def imported(
     A file's label is its side. Without labels, the first of two files is base and the second head; of a file with
     several measurings the last is head and the one before it base; a single file is head.
 
-    Args:
-        side: of all files that have no label.
-        level: what each file is a repetition of.
-        wanted: the format of all files; None: each is recognised.
+    side: of all files that have no label. level: what each file is a repetition of. wanted: the format of all files;
+    None: each is recognised.
 
     Raises:
         UserError: a file that cannot be read or is named twice, a label that is no side, or files of which nobody says

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.e2e.act.consumer import Consumer, workflow
+from tests.e2e.act.consumer import Consumer
 from tests.e2e.act.runner import Act
 from tests.support.forge import FakeGitHub
 
@@ -60,30 +60,3 @@ def test_each_leg_has_a_name_of_its_own(act: Act, consumer: Consumer, github: Fa
     names = {each.name for each in github.artifacts}
     assert len(names) == 4 == len(github.artifacts)
     assert github.violations == []
-
-
-def test_legs_under_one_id_are_red_and_say_why(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
-    change = consumer.change(1.3)
-    ran = act.run(consumer.top, change.event("opened"), legs(id="mine", comment="always"))
-    assert ran.exit == 1
-    said = [one.message for one in ran.annotations if one.level == "error" and "set the input `id`" in one.message]
-    # the leg that came later with both, or each leg with one
-    assert 1 <= len(said) <= 2, ran.log
-    # one of both, and not now this one and now that one
-    assert len({(each["context"], each["state"]) for each in github.statuses}) == 1
-    assert len(github.comments) == 1
-    assert len({each.name for each in github.artifacts}) == len(github.artifacts) == 2
-
-
-def test_a_job_without_a_matrix_keeps_the_plain_names(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
-    change = consumer.change(1.3)
-    ran = act.run(consumer.top, change.event("opened"), workflow(status="true"))
-    assert ran.exit == 1, ran.log
-    assert [(each["context"], each["state"]) for each in github.statuses] == [("perfgate", "failure")]
-    assert sorted(each.name for each in github.artifacts) == ["perfgate-perfgate-1.html", "perfgate-perfgate-data"]
-    assert f"head={change.head} run={ran.id} attempt=1 " in github.comments[0]["body"]
-    assert github.violations == []
-
-    closed = act.run(consumer.top, change.event("closed"), workflow(status="true"))
-    assert (closed.exit, closed.outputs["gate"]["exit-code"]) == (0, "0"), closed.log
-    assert len(github.statuses) == len(github.comments) == 1

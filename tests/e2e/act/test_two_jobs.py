@@ -22,12 +22,6 @@ LOST = """\
 """
 
 
-def measuring(result: str) -> str:
-    """Take the workflow with a measuring job that does not come to measuring, and ends like this."""
-    text = template("pull-request", status=True).replace("      - name: Measure\n", LOST, 1)
-    return text.replace("${{ needs.measure.result }}", result)
-
-
 def outcome(ran: Ran) -> tuple[int, str, str]:
     gate = ran.outputs["gate"]
     return ran.exit, gate["verdict"], gate["exit-code"]
@@ -75,55 +69,23 @@ def test_the_workflow_of_the_readme_is_one(act: Act, consumer: Consumer, github:
 
 # by day tests/gate/commands/action/test_two_jobs.py runs the steps of such a job
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("result", "first"),
-    [("cancelled", "measuring was cancelled"), ("${{ needs.measure.result }}", "nothing was measured")],
-)
 def test_without_measurements_it_is_red_and_the_old_result_is_the_old_commit_s(
-    act: Act, consumer: Consumer, github: FakeGitHub, result: str, first: str
+    act: Act, consumer: Consumer, github: FakeGitHub
 ) -> None:
     old = consumer.change(1.3)
     assert act.run(consumer.top, old.event("opened"), template("pull-request")).exit == 1
     new = consumer.change(1.0)
-    ran = act.run(consumer.top, new.event(), measuring(result))
+    ran = act.run(
+        consumer.top, new.event(), template("pull-request", status=True).replace("      - name: Measure\n", LOST, 1)
+    )
     assert outcome(ran) == (1, "error", "4"), ran.log
     [comment] = github.comments
-    assert headline(comment["body"]) == f"### perfgate: {first}"
+    assert headline(comment["body"]) == "### perfgate: nothing was measured"
     above, _, below = comment["body"].partition("<details>")
     assert "Regression" not in above and f"Of commit {old.head[:10]}: ❌ **perfgate: Regression**" in below
     assert [(one["sha"], one["state"]) for one in github.statuses[-1:]] == [(new.head, "error")]
-    assert first in github.statuses[-1]["description"]
+    assert "nothing was measured" in github.statuses[-1]["description"]
     assert github.violations == []
-
-
-@pytest.mark.nightly
-def test_a_label_on_what_nobody_measured_names_the_run_to_repeat(
-    act: Act, consumer: Consumer, github: FakeGitHub
-) -> None:
-    change = consumer.change(1.0)
-    lost = act.run(consumer.top, change.event("opened"), measuring("cancelled"))
-    labelled = act.run(consumer.top, change.event("labeled", ("perf-accepted",)), template("pull-request"))
-    assert outcome(labelled) == (1, "error", "4"), labelled.log
-    [error] = [one.message for one in labelled.annotations if one.level == "error"]
-    assert f"re-run all jobs of run {lost.id}" in error
-    again = act.run(consumer.top, change.event("opened"), template("pull-request"), run_id=lost.id, attempt=2)
-    assert outcome(again) == (0, "pass", "0"), again.log
-    assert headline(github.comments[0]["body"]).startswith("✅ **perfgate: Pass**")
-    assert [one["state"] for one in github.statuses] == ["error"]  # by the first run only: it alone asks for one
-
-
-@pytest.mark.nightly
-def test_what_was_wrong_where_it_measured_stands_in_the_comment(
-    act: Act, consumer: Consumer, github: FakeGitHub
-) -> None:
-    change = consumer.change(1.0, files={"bench.py": "raise SystemExit('no such luck')\n"})
-    ran = act.run(consumer.top, change.event("opened"), template("pull-request"))
-    assert outcome(ran) == (1, "error", "4"), ran.log
-    assert "no such luck" in github.comments[0]["body"]
-    wrong = consumer.change(1.0, files={"bench.py": "", "perfgate.toml": CONFIG.replace("threshold", "treshold")})
-    ran = act.run(consumer.top, wrong.event(), template("pull-request"))
-    assert outcome(ran) == (1, "error", "2"), ran.log
-    assert "treshold" in github.comments[0]["body"]
 
 
 @pytest.mark.nightly

@@ -74,23 +74,6 @@ def test_a_label_measures_a_fork_again_and_decides_again_for_a_branch(
     assert [one["issue"] for one in github.comments] == [13]
 
 
-@pytest.mark.nightly
-def test_a_pushed_commit_is_no_longer_what_the_fork_s_run_measured(
-    act: Act, consumer: Consumer, github: FakeGitHub
-) -> None:
-    change = consumer.change(1.3, owner="mallory/widget")
-    github.add_run(77, change.head, "topic", "mallory/widget")
-    github.add_artifact(77, "perfgate-perfgate-data", b"not even a zip")
-    github.pulls[12].head_sha = "c" * 40
-    github.files["main", "perfgate.toml"] = CONFIG
-    ran = act.run(
-        consumer.top, events.workflow_run(77, change.head, consumer.base), template("forks-publish"), hosted=True
-    )
-    assert (ran.exit, ran.outputs["gate"]["exit-code"]) == (0, "0"), ran.log
-    assert github.comments == github.statuses == []
-    assert github.violations == []
-
-
 def test_several_jobs_share_the_measuring_and_one_decides(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
     more = CONFIG.replace("iterations = 4", "iterations = 4\nshards = 2")
     consumer.write("perfgate.toml", more + more[more.index("[[benchmark]]") :].replace('"bench"', '"other"'))

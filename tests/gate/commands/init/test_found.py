@@ -311,6 +311,16 @@ MAKE = {
             ("writes", "./app >out", "['make', '--silent', 'bench']"),
         )
     },
+    # what works for a fixed time takes as long however fast it is
+    "bench-alarm": Case(
+        {
+            "Makefile": "bench: app\n\t./app\napp: main.c\n\t$(CC) -o $@ $<\ntest: app\n\t./app\n",
+            "main.c": MAIN + "#include <signal.h>\nvoid f(void) { signal(SIGALRM, SIG_IGN); alarm(8); }\n",
+        },
+        "make",
+        "'make', '--silent', 'test'",
+        rows=("app",),
+    ),
     # a target that only builds a program: its time would be that of make
     "links-bench": Case(
         {
@@ -499,6 +509,7 @@ JVM = {
 SCRIPTS_OF = {
     "php": Case({"composer.json": "{}", "tests/benchmark/benchmark.php": "<?php f();"}, "generic", "['php', 'tests/benchmark/benchmark.php']"),
     "php-wants": Case({"bench.php": "<?php f($argv[1]);"}, "generic", None, rows=("bench.php",)),
+    "loaded": Case({"test/perf.rb": "class Perf; end\n", "test/perf_a.rb": "require 'perf'\nPerf.new\n"}, "generic", "['ruby', 'test/perf_a.rb']"),
     # the time of a run of what repeats until a time has passed says nothing
     "ips": Case({"lib/a.rb": "", "bench.rb": "require 'benchmark/ips'\nBenchmark.ips { |x| x.report('a') { } }"}, "generic", "'-Ilib', '-rjson', '-rbenchmark/ips', '-e'"),
 }  # fmt: skip
@@ -547,9 +558,10 @@ def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: 
     assert case.build in str(found.build)
     assert [row.what for row in found.rows if row.what.split()[0] != "packages"] == [*case.rows]
     # a file that is read, short also with several benchmarks
-    several = [replace(found.benchmark, name=f"b{n}") for n in range(4)]
+    several = [replace(found.benchmark, name=f"b{n}", include=[f"c{n}"]) for n in range(4)]
     lines = render(read_tree(directory), replace(found, benchmarks=several, notes=[])).splitlines()
-    parse_types(read_source("\n".join(lines), "perfgate.toml"))
+    written = parse_types(read_source("\n".join(lines), "perfgate.toml"))
+    assert [each.include for each in written.benchmark] == [each.include for each in several]
     assert len([line for line in lines if line]) <= 25 + sum(map(_extra, several))
     lines = render(read_tree(directory), replace(found, benchmarks=found.benchmarks[:1])).splitlines()
     assert len([line for line in lines if line]) <= 25
