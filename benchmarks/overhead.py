@@ -22,11 +22,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import cast
 
 from gate.config.study import Setting
 from gate.config.types import Benchmark, BuildTable
 from gate.evidence.records import Appender
 from gate.model import SIDES, Build, Failure, Side
+from harness.build.builder import TreeBuilder
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.instruments.declaration import choose
@@ -154,7 +156,8 @@ def _perfgate(instrument: str, script: str, directory: Path, sandbox: Landlocked
     executions = Executions(conditions, choose({instrument}, os.environ).by_name, 1)
     file = directory / "measurements.jsonl"
     with Appender(file) as append:
-        loop = Loop(rounds, dict.fromkeys(SIDES, table), _Here(directory), executions, append)
+        builder = cast("TreeBuilder", _Here(directory))
+        loop = Loop(rounds, dict.fromkeys(SIDES, table), builder, executions, append)
         begin = time.perf_counter()
         done = loop.run()
         seconds = time.perf_counter() - begin

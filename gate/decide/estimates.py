@@ -123,12 +123,9 @@ class Estimates(msgspec.Struct, frozen=True, eq=False):
 
 
 def estimates(
-    subjects: Sequence[Subject],
-    design: Design,
-    rounds: int | None,
-    least: Factors = AS_REMEMBERED,
+    subjects: Sequence[Subject], design: Design, rounds: int | None, least: Factors = AS_REMEMBERED,
     settled: Sequence[Estimated] = (),
-) -> Estimates:
+) -> Estimates:  # fmt: skip
     """Estimate subjects over their first rounds; None: over all there is.
 
     least: what the host was found to be at an earlier look, by more findings than may be open now. settled: other
@@ -261,21 +258,15 @@ def _bootstrap(found: Estimated, design: Design) -> Estimated:
     case = found.subject.case
     name = f"{case.benchmark}\0{case.metric}\0{sorted(case.factors.items())}"
     ratio = bootstrap_ratio(
-        found.base,
-        found.head,
-        scheme=design.scheme,
-        bca=design.interval == "bootstrap-bca",
+        found.base, found.head, scheme=design.scheme, bca=design.interval == "bootstrap-bca",
         seed=zlib.crc32(name.encode(), design.seed & 0xFFFFFFFF),
         alphas=tuple(dict.fromkeys((design.alpha, design.alpha / design.size * found.subject.weight))),
         sessions=design.sessions > 1,
-    )
+    )  # fmt: skip
     return msgspec.structs.replace(
-        found,
-        ratio=ratio,
-        method=design.interval,
-        paired=False,
+        found, ratio=ratio, method=design.interval, paired=False,
         warnings=(*found.warnings, *dict.fromkeys(ratio.warnings)),
-    )
+    )  # fmt: skip
 
 
 def _held(found: Estimated, design: Design) -> Estimated:
@@ -355,14 +346,11 @@ def _prior(found: Estimated, design: Design, kind: priors.Kind) -> priors.Prior 
     builds = sum(len(side.builds) for side in sides)
     executions = sum(len(side.counts[0]) for side in sides)
     return priors.prior_of(
-        subject.memory,
-        kind=kind,
-        executions=executions / builds,
+        subject.memory, kind=kind, executions=executions / builds,
         iterations=sum(len(side.values) for side in sides) / executions,
-        nu=memory.contrast_nu if kind == "contrast" else memory.build_nu,
-        now=design.now,
+        nu=memory.contrast_nu if kind == "contrast" else memory.build_nu, now=design.now,
         layouts=design.layouts or "independent",
-    )
+    )  # fmt: skip
 
 
 def _factors(recalled: Sequence[_Recalled], least: Factors) -> Factors:

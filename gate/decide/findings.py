@@ -81,13 +81,10 @@ def _pairing(found: Estimated, design: Design) -> Pairing | None:
     if rounds is None or rounds.df < 2 or found.unit != "build":
         return None
     return Pairing(
-        rounds=rounds.count,
-        correlation=rounds.correlation,
-        together=math.sqrt(rounds.contrast),
-        apart=math.sqrt(rounds.base + rounds.head),
-        gains=(rounds.correlation or 0.0) >= UNKNOWN,
+        rounds=rounds.count, correlation=rounds.correlation, together=math.sqrt(rounds.contrast),
+        apart=math.sqrt(rounds.base + rounds.head), gains=(rounds.correlation or 0.0) >= UNKNOWN,
         layouts=design.layouts,
-    )
+    )  # fmt: skip
 
 
 def memory_use(found: Estimated, alpha: float, design: Design) -> MemoryUse | None:
@@ -128,12 +125,9 @@ def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> l
     estimated = [each.estimated for each in judged]
     suspicious = suspects([(found.base, found.head) for found in estimated])
     each_of = zip(
-        judged,
-        variances(estimated),
-        suspicious,
-        limits_of_heads(estimated, [each.look for each in judged], design),
+        judged, variances(estimated), suspicious, limits_of_heads(estimated, [each.look for each in judged], design),
         strict=True,
-    )
+    )  # fmt: skip
     return [_finding(*each, design, comparisons) for each in each_of]
 
 

@@ -28,11 +28,8 @@ def suite_of(case: Case) -> str | None:
 
 
 def overall_of(
-    judged: Sequence[Judged],
-    failed: Sequence[str],
-    design: Design,
-    group_of: Callable[[Case], str | None] = suite_of,
-) -> list[Overall]:
+    judged: Sequence[Judged], failed: Sequence[str], design: Design, group_of: Callable[[Case], str | None] = suite_of,
+) -> list[Overall]:  # fmt: skip
     """Summarize the means of each metric over all cases, and over each group of several; of views the typical values.
 
     Cases share builds, so the build is the unit: y_b is the mean over cases of ln(build mean). A case counts when all

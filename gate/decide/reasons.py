@@ -156,12 +156,9 @@ def _unsettled(facts: Facts) -> reasons.Reason:
         return reasons.Rounded(step=step, unit=facts.case.unit, low=low, high=high)
     if facts.unseen is not None:
         return reasons.TooNoisy(
-            detectable=facts.unseen,
-            wanted=facts.found.subject.wanted,
-            unit=facts.case.unit,
-            better=facts.found.subject.better,
-            hopeless=_hopeless(facts),
-        )
+            detectable=facts.unseen, wanted=facts.found.subject.wanted, unit=facts.case.unit,
+            better=facts.found.subject.better, hopeless=_hopeless(facts),
+        )  # fmt: skip
     return _too_wide(facts)
 
 
@@ -179,13 +176,10 @@ def _too_wide(facts: Facts) -> reasons.TooWide:
     above, below, _ = _reach(facts, facts.nominal)
     exceeds: Literal["above", "below", "both"] = "both" if above and below else "below" if below else "above"
     return reasons.TooWide(
-        threshold=facts.threshold,
-        exceeds=exceeds,
-        estimate="within" if 1 / edge <= found.ratio.y / found.ratio.x <= edge else "beyond",
-        unit=found.unit,
-        hopeless=_hopeless(facts),
-        confidence=_asked(facts),
-    )
+        threshold=facts.threshold, exceeds=exceeds,
+        estimate="within" if 1 / edge <= found.ratio.y / found.ratio.x <= edge else "beyond", unit=found.unit,
+        hopeless=_hopeless(facts), confidence=_asked(facts),
+    )  # fmt: skip
 
 
 def _asked(facts: Facts) -> float | None:
@@ -281,11 +275,8 @@ def _nothing_in_common(evidence: Evidence) -> outcomes.NothingInCommon | None:
 
 
 def summary(
-    verdict: ReportVerdict,
-    findings: Sequence[Finding],
-    evidence: Evidence,
-    identical: Sequence[Identical] = (),
-) -> outcomes.Summary:
+    verdict: ReportVerdict, findings: Sequence[Finding], evidence: Evidence, identical: Sequence[Identical] = (),
+) -> outcomes.Summary:  # fmt: skip
     """Say what the report comes to."""
     counts = Counter(f.verdict for f in findings)
     total = len(findings) + len(identical)

@@ -25,12 +25,13 @@ from gate.decide.looks import Judged, Walk, walk
 from gate.decide.nothing_to_compare import new_benchmarks, nothing_to_compare, summary
 from gate.decide.overall import overall_of, without_case
 from gate.decide.sides import side_summary
-from gate.model import (
-    REPORT_SCHEMA,
-    Case,
+from gate.model import outcomes
+from gate.model.case import MEAN
+from gate.model.evidence import Amount, Case, Evidence
+from gate.model.names import AGGREGATE, REPORT_SCHEMA, ReportVerdict
+from gate.model.records import Failure
+from gate.model.report import (
     Counts,
-    Evidence,
-    Failure,
     Family,
     Finding,
     Identical,
@@ -40,14 +41,9 @@ from gate.model import (
     RatioInterval,
     Recorded,
     Report,
-    ReportVerdict,
     RunFacts,
     SideSummary,
-    outcomes,
 )
-from gate.model.case import MEAN
-from gate.model.evidence import Amount
-from gate.model.names import AGGREGATE
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.estimates import Implausible, Improvement, NoisyHost
 from gate.model.warnings.measured import MissingAllowed, SelectedOnly, WithoutValues
@@ -128,17 +124,14 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         curves=curves_of([each.subject for each in judged], findings) if why is None else [],
         new=new,
         warnings=[
-            *implausible(findings, policy.config),
-            *_missing_allowed(evidence.failures, policy),
-            *evidence.warnings,
-            *_of_rules(subjects, policy, design, walked),
-            *_about_no_case(evidence, policy),
+            *implausible(findings, policy.config), *_missing_allowed(evidence.failures, policy), *evidence.warnings,
+            *_of_rules(subjects, policy, design, walked), *_about_no_case(evidence, policy),
         ],
         explanations=explanations,
         unprofiled=unprofiled_of(evidence, explanations),
         creep=crept.facts if crept is not None else None,
         controls=counted(findings),
-    )
+    )  # fmt: skip
 
 
 def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
@@ -163,12 +156,9 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
 
 
 def _summary(
-    verdict: ReportVerdict,
-    evidence: Evidence,
-    policy: Policy,
-    findings: Sequence[Finding],
+    verdict: ReportVerdict, evidence: Evidence, policy: Policy, findings: Sequence[Finding],
     identical: Sequence[Identical],
-) -> outcomes.Summary:
+) -> outcomes.Summary:  # fmt: skip
     if evidence.unfinished is not None and not (findings or evidence.failures or identical):
         return budget_ended(evidence.unfinished, evidence.run, policy.config)
     held = [f for f in evidence.failures if f.kind == "lock"]

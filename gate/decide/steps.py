@@ -86,11 +86,8 @@ def next_step(report: Report) -> steps.Step | None:
 def raise_budget(ended: steps.BudgetEnded) -> steps.RaiseBudget:
     """Name a budget with room for what was not seen of one that ended before a round."""
     return steps.RaiseBudget(
-        budget=_rounded(_ROOM * ended.least),
-        least=ended.least,
-        rounds=ended.rounds,
-        executions=ended.spent.executions,
-    )
+        budget=_rounded(_ROOM * ended.least), least=ended.least, rounds=ended.rounds, executions=ended.spent.executions,
+    )  # fmt: skip
 
 
 def _measure_otherwise(report: Report) -> steps.Step | None:
@@ -141,13 +138,12 @@ def _fix_regression(report: Report) -> steps.FixRegression:
     builds = [build.seconds for build in run.builds if build.build == 0 and build.session == 0]
     known = [seconds for seconds in builds if seconds is not None]
     explained = report.explanations or report.unprofiled
-    typed, sets = run.typed or [], report.policy.whose.sets if report.policy.whose else ()
     return steps.FixRegression(
-        benchmark=found[0].benchmark,
+        # of a command that was given without a file no option selects it
+        benchmark=None if "--" in (run.typed or ()) else found[0].benchmark,
+        sets=report.policy.whose.sets if report.policy.whose else (),
         seconds=run.seconds,
         explain=None if explained or not known else sum(known),
-        # a command that was given without a file, or else the rules that were set over the files'
-        again=(*typed,) if "--" in typed else ("check", *(word for each in sets for word in ("--set", each))),
     )
 
 
@@ -220,14 +216,11 @@ def _settle(report: Report) -> steps.Step:
     hidden = [f for f in ordered(found) if _floor_stands_in_the_way(f)]
     if hidden and all(f in hidden for f in still_open):
         return steps.LowerFloor(
-            benchmark=hidden[0].benchmark,
-            metric=hidden[0].metric,
-            imported=bool(report.run.imported),
-            floor=hidden[0].floor or 0.0,
-            unit=hidden[0].unit,
+            benchmark=hidden[0].benchmark, metric=hidden[0].metric, imported=bool(report.run.imported),
+            floor=hidden[0].floor or 0.0, unit=hidden[0].unit,
             wanted=0.0 if hidden[0].base.value or not _spreads(hidden[0]) else hidden[0].head.value / 2,
             share=(hidden[0].floor or 0.0) / abs(hidden[0].base.value) if hidden[0].base.value else None,
-        )
+        )  # fmt: skip
     if not still_open:
         return steps.NothingToDo()
     declared = [step for f in still_open if (step := not_by_builds(f, imported=bool(report.run.imported))) is not None]
@@ -526,7 +519,9 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         if any(_is_little(r, report) for r in found):
             continue
         recorded = {_case(r): r.ratio for r in found}
-        own = [(f, recorded.get(_case(f))) for f in still_open]
+        # whatever its noise, of too few builds nothing is decided
+        short = {id(f) for f in still_open if _needed(f, _least(report), _sessions(report))}
+        own = [(f, None if id(f) in short else recorded.get(_case(f))) for f in still_open]
         beyond = [by is not None and (by.low or 0.0) > 1 + f.threshold for f, by in own]
         decided = [by is not None and _decides(by, f, report, own_work=name in OWN_WORK) for f, by in own]
         if any(decided) and 2 * sum(decided) >= len(still_open):

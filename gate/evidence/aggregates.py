@@ -137,10 +137,7 @@ def _amount(lines: Sequence[Unsampled]) -> Amount | None:
     scale = to_base(lines[0].unit)[1]
     low, high = (None if len(lines) > 1 or limit is None else limit * scale for limit in (lines[0].low, lines[0].high))
     return Amount(
-        value=math.fsum(line.value * to_base(line.unit)[1] for line in lines) / len(lines),
-        low=low,
-        high=high,
-        builds=len({(line.session, line.build) for line in lines}),
-        executions=len(lines),
+        value=math.fsum(line.value * to_base(line.unit)[1] for line in lines) / len(lines), low=low, high=high,
+        builds=len({(line.session, line.build) for line in lines}), executions=len(lines),
         count=sum(line.count or 0 for line in lines),
-    )
+    )  # fmt: skip

@@ -92,12 +92,9 @@ def without_absent(
 
 
 def _expected(
-    run: Run | None,
-    measured: dict[Side, set[str]],
-    suites: Mapping[str, str],
-    select: Sequence[str],
+    run: Run | None, measured: dict[Side, set[str]], suites: Mapping[str, str], select: Sequence[str],
     absent: Mapping[Side, Collection[str]],
-) -> dict[Side, dict[str, None]]:
+) -> dict[Side, dict[str, None]]:  # fmt: skip
     names = run.benchmarks if run and run.benchmarks else {}
     # a suite stands for what it names, which is known only by what it measured
     known = set(suites.values())

@@ -39,28 +39,12 @@ from gate.evidence.repeated import alike, one_measurement, repeated
 from gate.evidence.runs import EvidenceError, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, layouts_of, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits, without_profiles
-from gate.model import (
-    FEWEST_FOR_STEADY,
-    SIDES,
-    Better,
-    Build,
-    Case,
-    Evidence,
-    Execution,
-    Failure,
-    HostState,
-    Record,
-    Run,
-    Same,
-    Sample,
-    Side,
-    Turn,
-    Unsampled,
-)
 from gate.model.case import CaseId, canonical, case_id
 from gate.model.digits import shortest_step
-from gate.model.names import ACTIVE, ERROR_RATE, ONE_TASK
+from gate.model.evidence import Case, Evidence, Sample
+from gate.model.names import ACTIVE, ERROR_RATE, FEWEST_FOR_STEADY, ONE_TASK, SIDES, Better, Side
 from gate.model.profile import Profile, Unprofiled
+from gate.model.records import Build, Execution, Failure, HostState, Record, Run, Same, Turn, Unsampled
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings import measured as warn
 from gate.model.warnings.setup import NothingToCompare
@@ -169,15 +153,12 @@ def _gathered(
             *_only_new(run, absent["base"], found.new, compared=bool(cases or proofs or failures)),
             *look_warnings(looks, run, measured, config),
             *round_warnings(rounds, executions, failures, run, measured, config, settled_of(everything), looks, turns),
-            *part_warnings(whole, parts, run, measured, config),
-            *sameness_warnings(records, run),
-            *(build_warnings(builds, measured) if timed else ()),
-            *absent_of_builds([*cases, *built], config),
-            *_of_cases(cases, config),
-            *pairs.warnings,
+            *part_warnings(whole, parts, run, measured, config), *sameness_warnings(records, run),
+            *(build_warnings(builds, measured) if timed else ()), *absent_of_builds([*cases, *built], config),
+            *_of_cases(cases, config), *pairs.warnings,
             *_of_machines(records, same, separate=separate and bool(cases), timed=timed),
         ],
-    )
+    )  # fmt: skip
 
 
 def _new_figures(run: Run | None, records: Sequence[Record], known: Sequence[str]) -> list[str]:

@@ -255,13 +255,11 @@ class Appender:
             self._file.close()
 
     def __enter__(self) -> Self:
-        """Use as a context that closes the file."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file."""
         self.close()
 
 

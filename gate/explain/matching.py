@@ -146,11 +146,6 @@ def match(base: Profile, head: Profile) -> Matched:
     both: list[tuple[int | None, int | None]] = [(index, partners.get(index)) for index in first.values()]
     taken = set(partners.values())
     both += [(None, index) for index in second.values() if index not in taken]
-    return _numbered(base, head, both)
-
-
-def _numbered(base: Profile, head: Profile, both: Sequence[tuple[int | None, int | None]]) -> Matched:
-    """Number functions in the order in which they are told, each by its first frame on either side."""
     sides = (base.frames, head.frames)
     found = [
         Function(*(None if index is None else frames[index] for frames, index in zip(sides, each, strict=True)))

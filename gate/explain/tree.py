@@ -23,7 +23,6 @@ class Node:
     __slots__ = ("children", "cost", "function", "inclusive", "library", "own", "parent", "rest")
 
     def __init__(self, function: int, parent: Node | None) -> None:
-        """Begin a node without cost; function: its index, -1 of the root."""
         self.function = function
         self.parent = parent
         self.children: dict[int, Node] = {}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Protocol
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -427,9 +427,9 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     """base or head; None: neither, or both."""
     session: Index = 0
     build: Index | None = None
-    """Number of the build, from 0; None: not of one build."""
+    """Number of the build, from 0; None: it concerns no single build."""
     execution: Index | None = None
-    """Number of the execution in its build, from 0; None: not of one execution."""
+    """Number of the execution in its build, from 0; None: it concerns no single execution."""
     factors: dict[str, Any] = {}
     """The settings of the treatment that failed, of a build those that it depends on."""
     status: str = ""
@@ -491,11 +491,5 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
 
 
 Record = Run | Build | Execution | Unsampled | Failure | Same | Turn | Look | HostState | Profile | Unprofiled
-
-
-class AfterRound(Protocol):
-    """Called by the measuring loop after each round: which benchmarks need no more executions."""
-
-    def __call__(self, records: Sequence[Record], /) -> frozenset[str]:
-        """Judge all records of the run so far."""
-        ...
+AfterRound = Callable[[Sequence[Record]], frozenset[str]]
+"""Judges all records of a run after a round: which benchmarks need no more executions."""

@@ -129,15 +129,12 @@ def _suspects(job: Job, pin: Pin, option: Path | None) -> list[CaseSuspects] | N
     head = job.project.sources.head.revision
     found = [
         CaseSuspects(
-            benchmark=change.benchmark,
-            metric=change.metric,
-            statistic=change.statistic,
-            factors=change.factors,
+            benchmark=change.benchmark, metric=change.metric, statistic=change.statistic, factors=change.factors,
             suspects=ranked[:_SUSPECTS],
         )
         for key, change in {case_id(each, each.statistic): each for r in records for each in r.changes}.items()
         if (ranked := suspects_between(records, key, pin.sha, head, 1 if change.better == "lower" else -1)) is not None
-    ]
+    ]  # fmt: skip
     return found or None
 
 
@@ -160,17 +157,14 @@ def append_night(
     found = decide_by(inputs, policy, RulesOptions()).report.findings
     cases = [
         CaseNights(
-            benchmark=finding.benchmark,
-            metric=finding.metric,
-            statistic=finding.statistic,
-            factors=finding.factors,
+            benchmark=finding.benchmark, metric=finding.metric, statistic=finding.statistic, factors=finding.factors,
             nights=[night],
         )
         for each in found
         # which view decides may change, and each needs its nights
         for finding in each.views
         if (night := night_of(finding, run)) is not None
-    ]
+    ]  # fmt: skip
     session = Session(
         id=run.id or "", created=run.created or "", kind="night", project=project_name(project.repository),
         host=run.host or {}, commit=run.head.sha if run.head else None,

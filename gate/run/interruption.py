@@ -29,7 +29,6 @@ class Interrupted(BaseException):
     """A signal asked to end; the exit code is the shell's convention, 128 + number."""
 
     def __init__(self, number: int) -> None:
-        """Keep the signal."""
         super().__init__(signal.Signals(number).name)
         self.exit_code = of_signal(number)
 

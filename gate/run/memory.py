@@ -181,13 +181,10 @@ def findings_of(entries: Iterable[Entry], *, most: int | None = SESSIONS) -> lis
         first = group[0].learned
         found.append(
             FindingMemory(
-                benchmark=first.benchmark,
-                metric=first.metric,
-                factors=first.factors,
-                statistic=first.statistic,
+                benchmark=first.benchmark, metric=first.metric, factors=first.factors, statistic=first.statistic,
                 sessions=[entry.learned.remembered for kind in kinds for entry in kind],
             )
-        )
+        )  # fmt: skip
     return found
 
 

@@ -349,13 +349,10 @@ def worst_first(findings: Sequence[Finding]) -> list[Regressed]:
             found.setdefault((finding.benchmark, canonical(finding.factors)), []).append(finding)
     every = [
         Regressed(
-            group[0].benchmark,
-            group[0].factors,
-            any(each.unit != _MEMORY for each in group),
-            max(map(_size, group)),
+            group[0].benchmark, group[0].factors, any(each.unit != _MEMORY for each in group), max(map(_size, group)),
         )
         for group in found.values()
-    ]
+    ]  # fmt: skip
     return sorted(every, key=lambda each: -each.ratio)
 
 

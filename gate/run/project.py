@@ -223,11 +223,8 @@ def with_base(project: Project, base: source.Source, how: AnyHow) -> Project:
         raise ConfigError("", "it has no perfgate.toml")
     choice = Choice(how, sources.choice.head)
     found = project_of(
-        project.repository,
-        replace(sources, base=base, choice=choice),
-        project.asked,
-        given=settings.decisive,
-    )
+        project.repository, replace(sources, base=base, choice=choice), project.asked, given=settings.decisive,
+    )  # fmt: skip
     own = found.settings.sides["base"]
     known = {b.name for config in settings.sides.values() for b in config.benchmark}
     kept = [b for b in own.benchmark if b.name in known]

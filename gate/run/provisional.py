@@ -29,7 +29,6 @@ class Provisional:
     """Collects the means of executions, and says what they come to."""
 
     def __init__(self) -> None:
-        """Begin without values."""
         self._means: dict[_Case, Means] = defaultdict(lambda: {"base": defaultdict(list), "head": defaultdict(list)})
         self._units: dict[_Case, str] = {}
         self._suites: dict[_Case, dict[_Case, None]] = defaultdict(dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from statistics import median
 
@@ -17,9 +17,8 @@ from gate.run.workshop import direct
 from harness.host.fitness import problems
 from harness.host.shims import Shim, Shims
 from harness.instruments.declaration import declared
+from harness.loop.measure import Append
 from harness.process.execute import clean_environment
-
-Append = Callable[..., None]
 
 
 class UnfitError(UserError):

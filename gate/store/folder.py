@@ -35,7 +35,6 @@ class FolderStore:
     """A history in a folder, which is made when the first record is added."""
 
     def __init__(self, folder: Path) -> None:
-        """Name the folder."""
         self._folder = folder
 
     def __str__(self) -> str:

@@ -120,15 +120,12 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
     later = mean_of(build.seconds for build in builds if build.build > 0)
     later = mean_of(build.following for build in builds) if later is None else later
     known = Costs(
-        build=later,
-        start=None,
-        iteration=None,
-        warmup=None,
+        build=later, start=None, iteration=None, warmup=None,
         other=cost.between / len(made) if cost.between is not None and made else None,
         setup=mean_of(build.setup for build in alone),
         first=mean_of(map(first_build, (build for build in alone if build.build == 0 and not build.cached))),
         probe=cost.before / len(benchmarks) if cost.before and benchmarks else None,
-    )
+    )  # fmt: skip
     asked = [(record.config or {}).get("plan") for record in records if isinstance(record, Run)]
     counts = [plan.get("iterations") if isinstance(plan, dict) else None for plan in asked]
     planned = counts[0] if counts and isinstance(counts[0], int) and all(each == counts[0] for each in counts) else None

@@ -116,15 +116,12 @@ def _case(of: Series) -> CaseTrend:
     linked = bool(found.piece[first] == found.piece[last + 1] and np.isfinite(found.level[last + 1]))
     level = Interval(*(float(each[last + 1]) for each in (found.level, found.low, found.high)))
     return CaseTrend(
-        series=of,
-        path=found,
-        chain=summed(steps, first, last),
-        unmeasured=int((~np.isfinite(steps.variance[first : last + 1])).sum()),
-        level=level if linked else None,
+        series=of, path=found, chain=summed(steps, first, last),
+        unmeasured=int((~np.isfinite(steps.variance[first : last + 1])).sum()), level=level if linked else None,
         build_sd=math.sqrt(float(np.median(steps.variance[noisy]))) if noisy.any() else None,
         day_sd=math.sqrt(usual.variance) if math.isfinite(usual.variance) else None,
         accepted={run.step: run.change.accepted for run in of.runs if run.change.accepted is not None},
-    )
+    )  # fmt: skip
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):

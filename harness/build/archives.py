@@ -47,7 +47,6 @@ class Archive:
     """
 
     def __init__(self, path: str, room: int = _LARGEST) -> None:
-        """See the class."""
         self.size = os.path.getsize(path)
         if self.size > room:
             raise ValueError("too large")

@@ -43,7 +43,7 @@ _WORTH = 1.0
 
 
 class TreeBuilder:
-    """Builds in the trees of a run: the Builder of harness.loop.measure.
+    """Builds in the trees of a run.
 
     With a build command a side keeps its tree, and the command runs in it for every build. Without, and without
     set-up, every build is a fresh checkout, under a path that is new in each round (under the same path when the other
@@ -58,7 +58,6 @@ class TreeBuilder:
     def __init__(
         self, conditions: Conditions, trees: Trees, seed: int, hint: Hint = no_hint, cache: BuildCache | None = None
     ) -> None:
-        """See the class."""
         self._cache = cache
         self._cached: dict[Tree, FullBuilds | None] = {}
         self._since = math.inf
@@ -175,12 +174,9 @@ class TreeBuilder:
         return own or (kept_apart(disturbed) if disturbed else made)
 
     def both(
-        self,
-        build: int,
-        seed: int,
-        factors: Mapping[str, Setting] = MappingProxyType({}),
+        self, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({}),
         started: Callable[[], None] = lambda: None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Make the first builds of both sides at once if that can be; `build` then gives what came of them.
 
         Each is made in a mount namespace where its own tree stands at the common path. One that fails there is made by

@@ -216,7 +216,6 @@ class Watch:
     """
 
     def __init__(self, conditions: Conditions, trees: Trees) -> None:
-        """See nothing yet."""
         self._session = conditions.session
         self._trees = trees
         self._timed = conditions.budget.timed

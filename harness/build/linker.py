@@ -157,7 +157,6 @@ class Arrangement:
     def __init__(
         self, plain: list[str], options: list[str], by_place: Mapping[int, tuple[str, str]], ordered: str
     ) -> None:
-        """See the class."""
         self.plain, self.options, self.ordered = plain, options, ordered
         self.arguments = [by_place.get(place, (argument,))[0] for place, argument in enumerate(plain)]
         self.copies = dict(by_place.values())

@@ -46,7 +46,6 @@ class Recording:
     """The links of a tree's first build, in a folder of the run's work directory."""
 
     def __init__(self, folder: Path) -> None:
-        """See the class."""
         self._folder = folder
 
     def begin(self) -> dict[str, str]:

@@ -142,7 +142,6 @@ class Executions:
         self, conditions: Conditions, instruments: Mapping[str, Instrument], iterations: int,
         planned: Sequence[Planned] = (), hint: Hint = no_hint,
     ) -> None:  # fmt: skip
-        """See the class."""
         self.conditions = conditions
         self.hint = hint
         self.compared: list[float] = []

@@ -4,82 +4,31 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
-from gate.config.study import Setting
 from gate.config.types import Benchmark
-from gate.model import (
-    SIDES,
-    AfterRound,
-    Build,
-    Cut,
-    Execution,
-    Failure,
-    Look,
-    Record,
-    Side,
-    Stop,
-    Turn,
-    Unproved,
-    UnprovedKind,
-)
 from gate.model.case import canonical
+from gate.model.names import SIDES, Side
+from gate.model.records import AfterRound, Build, Cut, Execution, Failure, Look, Record, Stop, Turn
+from gate.model.sameness import Unproved, UnprovedKind
+from harness.build.builder import TreeBuilder
 from harness.loop import events
 from harness.loop.execution import Executed, Executions
 from harness.loop.ledger import Ledger
 from harness.loop.lengths import Lengths
 from harness.loop.outside import Outside, tree_of
 from harness.loop.probe import Probe
-from harness.loop.proof import Standing
 from harness.loop.steps import BuildStep, ExecutionStep, Round
 from harness.loop.turns import Turns
 from harness.process.budget import BudgetEndedError
 
-
-class Append(Protocol):
-    """Writes records, all of them or none, before it returns."""
-
-    def __call__(self, *records: Record) -> None:
-        """Append records."""
-        ...
-
-
-class Builder(Standing, Protocol):
-    """Makes the trees that benchmarks run in."""
-
-    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting], /) -> Build | Failure:
-        """Make a side ready for round `build`, built with these settings, and give the record of it."""
-        ...
-
-    def both(self, build: int, seed: int, factors: Mapping[str, Setting], started: Callable[[], None], /) -> None:
-        """Know that both sides are built next, such as to build them at once: then `started` is called first."""
-        ...
-
-    def is_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting], /) -> bool:
-        """Return whether a build was made before its round, and stands."""
-        ...
-
-    def read(self, side: Side, factors: Mapping[str, Setting], paths: Iterable[str], /) -> None:
-        """Know what a benchmark was seen to read, of the latest build of a side with these settings."""
-        ...
-
-    def afresh(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting], /) -> Build | Failure:
-        """Build a side once more, alone and in a fresh tree, and keep nothing of it for later runs."""
-        ...
-
-    def changed(self, build: int, /, *, executed: bool) -> Sequence[Failure]:
-        """Give a failure for each tree whose tracked files changed in a round; executed: benchmarks ran since."""
-        ...
-
-    def kept(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
-        """Give where a person finds that directory after the run, if the trees are kept."""
-        ...
+Append = Callable[..., None]
+"""Writes records, all of them or none, before it returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +62,7 @@ class Loop:
     """
 
     def __init__(
-        self, rounds: Sequence[Round], benchmarks: Mapping[Side, Mapping[str, Benchmark]], builder: Builder,
+        self, rounds: Sequence[Round], benchmarks: Mapping[Side, Mapping[str, Benchmark]], builder: TreeBuilder,
         executions: Executions, append: Append, *, records: Sequence[Record] = (),
         after_round: AfterRound | None = None, progress: events.Progress = events.silent,
         unproved: UnprovedKind | None = "off", turns: Turns | None = None, lengths: Lengths | None = None,

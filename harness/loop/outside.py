@@ -26,8 +26,9 @@ from gate.model.case import canonical
 from gate.units import plural
 from gate.walking import walk
 from gate.writing.plain import visible
+from harness.build.builder import TreeBuilder
 from harness.loop.execution import Executions
-from harness.loop.proof import Standing, changed_above, is_hosts
+from harness.loop.proof import changed_above, is_hosts
 from harness.loop.steps import BuildStep, ExecutionStep
 from harness.sandbox.caches import Reach
 from harness.source.differences import Facts
@@ -68,12 +69,9 @@ class Outside:
     """
 
     def __init__(
-        self,
-        executions: Executions,
-        standing: Standing,
-        benchmarks: Mapping[Side, Mapping[str, Benchmark]],
+        self, executions: Executions, standing: TreeBuilder, benchmarks: Mapping[Side, Mapping[str, Benchmark]],
         begun: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """See the class; begun: when the run began, in nanoseconds."""
         self._executions = executions
         self._standing = standing

@@ -19,10 +19,11 @@ from gate.config.types import Benchmark
 from gate.model import SIDES, Failure, Same, Side, Unproved, UnprovedKind
 from gate.model.sameness import MOST_NAMED
 from gate.writing.plain import visible
+from harness.build.builder import TreeBuilder
 from harness.errors import SourceError
 from harness.instruments.protocol import Unusable
 from harness.loop.execution import Attempt, Executions, Unmeasured
-from harness.loop.proof import Ground, Standing, State, apart, changed_outside, compared, doubt, program_differs, states
+from harness.loop.proof import Ground, State, apart, changed_outside, compared, doubt, program_differs, states
 from harness.loop.same_output import Kept, Output, difference
 from harness.loop.steps import ExecutionStep
 from harness.sandbox.sandbox import outputs
@@ -65,10 +66,9 @@ class Probe:
     """
 
     def __init__(
-        self, executions: Executions, standing: Standing, benchmarks: Mapping[Side, Mapping[str, Benchmark]], *,
+        self, executions: Executions, standing: TreeBuilder, benchmarks: Mapping[Side, Mapping[str, Benchmark]], *,
         off: UnprovedKind | None, begun: int,
     ) -> None:  # fmt: skip
-        """See the class."""
         self._executions = executions
         self._standing = standing
         self._benchmarks = benchmarks
@@ -182,7 +182,7 @@ class _One:
     """One benchmark that is probed; end: of all proofs, by the clock of the budget."""
 
     def __init__(
-        self, executions: Executions, standing: Standing, benchmarks: Mapping[Side, Benchmark], pair: Pair,
+        self, executions: Executions, standing: TreeBuilder, benchmarks: Mapping[Side, Benchmark], pair: Pair,
         begin: Callable[[ExecutionStep], None], end: float,
     ) -> None:  # fmt: skip
         self._executions = executions

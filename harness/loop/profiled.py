@@ -71,12 +71,9 @@ class _Chosen:
 
 
 def profiled(
-    wanted: Wanted,
-    profilers: Sequence[Profiler],
-    making: Making,
-    budget: Budget,
+    wanted: Wanted, profilers: Sequence[Profiler], making: Making, budget: Budget,
     caller: Mapping[str, str] = os.environ,
-) -> Iterator[Profile | Unprofiled]:
+) -> Iterator[Profile | Unprofiled]:  # fmt: skip
     """Profile a benchmark on both sides; one record says why that is not possible.
 
     profilers: the one to be preferred first. budget: of all profiles. caller: the environment that their tools are

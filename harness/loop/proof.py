@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from gate.config.study import Setting
 from gate.config.types import Benchmark
 from gate.model import Side, Unproved
 from harness.build.conditions import Recipe
@@ -22,39 +20,6 @@ _SIDE = "PERFGATE_SIDE"
 _NEUTRAL = ("/proc/", "/sys/", "/dev/")
 """Of the host, and so the same for both sides; but for what programs share in memory."""
 _SHARED = "/dev/shm/"  # noqa: S108  # a place that is looked for, not used
-
-
-class Standing(Protocol):
-    """Where the sides stand."""
-
-    @property
-    def work(self) -> Path:
-        """The directory of the run: all that is in it is one side's own, or perfgate's."""
-        ...
-
-    def directory(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
-        """Put a side's tree where its benchmarks run, for its latest build with these settings, and give that."""
-        ...
-
-    def roots(self) -> Mapping[Side, Path] | None:
-        """Give the trees of both sides, wherever they are; None: they do not stand at one path."""
-        ...
-
-    def committed(self) -> frozenset[str]:
-        """Return the paths in the trees that the commits hold; all else was made there.
-
-        Raises:
-            SourceError: git failed.
-        """
-        ...
-
-    def root(self) -> Path:
-        """Give the path at which the trees of both sides stand by turns."""
-        ...
-
-    def since(self) -> float:
-        """Give when the first of the builds that are used began, in nanoseconds; infinity where none is kept."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

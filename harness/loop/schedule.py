@@ -121,12 +121,9 @@ def _turns(numbers: range, first: int, seed: int, name: str) -> list[tuple[Side,
 
 
 def design_schedule(
-    benchmarks: Sequence[str],
-    planned: Sequence[Planned],
-    shares: Sequence[int],
-    seed: int,
+    benchmarks: Sequence[str], planned: Sequence[Planned], shares: Sequence[int], seed: int,
     single: Collection[str] = frozenset(),
-) -> tuple[Round, ...]:
+) -> tuple[Round, ...]:  # fmt: skip
     """Lay out a designed experiment: in each replicate every benchmark at every treatment once, in one random order.
 
     That is a completely random order within each iteration of the design (NIST TN 1855, section 4.5). A round first

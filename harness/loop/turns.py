@@ -6,15 +6,15 @@ Source: docs/method.md, turns.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from gate.config.types import Benchmark
 from gate.model import Side
+from harness.build.builder import TreeBuilder
 from harness.build.conditions import Standing
 from harness.instruments.protocol import Context, Unusable, around, words
 from harness.instruments.protocol import environment as environment_of
@@ -31,14 +31,6 @@ SECONDS = 1.0
 _FOUR = 4
 """Starts of which both sides have two each, so that neither is favoured by where it stands."""
 _GRACE = 10.0
-
-
-class Alternating(Protocol):
-    """What has both sides ready."""
-
-    def taking_turns(self) -> AbstractContextManager[Mapping[Side, Standing]]:
-        """Have both sides' latest builds ready, so that another process lets them stand by turns."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +50,7 @@ class _Ready:
 class Turns:
     """Makes the starts of both sides by turns."""
 
-    def __init__(self, executions: Executions, builder: Alternating, benchmarks: Collection[str]) -> None:
+    def __init__(self, executions: Executions, builder: TreeBuilder, benchmarks: Collection[str]) -> None:
         """Begin; benchmarks: those that go start by start."""
         self._executions = executions
         self._builder = builder

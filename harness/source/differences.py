@@ -53,7 +53,6 @@ class Facts:
     """
 
     def __init__(self, until: float = math.inf, *, timeless: bool = False) -> None:
-        """Know nothing yet."""
         self.until = until
         self._header = (lambda *_: b"") if timeless else _without_time
         self._known: dict[tuple[int, ...], str] = {}

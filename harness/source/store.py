@@ -36,12 +36,9 @@ _TAKEN = re.compile(
 )
 _CONTENT = (
     # what a commit's files are is for .gitattributes alone to say
-    ("core.attributesFile", os.devnull),
-    ("core.autocrlf", "false"),
-    ("core.eol", "lf"),
-    ("core.sparseCheckout", "false"),
-    ("core.symlinks", "true"),
-)
+    ("core.attributesFile", os.devnull), ("core.autocrlf", "false"), ("core.eol", "lf"),
+    ("core.sparseCheckout", "false"), ("core.symlinks", "true"),
+)  # fmt: skip
 _LACKING = re.compile(r"^fatal: (.*): smudge filter lfs failed$", re.MULTILINE)
 _NOT_BY_COMMIT = re.compile(r"not our ref|unadvertised object|does not support shallow", re.IGNORECASE)
 
@@ -74,7 +71,7 @@ class Store:
 
     @property
     def reading_files(self) -> Git:
-        """Give git in the user's checkout to compare files with commits: what git lfs makes of them is perfgate's."""
+        """Give git in the user's checkout to compare files with commits; what git lfs makes is perfgate's own."""
         keys = {key for key, _, _ in self.configured()}
         if "filter.lfs.clean" not in keys or "lfs.storage" in keys:
             return self.git.patient(PATIENCE)
@@ -232,11 +229,8 @@ class Store:
     def _init(self, directory: Path, *, bare: bool) -> None:
         sha256 = any((key, value) == ("extensions.objectformat", "sha256") for key, _, value in self.configured())
         options = (
-            "--quiet",
-            "--template=",
-            *(("--object-format=sha256",) if sha256 else ()),
-            *(("--bare",) if bare else ()),
-        )
+            "--quiet", "--template=", *(("--object-format=sha256",) if sha256 else ()), *(("--bare",) if bare else ()),
+        )  # fmt: skip
         where = {"GIT_DIR": str(directory)} | ({} if bare else {"GIT_WORK_TREE": str(directory.parent)})
         Git(self.work.path, {**_ISOLATED, **where}).run("init", *options)
 

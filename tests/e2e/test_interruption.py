@@ -50,7 +50,8 @@ def test_an_interruption_keeps_what_was_measured_and_cleans_up(
     assert project.lines()[: len(kept)] == kept
 
 
-def test_kill_9_at_random_moments_loses_no_execution(project: Project, tmp_path: Path) -> None:
+@pytest.mark.parametrize("most", [6, pytest.param(12, marks=pytest.mark.nightly)])
+def test_kill_9_at_random_moments_loses_no_execution(project: Project, tmp_path: Path, most: int) -> None:
     rng = random.Random(7)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -58,7 +59,7 @@ def test_kill_9_at_random_moments_loses_no_execution(project: Project, tmp_path:
     kills = 0
     running = project.begin("check", "--seed", "5", TMPDIR=str(scratch))
     until(lambda: len(project.lines()) >= 1)
-    for _ in range(12):
+    for _ in range(most):
         time.sleep(rng.uniform(0.1, 1.2))
         running.kill()
         running.communicate()
@@ -214,7 +215,7 @@ def test_a_termination_during_checkout_leaves_no_tree(project: Project, tmp_path
     project.commit()
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    for _ in range(4):
+    for _ in range(2):
         running = project.begin("check", TMPDIR=str(scratch))
         # os.walk passes over what has gone or got another name meanwhile
         while not any("many" in folders for _, folders, _ in os.walk(scratch)) and running.poll() is None:

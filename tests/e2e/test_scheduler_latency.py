@@ -62,7 +62,7 @@ def test_a_load_that_fails_fails_the_benchmark(built: Path) -> None:
 
 def test_the_study_writes_its_report_by_one_command(tmp_path: Path) -> None:
     few = ("--replicates", "1", "--work", "0.1")
-    command = [sys.executable, ROOT / "examples" / "study.py", "scheduler-latency", "--out", tmp_path, *few]
+    command = [sys.executable, str(ROOT / "examples" / "study.py"), "scheduler-latency", "--out", str(tmp_path), *few]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300, env=environment())
     assert done.returncode == 0, done.stdout + done.stderr
     assert "wakeup: latency" in done.stdout

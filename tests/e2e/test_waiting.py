@@ -127,9 +127,3 @@ def test_a_signal_ends_the_wait_and_leaves_nothing(project: Project, number: sig
     assert f"perfgate: {number.name}: {kept}" in err
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     assert list(scratch.iterdir()) == []
-
-
-def test_a_bad_wait_is_refused(project: Project) -> None:
-    done = project.perfgate("check", "--wait", "soon")
-    assert done.returncode == 2
-    assert "--wait" in done.stderr

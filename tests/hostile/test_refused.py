@@ -25,7 +25,7 @@ SAID = {
 
 @pytest.mark.skipif(landlock.version() < landlock.LEAST, reason="there is no sandbox on this system")
 @pytest.mark.skipif(not {"network", "files"} <= namespaces(), reason="this system refuses namespaces itself")
-@pytest.mark.parametrize("uid", [None, USER])
+@pytest.mark.parametrize("uid", [None, USER], ids=["as it is", "a user"])
 @pytest.mark.parametrize("refused", SAID)
 def test_what_is_missing_is_said(refused: str, uid: int | None) -> None:
     if uid is not None and os.geteuid() != 0:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from gate.config.study import Setting
-from gate.model import Build, Failure, Side
+from gate.model import Failure, Side
+from harness.build.builder import TreeBuilder
 from harness.process.background import Background
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.execute import Command, Outcome, no_complaint
@@ -106,50 +108,32 @@ def taking(seconds: float, clock: Clock) -> FakeExecutor:
     return FakeExecutor(answer)
 
 
-class NoTrees(ABC):
+NO_FACTORS: Mapping[str, Setting] = MappingProxyType({})
+"""No factors."""
+
+
+class NoTrees(TreeBuilder):
     """A builder whose trees do not exist, so that nothing of them is compared or traced."""
 
+    def __init__(self) -> None:
+        """Need nothing."""
+
     @abstractmethod
-    def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+    def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
         """Name where a build would be."""
 
-    def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+    def kept(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
         """Name the same."""
         return self.directory(side, factors)
 
-    def changed(self, build: int, *, executed: bool) -> Sequence[Failure]:
+    def changed(self, build: int, *, executed: bool) -> list[Failure]:
         """Know of no tree that changed."""
-        return ()
+        return []
 
     def roots(self) -> Mapping[Side, Path] | None:
         """Return that there are none."""
         return None
 
-    def committed(self) -> frozenset[str]:
-        """Fail: without roots nobody asks."""
-        raise AssertionError
-
-    def root(self) -> Path:
-        """Fail: without roots nobody asks."""
-        raise AssertionError
-
-    def since(self) -> float:
-        """Fail: without roots nobody asks."""
-        raise AssertionError
-
     def is_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> bool:
         """Nothing is."""
         return False
-
-    def read(self, side: Side, factors: Mapping[str, Setting], paths: Iterable[str]) -> None:
-        """Fail: where nothing is probed nobody tells."""
-        raise AssertionError
-
-    def afresh(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
-        """Fail: without commands that build nobody asks."""
-        raise AssertionError
-
-    @property
-    def work(self) -> Path:
-        """Fail: without commands that build nobody asks."""
-        raise AssertionError

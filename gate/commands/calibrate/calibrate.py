@@ -148,13 +148,9 @@ def _conclude(job: Job, rules: Config, path: Path | None, outputs: OutputOptions
 def _keep(found: Calibration, learned: Sequence[Learned], project: str, path: Path) -> Calibration:
     """Put what was learned into the history, and say how many sessions it is one of."""
     kept = Session(
-        id=found.session,
-        created=found.created,
-        kind="calibration",
-        project=project,
-        host=found.host,
+        id=found.session, created=found.created, kind="calibration", project=project, host=found.host,
         commit=found.commit.sha if found.commit else None,
-    )
+    )  # fmt: skip
     history = Sessions(path)
     # false where a resumed run is concluded again: then it is there already
     history.add(kept, learned)

@@ -117,11 +117,7 @@ def news(warnings: Sequence[AnyWarning]) -> list[AnyWarning]:
 def _calibrated(one: Learned) -> Calibrated:
     r = one.remembered
     # take the levels apart: T2[i] = S2[i] - S2[i-1]/n[i-1] (Kalibera and Jones 2012, 7.6)
-    found: dict[str, float | None] = {
-        "iteration": None,
-        "execution": None,
-        "build": None,
-    }
+    found: dict[str, float | None] = {"iteration": None, "execution": None, "build": None}
     below, count = 0.0, 1.0
     squares = zip(found, (r.iteration, r.execution, r.build), (r.iterations, r.executions, 1.0), strict=True)
     for name, square, children in squares:

@@ -113,14 +113,10 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         inputs = [Path(labelled(run)[1]) for run in asked.runs if is_plain(labelled(run)[1])]
         refuse_inputs(inputs, [Path(asked.html)])
     projection = Projection(
-        by=keys_of(asked.by),
-        rows=keys_of(asked.rows),
-        ignore=keys_of(asked.ignore),
-        filter=filter_of(asked.filter) if asked.filter else None,
-        benchmarks=options.rules.benchmarks,
-        metrics=asked.metrics,
-        level=asked.each,
-    )
+        by=keys_of(asked.by), rows=keys_of(asked.rows), ignore=keys_of(asked.ignore),
+        filter=filter_of(asked.filter) if asked.filter else None, benchmarks=options.rules.benchmarks,
+        metrics=asked.metrics, level=asked.each,
+    )  # fmt: skip
     columns = columns_of(pieces(asked.runs, asked.wanted), projection, (asked.side_a, asked.side_b))
     base = columns.place(asked.base)
     if asked.listed:

@@ -158,11 +158,7 @@ def is_one_run(pair: Pair) -> bool:
 
 
 def gate_of(pair: Pair, rules: RulesOptions) -> Report:
-    """Decide a run as `perfgate decide` does.
-
-    Raises:
-        UserError: rules that cannot be read.
-    """
+    """Decide a run as `perfgate decide` does. Raises UserError: rules that cannot be read."""
     from gate.planning.deciding import decide_by
 
     return decide_by(pair.base.inputs, policy_of(pair.base.run, rules), rules).report

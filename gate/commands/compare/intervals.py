@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 
 
 def estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str]) -> list[Estimate]:
-    """Estimate every case.
-
-    Args:
-        statistics: of all of them; (): those that the rules name, otherwise the mean.
-    """
+    """Estimate every case; statistics: of all of them; (): those that the rules name, otherwise the mean."""
     made: list[Estimate] = []
     for statistic in statistics or (None,):
         walked, design = _walked(evidence, policy, statistic)

@@ -74,11 +74,7 @@ class Key(msgspec.Struct, frozen=True):
 
 
 def key_of(text: str) -> Key:
-    """Read one key.
-
-    Raises:
-        UserError: a regular expression that is none.
-    """
+    """Read one key. Raises UserError: a regular expression that is none."""
     name, tilde, pattern = text.partition("~")
     if not tilde:
         return Key(text, text)
@@ -127,11 +123,7 @@ def ordered(values: Sequence[Value], keys: Sequence[Key]) -> list[Value]:
 
 
 def require_known(keys: Sequence[Key], items: Sequence[Item], option: str) -> None:
-    """Refuse a key of which no value says anything.
-
-    Raises:
-        UserError: it names the keys that there are.
-    """
+    """Refuse a key of which no value says anything. Raises UserError: it names the keys that there are."""
     for key in keys:
         if not any(_values(key.name, item) for item in items):
             raise UserError(f"{option} {visible(key.text)}: no value has this key; there are {', '.join(known(items))}")
@@ -210,11 +202,7 @@ class Filter(msgspec.Struct, frozen=True):
 
 
 def filter_of(text: str) -> Filter:
-    """Read an expression.
-
-    Raises:
-        UserError: it cannot be read; the message says at which character.
-    """
+    """Read an expression. Raises UserError: it cannot be read; the message says at which character."""
     reader = _Reader(text)
     test = reader.either()
     if reader.at < len(text.rstrip()):

@@ -193,14 +193,9 @@ def _values(chosen: Chosen) -> list[Record]:
 
 
 def compared(
-    pair: Pair,
-    config: Config,
-    *,
-    whole: bool,
-    select: Sequence[str] = (),
-    sampled: Sampler | None = None,
+    pair: Pair, config: Config, *, whole: bool, select: Sequence[str] = (), sampled: Sampler | None = None,
     away: Collection[str] = (),
-) -> Compared:
+) -> Compared:  # fmt: skip
     """Make the evidence: the first column as base, the second as head, every metric with an interval.
 
     Args:

@@ -97,11 +97,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
 
 
 def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
-    """Say of each line in which row and column it is shown.
-
-    Raises:
-        UserError: a key that no value has.
-    """
+    """Say of each line in which row and column it is shown. Raises UserError: a key that no value has."""
     items = [item for piece in pieces for located in piece.inputs.records for item in _items(located.record, piece)]
     for option in ("by", "rows", "ignore"):
         require_known(getattr(projection, option), items, f"--{option}")
@@ -233,12 +229,9 @@ def _shown(
 
 
 def _settings(
-    record: Execution | Unsampled,
-    item: Item,
-    piece: Piece,
-    projection: Projection,
+    record: Execution | Unsampled, item: Item, piece: Piece, projection: Projection,
     telling: Mapping[str, Sequence[str]],
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     if projection.rows:
         keys = [key for key in projection.rows if not key.of_name]
         found = {key.text: key.value(item) for key in keys}

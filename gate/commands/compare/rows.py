@@ -39,7 +39,6 @@ class RowKey(NamedTuple):
 
 
 def _aggregates(records: Sequence[Located]) -> dict[RowKey, tuple[Cell, dict[str, Any]]]:
-    """Give the aggregates of a column, with their settings."""
     found: dict[RowKey, list[Unsampled]] = defaultdict(list)
     for located in records:
         one = located.record
@@ -267,7 +266,6 @@ def _mean_row(group: str, lines: Sequence[Line], columns: int, base: int, means:
 
 
 def _mean(group: str, lines: Sequence[Line], place: int, means: Means) -> Overall | None:
-    """Return the mean with an interval of a column, where there is one."""
     key = lines[0].key
     if key.statistic != MEAN:
         return None

@@ -107,7 +107,6 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
 
 
 def _grouping(keys: Sequence[Key], chosen: Sequence[Chosen]) -> GroupOf:
-    """Tell which group each row is of."""
     labels: dict[tuple[str, str], Mapping[str, Any]] = {}
     for located in (r for own in chosen for r in own.records) if keys else ():
         record = located.record
@@ -126,7 +125,6 @@ def _grouping(keys: Sequence[Key], chosen: Sequence[Chosen]) -> GroupOf:
 
 
 def _add(made: _Made, place: int) -> None:
-    """Add a column against the base."""
     chosen = made.columns.found
     base, own = chosen[made.base], chosen[place]
     pair = pair_of(base, own)

@@ -157,9 +157,8 @@ class _Reader:
         if name == "contains" and len(values) == 2 and isinstance(values[0], _List) and isinstance(values[1], str):
             return values[1].lower() in values[0].words
         texts = [each.lower() for each in values if isinstance(each, str)]
-        if name in ("contains", "startswith", "endswith") and len(texts) == len(values) == 2:
+        if len(texts) == len(values) == 2:
             text, part = texts
-            return {"contains": part in text, "startswith": text.startswith(part), "endswith": text.endswith(part)}[
-                name
-            ]
+            found = {"contains": part in text, "startswith": text.startswith(part), "endswith": text.endswith(part)}
+            return found.get(name, UNKNOWN)
         return UNKNOWN

@@ -153,7 +153,10 @@ def run(options: DrillOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
     if options.workflow is not None:
         return _read_workflows(options, rules, out)
     refuse_unsafe()
-    patch = _read(options.patch) if options.patch is not None else None
+    try:
+        patch = options.patch.read_bytes() if options.patch is not None else None
+    except OSError as error:
+        raise UserError(f"{options.patch}: {error.strerror}", option="patch") from None
     with open_itself(options.head, rules) as project:
         folder = project.repository.project / _FOLDER
         config = project.settings.sides["head"]
@@ -164,13 +167,8 @@ def run(options: DrillOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
             made = [each for each in programs if project.repository.inside(each) not in tracked]
     drill = _Drill(options, rules, folder, out, err)
     slower, sizes = _slower(drill, patch)
-    tried = [
-        slower,
-        _harmless(drill),
-        _sources(drill, config),
-        _broken(drill, config, made),
-        _of_base(drill, config, patch),
-    ]
+    tried = [slower, _harmless(drill), _sources(drill, config), _broken(drill, config, made)]
+    tried.append(_of_base(drill, config, patch))
     exercises = [{**msgspec.to_builtins(each), "wanted": _KINDS[each.name].wanted} for each in tried]
     held = not any(each.failed for each in tried)
     found = {"held": held, "exercises": exercises, "detectable": sizes}
@@ -190,7 +188,6 @@ def _print(options: DrillOptions, out: TextIO, found: dict[str, Any], text: str)
 
 
 def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> int:
-    """Say what in the project's workflows would swallow a verdict."""
     with open_itself(options.head, rules) as project:
         repository, config = project.repository, project.settings.sides["head"]
         own = sorted([*(repository.top / ".github/workflows").glob("*.y*ml")])
@@ -211,19 +208,11 @@ def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> 
     return Exit.REGRESSION if found else Exit.PASS
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}", option="patch") from None
-
-
 def _planted(project: Project, rules: RulesOptions, patch: bytes) -> Project:
     head = project.sources.head
-    revision = patched(project.repository, head.revision, patch)
-    return with_head(
-        project, Source(msgspec.structs.replace(head.commit, dirty=True), revision), rules, rules.benchmarks
-    )
+    dirty = msgspec.structs.replace(head.commit, dirty=True)
+    source = Source(dirty, patched(project.repository, head.revision, patch))
+    return with_head(project, source, rules, rules.benchmarks)
 
 
 def _slower(drill: _Drill, patch: bytes | None) -> tuple[Exercise, dict[str, float]]:
@@ -237,14 +226,13 @@ def _slower(drill: _Drill, patch: bytes | None) -> tuple[Exercise, dict[str, flo
     if not (decided.report.findings or decided.report.identical):
         failures = [title(each) for each in decided.report.failures]
         raise UnmeasuredError(f"head cannot be measured: {failures[0] if failures else 'it gave no values'}")
-    red = {finding.benchmark for finding in decided.report.findings if finding.verdict == "regression"}
+    red = _red(decided.report)
     held = {name: name in red for name in _benchmarks(decided.report)}
     same = [each.benchmark for each in decided.report.identical]
     return Exercise("slower", what, held, folder=str(folder), same=same, patched=patch is not None), _sizes(decided)
 
 
 def _harmless(drill: _Drill) -> Exercise:
-    """Add a comment to head, which must pass."""
     edit = _edited(drill, edits.harmless)
     if edit is None:
         why = "there is no source file of a language whose comments are known"
@@ -253,8 +241,7 @@ def _harmless(drill: _Drill) -> Exercise:
     what = f"a comment was added to {edited}"
     decided, folder = drill.measured("harmless", change)
     report = decided.report
-    bad = {finding.benchmark for finding in report.findings if finding.verdict == "regression"}
-    bad |= {failure.benchmark or name for failure in report.failures for name in _benchmarks(report)}
+    bad = _red(report) | {failure.benchmark or name for failure in report.failures for name in _benchmarks(report)}
     held = {name: name not in bad for name in _benchmarks(report)}
     if report.exit_code and all(held.values()):
         held = dict.fromkeys(held, False)
@@ -291,7 +278,6 @@ def _sources(drill: _Drill, config: Config) -> Exercise:
 
 
 def _failing(drill: _Drill, name: Name, what: str, change: Callable[[Project], Project], config: Config) -> Exercise:
-    """Measure once what must fail."""
     decided, folder = drill.measured(name, change, *_ONCE)
     failed = {failure.benchmark for failure in decided.report.failures}
     names = _benchmarks(decided.report) or [each.name for each in config.benchmark]
@@ -328,7 +314,7 @@ def _of_base(drill: _Drill, config: Config, patch: bytes | None) -> Exercise:
         return _with_head(whole, lambda _: built)
 
     decided, folder = drill.measured("artifacts", change)
-    red = {finding.benchmark for finding in decided.report.findings if finding.verdict == "regression"}
+    red = _red(decided.report)
     held = {name: name not in red for name in _benchmarks(decided.report)}
     return Exercise("artifacts", f"{drill.options.patch} was applied, and built without it", held, folder=str(folder))
 
@@ -336,6 +322,10 @@ def _of_base(drill: _Drill, config: Config, patch: bytes | None) -> Exercise:
 def _with_head(project: Project, change: Callable[[Config], Config]) -> Project:
     sides = project.settings.sides
     return replace(project, settings=replace(project.settings, sides={**sides, "head": change(sides["head"])}))
+
+
+def _red(report: Report) -> set[str]:
+    return {finding.benchmark for finding in report.findings if finding.verdict == "regression"}
 
 
 def _benchmarks(report: Report) -> list[str]:
@@ -386,7 +376,6 @@ def _cell(each: Exercise, name: str) -> str:
 
 
 def _whys(each: Exercise) -> list[str]:
-    """Say what it means that an exercise did not hold."""
     same, rest = ([name for name in each.failed if (name in each.same) is proved] for proved in (True, False))
     report = f"(`perfgate report {os.path.relpath(each.folder or '')}`)"
     found = [f"{listed(same)}: it reads nothing that the patch changes {report}"] if same else []

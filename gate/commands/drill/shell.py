@@ -420,7 +420,6 @@ class _Parser:
 
 
 def _word(script: str, at: int) -> int:
-    """Return where a word ends."""
     while at < len(script) and script[at] not in " \t\r\n;&|()":
         if script[at] in "\"'`":
             at = _quoted(script, at)

@@ -124,13 +124,8 @@ def _read(file: Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark is not None else ""
         raise UserError(f"{file}{line}: {getattr(error, 'problem', None) or 'is no YAML'}", option="workflow") from None
-    _require_tables(file, workflow)
-    return workflow
 
-
-def _require_tables(file: Path, workflow: Any) -> None:
-    """Require that what is asked for keys has keys."""
-
+    # what is asked for keys must have keys
     def require(place: Any, key: Any, kind: type = Mapping) -> Any:
         listed = isinstance(place, list)
         found = place[key] if listed else place.get(key)
@@ -141,7 +136,7 @@ def _require_tables(file: Path, workflow: Any) -> None:
         return {} if found is None else found
 
     if not isinstance(workflow, Mapping):
-        return
+        return workflow
     require(workflow, "defaults")
     jobs = require(workflow, "jobs")
     for name in jobs:
@@ -150,6 +145,7 @@ def _require_tables(file: Path, workflow: Any) -> None:
         steps = require(job, "steps", list)
         for number in range(len(steps)):
             require(require(steps, number), "with")
+    return workflow
 
 
 def _called(workflow: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -199,11 +195,8 @@ def _of_triggers(
         for key in ("paths", "paths-ignore"):
             if key in filters and hidden:
                 what = f"a change of {hidden[0]} starts no gate, and a required check then waits for ever"
-                yield (
-                    _line(filters, key),
-                    what,
-                    f"leave `{key}` out: what cannot be slower is proved unaffected in seconds",
-                )
+                cure = f"leave `{key}` out: what cannot be slower is proved unaffected in seconds"
+                yield _line(filters, key), what, cure
         kinds = filters.get("types", _PUSHED)
         missing = [each for each in _PUSHED if each not in _listed(kinds)]
         if name != "merge_group" and missing:
@@ -212,11 +205,8 @@ def _of_triggers(
         known = [branch] if branch is not None else list(_DEFAULTS)
         for key in ("branches", "branches-ignore"):
             if key in filters and all(_is_filtered(each, filters, "branches") for each in known):
-                yield (
-                    _line(filters, key),
-                    f"pull requests to {known[0]} start no gate",
-                    f"leave `{key}` out, or name it",
-                )
+                what = f"pull requests to {known[0]} start no gate"
+                yield _line(filters, key), what, f"leave `{key}` out, or name it"
 
 
 def _may_write(workflow: Any, step: _Step) -> bool:
@@ -244,7 +234,6 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def _of_results(workflow: Any, step: _Step, triggers: Mapping[str, Any]) -> Iterator[Told]:
-    """Name what turns a failure into success."""
     for place, what in ((step.job, f"job {step.name}"), (step.step, "the step")):
         goes_on = place.get("continue-on-error")
         read = place is step.step and _is_read_later(step, "outcome", "outputs")
@@ -266,10 +255,7 @@ def _of_results(workflow: Any, step: _Step, triggers: Mapping[str, Any]) -> Iter
         if not loses(script, _decides, stops=True, pipefail=pipefail):
             what, cure = "the shell goes on after a command that failed", f"{always} stops there"
         elif not loses(script, _decides, stops=True, pipefail=True):
-            what, cure = (
-                "a pipe ends with the exit code of its last command",
-                f"{always} sets pipefail",
-            )
+            what, cure = "a pipe ends with the exit code of its last command", f"{always} sets pipefail"
         yield _line(step.step, "run"), what, cure
 
 
@@ -316,29 +302,21 @@ def _of_job(step: _Step, triggers: Mapping[str, Any]) -> Iterator[Told]:
         yield _line(step.step, "if"), f"nothing decides if {names} fails or is skipped", "leave `if` out of the step"
 
 
+_OF_PULL: Mapping[str, Value] = {"ref": "refs/pull/1/merge", "ref_name": "1/merge", "event.pull_request.merged": False}
+
+
 def _may_be(
-    condition: object,
-    triggers: Mapping[str, Any],
-    waits: Sequence[str] = (),
-    result: str = "",
+    condition: object, triggers: Mapping[str, Any], waits: Sequence[str] = (), result: str = "",
     results: Sequence[str] = (),
-) -> bool:
+) -> bool:  # fmt: skip
     """Return whether a condition can be true where pull requests are gated, after jobs that ended with a result."""
-    events = [event for event in _GATED if event in triggers]
-    return any(gives(condition, _known(event, waits, result), results) is not False for event in events)
-
-
-def _known(event: str, before: Sequence[str], result: str) -> dict[str, Value]:
-    """Give what is known of a run beforehand: of an event, and of jobs before it that ended so."""
-    known: dict[str, Value] = {"github.event_name": event, "github.ref_type": "branch"}
-    if event == "pull_request":
-        known |= {
-            "github.ref": "refs/pull/1/merge",
-            "github.ref_name": "1/merge",
-            "github.event.pull_request.merged": False,
-        }
-    known |= {f"needs.{each.lower()}.result": result for each in before}
-    return known
+    for event in (each for each in _GATED if each in triggers):
+        known: dict[str, Value] = {"github.event_name": event, "github.ref_type": "branch"}
+        known |= {f"github.{name}": value for name, value in _OF_PULL.items() if event == "pull_request"}
+        known |= {f"needs.{each.lower()}.result": result for each in waits}
+        if gives(condition, known, results) is not False:
+            return True
+    return False
 
 
 def _of_inputs(workflow: Any, step: _Step, config: Config, triggers: Mapping[str, Any]) -> Iterator[Told]:

@@ -111,13 +111,7 @@ class Shape:
 
 
 NORMAL = Shape("normal")
-SHAPES = (
-    NORMAL,
-    Shape("skewed"),
-    Shape("bimodal", 0.5),
-    Shape("bimodal", 0.2),
-    Shape("bimodal", 0.05),
-)
+SHAPES = (NORMAL, Shape("skewed"), Shape("bimodal", 0.5), Shape("bimodal", 0.2), Shape("bimodal", 0.05))
 
 
 def components_of(name: str, base: Sample, head: Sample) -> Components | None:

@@ -36,13 +36,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     elif source.runs:
         components = of_runs(source.runs, err)
     setting = Setting(
-        components=components,
-        paper=components == TABLE_VII,
-        builds=tuple(sorted(set(sizes.builds))),
-        thresholds=tuple(sorted(set(sizes.threshold))),
-        effects=tuple(sorted(set(sizes.effect))),
-        cases=sizes.cases,
-    )
+        components=components, paper=components == TABLE_VII, builds=tuple(sorted(set(sizes.builds))),
+        thresholds=tuple(sorted(set(sizes.threshold))), effects=tuple(sorted(set(sizes.effect))), cases=sizes.cases,
+    )  # fmt: skip
     sections = chapters(setting)
     results = run_all(asked(sections), sizes.reports, seed=sizes.seed, cores=sizes.cores, progress=err)
     out.write(as_text(sections, results, WIDTH))
@@ -54,11 +50,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 def _check(sizes: SizeOptions) -> None:
-    """Refuse numbers that make no sense.
-
-    Raises:
-        UserError: naming the option.
-    """
+    """Refuse numbers that make no sense. Raises UserError: naming the option."""
     if not (sizes.builds and sizes.threshold and sizes.effect):
         raise UserError("a simulation needs at least one number of builds, one threshold and one effect")
     for name, number, least in (

@@ -127,7 +127,11 @@ def _failed(failure: Failure) -> list[Part]:
 
 def _refused(each: Tried) -> list[Part]:
     if not each.failures:
-        return [Items([f"{each.benchmark}: its command named no benchmark that include and exclude leave"], "rest")]
+        return [
+            Items(
+                [f"{each.benchmark}: include and exclude leave none of the benchmarks that its command named"], "rest"
+            )
+        ]
     shown = each.failures[:_MOST_CASES]
     parts: list[Part] = [part for own in shown for part in (Items([title(own)], "rest"), *_failed(own))]
     more = len(each.failures) - _MOST_CASES

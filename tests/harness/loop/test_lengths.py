@@ -21,7 +21,7 @@ from harness.loop.measure import Loop, Measured
 from harness.loop.schedule import Round, schedule
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Outcome
-from tests.support.fakes import Clock, FakeExecutor, NoTrees
+from tests.support.fakes import NO_FACTORS, Clock, FakeExecutor, NoTrees
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,19 @@ def test_the_fewest_values_of_which_starting_takes_its_share(
 
 
 class Standing(NoTrees):
-    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build:
+    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Build:
         return Build(side=side, build=build, seed=seed, seconds=0.0)
 
-    def both(self, build: int, seed: int, factors: Mapping[str, Setting], started: Callable[[], None]) -> None:
+    def both(
+        self,
+        build: int,
+        seed: int,
+        factors: Mapping[str, Setting] = NO_FACTORS,
+        started: Callable[[], None] = lambda: None,
+    ) -> None:
         pass
 
-    def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+    def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
         return Path(f"/trees/{side}")
 
 

@@ -28,7 +28,7 @@ from harness.loop.schedule import Round, schedule
 from harness.loop.steps import ExecutionStep
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Executor, Outcome, ProcessExecutor
-from tests.support.fakes import Clock, FakeExecutor, NoTrees, taking
+from tests.support.fakes import NO_FACTORS, Clock, FakeExecutor, NoTrees, taking
 
 NAMES = ["a", "b", "c"]
 Key = tuple[str, Side, int, int]
@@ -54,16 +54,22 @@ class FakeBuilder(NoTrees):
     changes: dict[tuple[int, bool], list[Side]] = field(default_factory=dict)
     """Trees that are found to be changed, by the question."""
 
-    def changed(self, build: int, *, executed: bool) -> Sequence[Failure]:
+    def changed(self, build: int, *, executed: bool) -> list[Failure]:
         self.asked.append((build, executed))
         sides = self.changes.pop((build, executed), [])
         return [Failure(kind="tree", side=side, build=build, status="a") for side in sides]
 
-    def both(self, build: int, seed: int, factors: Mapping[str, Setting], started: Callable[[], None]) -> None:
+    def both(
+        self,
+        build: int,
+        seed: int,
+        factors: Mapping[str, Setting] = NO_FACTORS,
+        started: Callable[[], None] = lambda: None,
+    ) -> None:
         assert factors == {}
         self.pairs.append((build, seed))
 
-    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
+    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Build | Failure:
         assert factors == {}
         self.calls.append((side, build, seed))
         self.latest[side] = build
@@ -73,7 +79,7 @@ class FakeBuilder(NoTrees):
             return Failure(kind="build", side=side, build=build, status="exit 2", stderr="no", command="make")
         return Build(side=side, build=build, seed=seed, seconds=self.seconds)
 
-    def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+    def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
         assert factors == {}
         return Path(f"/trees/{side}/{self.latest[side]}")
 
@@ -468,7 +474,9 @@ def test_a_run_that_the_budget_ended_stays_ended(tmp_path: Path) -> None:
 def test_what_the_builder_did_is_said(tmp_path: Path, phase: Phase) -> None:
     @dataclass
     class Slow(FakeBuilder):
-        def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
+        def build(
+            self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS
+        ) -> Build | Failure:
             with self.budget.phase(phase):
                 self.clock.pass_within(self.budget, 1000)
             return super().build(side, build, seed, factors)
@@ -804,7 +812,7 @@ def test_real_processes(tmp_path: Path) -> None:
         (tmp_path / "trees" / side / side).touch()
 
     class Trees(FakeBuilder):
-        def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+        def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
             return tmp_path / "trees" / side
 
     scratch = tmp_path / "scratch"
@@ -830,7 +838,7 @@ def test_output_that_grows_beyond_its_limit_ends_the_program(tmp_path: Path) -> 
     )
 
     class Here(FakeBuilder):
-        def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+        def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
             return tmp_path
 
     records: list[Record] = []

@@ -24,7 +24,7 @@ from harness.loop.schedule import Round, design_schedule
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Outcome
 from tests.harness.loop.test_measure import executions, failures
-from tests.support.fakes import Clock, NoTrees, taking
+from tests.support.fakes import NO_FACTORS, Clock, NoTrees, taking
 
 STUDY = Study(
     factor={
@@ -52,10 +52,16 @@ class FakeBuilder(NoTrees):
     clock: Clock = field(default_factory=Clock)
     budget: Budget = field(default_factory=Budget)
 
-    def both(self, build: int, seed: int, factors: Mapping[str, Setting], started: Callable[[], None]) -> None:
+    def both(
+        self,
+        build: int,
+        seed: int,
+        factors: Mapping[str, Setting] = NO_FACTORS,
+        started: Callable[[], None] = lambda: None,
+    ) -> None:
         self.pairs.append((canonical(factors), build, seed))
 
-    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
+    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Build | Failure:
         self.calls.append((side, canonical(factors), build, seed))
         self.latest[side, canonical(factors)] = build
         broken = (side, factors["opt"], build) in self.broken
@@ -66,7 +72,7 @@ class FakeBuilder(NoTrees):
             return Failure(kind="build", side=side, build=build, factors=dict(factors), status="exit 2", seconds=3.0)
         return Build(side=side, build=build, seed=seed, seconds=1.0, factors=dict(factors))
 
-    def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:
+    def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
         return Path(f"/trees/{side}/{factors['opt']}/{self.latest[side, canonical(factors)]}")
 
 

@@ -14,7 +14,7 @@ from harness.loop.measure import Measured
 from harness.process.execute import Command, Outcome
 from harness.trace.watcher import Accesses
 from tests.harness.loop.test_measure import REAL, Bench, FakeBuilder, adding, builds, executions
-from tests.support.fakes import FakeExecutor, taking
+from tests.support.fakes import NO_FACTORS, FakeExecutor, taking
 
 EMPTY = frozenset[str]()
 NOTHING = Accesses(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, ())
@@ -76,7 +76,7 @@ class Standing(FakeBuilder):
     def is_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> bool:
         return side in self.ahead and build == 0
 
-    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Any:
+    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Any:
         if not self.is_ahead(side, build, seed, factors):
             return super().build(side, build, seed, factors)
         self.latest[side] = build

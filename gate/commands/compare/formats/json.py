@@ -29,16 +29,8 @@ def render(table: Table, _: Screen) -> str:
         cells = dict(zip(titles, row.cells, strict=True))
         rows.append({**own, "cells": cells, "changes": changes, "notes": row.notes})
     found = {
-        "schema": SCHEMA,
-        "base": titles[table.base],
-        "columns": table.columns,
-        "rows": rows,
-        "identical": [row.benchmark for row in table.identical],
-        "told": table.told,
-        "cautions": table.cautions,
-        "left_out": table.rest,
-        "hidden": table.hidden,
-        "nothing": table.nothing or None,
-        "warnings": table.warnings,
-    }
+        "schema": SCHEMA, "base": titles[table.base], "columns": table.columns, "rows": rows,
+        "identical": [row.benchmark for row in table.identical], "told": table.told, "cautions": table.cautions,
+        "left_out": table.rest, "hidden": table.hidden, "nothing": table.nothing or None, "warnings": table.warnings,
+    }  # fmt: skip
     return text_of(found)

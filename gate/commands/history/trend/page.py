@@ -105,7 +105,6 @@ def _machines(sheet: Sheet, x: Axis, trend: Trend, left: float) -> None:
 
 
 def _band(sheet: Sheet, x: Axis, y: Axis, path: Path) -> None:
-    """Draw the level and its interval; pieces are not joined."""
     areas: list[list[Point]] = []
     curves: list[list[Point]] = []
     for piece in np.unique(path.piece):

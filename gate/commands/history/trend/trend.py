@@ -46,7 +46,14 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     reading = store.read()
     if not reading.records and not reading.problems:
         raise UserError(f"{store} holds no records: `perfgate history add` records a run")
-    chain = _part(chained(reading.records), options)
+    chain = chained(reading.records)
+    links = chain.links
+    if options.since is not None:
+        links = links[_since(chain, options.since) :]
+    if options.limit is not None:
+        measured = [place for place, link in enumerate(links) if not link.gap]
+        links = links[measured[-options.limit] :] if len(measured) > options.limit else links
+    chain = msgspec.structs.replace(chain, links=links)
     every = series(chain)
     cases = followed(every)
     wanted = [of for of in cases if _matches(of.id.benchmark, options.benchmarks)]
@@ -69,19 +76,7 @@ def _matches(name: str, globs: Sequence[str]) -> bool:
     return not globs or any(glob == name or fnmatchcase(name, glob) for glob in globs)
 
 
-def _part(chain: Chain, options: TrendOptions) -> Chain:
-    """Keep the newest part of a chain, as far as options ask for it."""
-    links = chain.links
-    if options.since is not None:
-        links = links[_since(chain, options.since) :]
-    if options.limit is not None:
-        measured = [place for place, link in enumerate(links) if not link.gap]
-        links = links[measured[-options.limit] :] if len(measured) > options.limit else links
-    return msgspec.structs.replace(chain, links=links)
-
-
 def _since(chain: Chain, since: str) -> int:
-    """Find the first step after a commit or date."""
     if _DATE.fullmatch(since):
         if when(since) is None:
             raise UserError(f"--since {since}: is no date of the calendar, such as 2026-01-31")

@@ -124,7 +124,7 @@ def test_what_failed_comes_with_its_reason() -> None:
 
 def test_a_suite_of_which_nothing_is_left_is_refused() -> None:
     trial = changed(benchmarks=(Tried(benchmark="suite", instrument="go"),), plans=None, cost=None)
-    assert "suite: its command named no benchmark that include and exclude leave" in text(trial)
+    assert "suite: include and exclude leave none of the benchmarks that its command named" in text(trial)
     assert trial.exit_code == 4
 
 
