@@ -25,7 +25,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "NO_COLOR": "No colour, whatever its value.",
     "FORCE_COLOR": "Colour also where the output is no terminal.",
     "PERFGATE_HISTORY": "Folder or git ref of the history, where neither --history nor gate.history names one.",
-    "PERFGATE_LOCK": "Lock file that all perfgates of a machine share, where containers have a /tmp of their own.",
+    "PERFGATE_LOCK": "Lock file of all perfgate runs on a machine; set it where containers have a /tmp of their own.",
     "PERFGATE_TRACEBACK": "Where it is set, an internal error shows its traceback.",
 }
 FILES: Mapping[str, str] = {

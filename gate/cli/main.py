@@ -8,6 +8,7 @@ import gc
 import io
 import os
 import re
+import shlex
 import shutil
 import signal
 import sys
@@ -336,7 +337,9 @@ def _parsed(parser: _Parser, named: _Invocation) -> Any:
         parser.error(f"{rest[0]!r} is not one of {known}{_meant(rest[0], list(named.command.parts))}")
     if rest:
         option = rest[0].startswith("-")
-        ref = f" (did you mean --head {rest[0]}?)" if "--head" in _option_names(parser) else ""
+        runs = behind is not None and (rest[0].startswith(("./", "../", "/")) or shutil.which(rest[0]) is not None)
+        meant = f"-- {shlex.join(rest)}" if runs else f"--head {rest[0]}"
+        ref = f" (did you mean {meant}?)" if runs or "--head" in _option_names(parser) else ""
         parser.error(f"{rest[0]} is not an option" if option else f"unexpected argument {rest[0]!r}{ref}")
     return parsed
 

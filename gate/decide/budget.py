@@ -37,7 +37,8 @@ def budget_ended(spent: Unfinished, run: Run | None, config: Config) -> outcomes
     unknown = 0.0 if may_link else building
     following = unknown if spent.following is None else spent.following
     least = len(SIDES) * (preparing + building + (rounds - 1) * following + rounds * executions * executing)
-    return outcomes.BudgetEnded(spent=spent, least=least, rounds=rounds)
+    # what did not fit takes more than the budget, however little of it was done
+    return outcomes.BudgetEnded(spent=spent, least=max(least, spent.budget), rounds=rounds)
 
 
 def _each(total: float, count: int, ended: float) -> float:

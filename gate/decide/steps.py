@@ -141,13 +141,12 @@ def _fix_regression(report: Report) -> steps.FixRegression:
     builds = [build.seconds for build in run.builds if build.build == 0 and build.session == 0]
     known = [seconds for seconds in builds if seconds is not None]
     explained = report.explanations or report.unprofiled
-    typed, sets = run.typed or [], report.policy.whose.sets if report.policy.whose else ()
     return steps.FixRegression(
-        benchmark=found[0].benchmark,
+        # of a command that was given without a file no option selects it
+        benchmark=None if "--" in (run.typed or ()) else found[0].benchmark,
+        sets=report.policy.whose.sets if report.policy.whose else (),
         seconds=run.seconds,
         explain=None if explained or not known else sum(known),
-        # a command that was given without a file, or else the rules that were set over the files'
-        again=(*typed,) if "--" in typed else ("check", *(word for each in sets for word in ("--set", each))),
     )
 
 
@@ -526,7 +525,9 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
         if any(_is_little(r, report) for r in found):
             continue
         recorded = {_case(r): r.ratio for r in found}
-        own = [(f, recorded.get(_case(f))) for f in still_open]
+        # whatever its noise, of too few builds nothing is decided
+        short = {id(f) for f in still_open if _needed(f, _least(report), _sessions(report))}
+        own = [(f, None if id(f) in short else recorded.get(_case(f))) for f in still_open]
         beyond = [by is not None and (by.low or 0.0) > 1 + f.threshold for f, by in own]
         decided = [by is not None and _decides(by, f, report, own_work=name in OWN_WORK) for f, by in own]
         if any(decided) and 2 * sum(decided) >= len(still_open):

@@ -30,7 +30,7 @@ FORMAT = Format(
         "estimate with its interval"
     ),
     trap=(
-        "after a plain `cargo bench` the baselines base and new are copies of one run, as are a saved one and new: "
+        "after a plain `cargo bench` the baselines base and new are copies of one run, and so are a saved one and new: "
         "copies are left out; a printed estimate is a slope or a mean, which the text does not say"
     ),
     column="baseline",

@@ -17,7 +17,7 @@ from gate.model.bounds import number
 FORMAT = Format(
     title="Gatling (`simulation.log` up to 3.11, `js/stats.json`, or the folder of a report)",
     execution="the run",
-    iteration="a successful request; of a group one pass, as the sum of its requests",
+    iteration="a successful request; of a group, one pass through it: the sum of its requests",
     trap=(
         "KO requests are in the error rate and never a time; throughput is of successful requests over the whole run; "
         "requests of one run depend on each other; from 3.12 on the log is binary, which is not read: js/stats.json "

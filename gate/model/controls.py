@@ -35,8 +35,9 @@ class Controls(msgspec.Struct, frozen=True, kw_only=True):
     """Evidence that more than 2.5% alarm, 1 on the average or less where they do not; of several runs it multiplies."""
 
     def sentence(self) -> str:
-        """Say how many alarmed."""
-        return f"{self.alarmed} of {plural(self.count, 'control')} alarmed, by chance 2.5% do"
+        """Say how many showed a regression."""
+        of = f"{self.alarmed} of {plural(self.count, 'control')}"
+        return f"{of} showed a regression where nothing differs, 2.5% do by chance"
 
 
 class Proof(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,11 +54,11 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     """Beyond the bound of warnings: the run since which it is, with its day; None: it is not."""
 
     def sentence(self) -> str:
-        """Say how many alarmed: "9 of 640 controls of the last 80 runs alarmed, 16 are expected"."""
+        """Say how many showed one: "9 of 640 controls of the last 80 runs showed a regression, 16 would by chance"."""
         runs = "run" if self.runs == 1 else f"{self.runs} runs"
-        of = f"{self.alarmed} of {plural(self.count, 'control')} of the last {runs} alarmed"
+        of = f"{self.alarmed} of {plural(self.count, 'control')} of the last {runs} showed a regression"
         expected = round(self.expected, 1 if self.expected >= 1 else 3)
-        return f"{of}, {expected:g} {'is' if expected == 1 else 'are'} expected"
+        return f"{of}, {expected:g} would by chance"
 
     def warning(self) -> str:
         """Say that more alarm than chance explains, and since which run; empty where they do not."""

@@ -455,8 +455,8 @@ class FixRegression(Doing, frozen=True, kw_only=True):
     """What regressed most, and can be measured again; None: it was measured elsewhere."""
     seconds: float | None = None
     """What the whole run took; None: not known."""
-    again: tuple[str, ...] = ("check",)
-    """The words of a command that measures all of it again by the same rules."""
+    sets: tuple[str, ...] = ()
+    """KEY=VALUE that were set over the rules of its files."""
     explain: float | None = None
     """Seconds that building both sides once took, which `perfgate explain` does again; None: not known, or it is
     explained already."""
@@ -496,7 +496,8 @@ class FixRegression(Doing, frozen=True, kw_only=True):
         if self.benchmark is None:
             return "Fix the regression, or accept it with the entry below"
         cost = "" if self.seconds is None else f", in at most {format_duration(self.seconds)}"
-        command = Options((*shlex.split(benchmark_option(self.benchmark)),)).behind(self.again)
+        command = " ".join(["perfgate check", *(f"--set {shlex.quote(each)}" for each in self.sets)])
+        command = f"`{visible(command)} {benchmark_option(self.benchmark)}`"
         return f"Fix the regression ({command} measures it again{cost}), or accept it with the entry below"
 
 

@@ -487,7 +487,7 @@ class TooWide(Why, frozen=True, kw_only=True):
 
     def _end(self, of: Measured, /) -> str:
         if self.exceeds == "both":
-            return f"the change may exceed it in both directions{_asked(self.confidence)}"
+            return f"the change may exceed it in either direction{_asked(self.confidence)}"
         above, below = amounts.nouns(of)
         noun = above if self.exceeds == "above" else below
         return f"the {noun} may {'be smaller' if self.estimate == 'beyond' else 'exceed it'}{_asked(self.confidence)}"

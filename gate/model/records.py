@@ -427,9 +427,9 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     """base or head; None: neither, or both."""
     session: Index = 0
     build: Index | None = None
-    """Number of the build, from 0; None: not of one build."""
+    """Number of the build, from 0; None: it concerns no single build."""
     execution: Index | None = None
-    """Number of the execution in its build, from 0; None: not of one execution."""
+    """Number of the execution in its build, from 0; None: it concerns no single execution."""
     factors: dict[str, Any] = {}
     """The settings of the treatment that failed, of a build those that it depends on."""
     status: str = ""

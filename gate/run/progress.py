@@ -116,7 +116,8 @@ class Progress:
             self._probed(event)
         elif isinstance(event, events.OutsideFound):
             path = visible(event.path)
-            self._line(f"{path}, outside both trees, changed as they were built: building again to see by whom")
+            changed = f"{path} is outside both trees and changed during the builds"
+            self._line(f"{changed}: building again to see which one wrote it")
         else:
             if event.executions:
                 self._line(f"{self._round}: {plural(event.executions, 'start')} a round, judging by the first ones")

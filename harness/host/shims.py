@@ -196,30 +196,3 @@ class _Runner:
             env=dict(self.environment),
             cwd=self.directory,
         )
-
-
-_MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
-"""Of ELF, and of Mach-O for one or several processors."""
-_RUNS_OTHERS = re.compile(
-    r"(python|pypy|ruby|perl|php|lua|node|nodejs|deno|bun|java|dotnet|mono|Rscript|julia|erl|beam|guile|tclsh|"
-    r"sh|bash|dash|zsh|ksh|fish|busybox|make|ninja|cmake|ctest|cargo|go|npm|npx|yarn|pnpm|mvn|gradle|"
-    r"ld-linux.*|qemu-.*)[-.\d]*",
-)
-"""Programs of machine code whose work is another program's, or that compile it while they run."""
-
-
-def is_native(command: str | Sequence[str], environment: Mapping[str, str], directory: Path) -> bool:
-    """Return whether the program that a command starts is machine code of its own, and no interpreter.
-
-    Args:
-        command: of a benchmark; of a string the first word counts.
-        environment: that it is executed in.
-        directory: likewise.
-    """
-    words = _words(command)
-    if not words or not words[0]:
-        return False
-    path = directory / words[0] if "/" in words[0] else shutil.which(words[0], path=environment.get("PATH", os.defpath))
-    if path is None or any(_RUNS_OTHERS.fullmatch(name) for name in (Path(path).name, Path(path).resolve().name)):
-        return False
-    return beginning(path, 4) in _MAGIC

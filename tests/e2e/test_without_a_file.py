@@ -186,8 +186,11 @@ def test_a_script_needs_no_build(tmp_path: Path) -> None:
     program(project.top / "count", 600_000)
     done = project.perfgate("check", *FIXED, "--", "./count")
     assert done.returncode == 1, done.stderr
-    assert "no build is known here" in done.stderr
-    assert "no build is known here" not in project.perfgate("check", "--dry-run", "--build", "", "--", "./count").stderr
+    assert "no build command is known here" in done.stderr
+    assert (
+        "no build command is known here"
+        not in project.perfgate("check", "--dry-run", "--build", "", "--", "./count").stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,9 @@ def _building(given: str | None, err: TextIO) -> Mapping[str, Mapping[str, Any]]
             raise UserError(f"how it is built is not known: name it with --build ({said.getvalue().strip()})")
         found = read_source(file.read_text(encoding="utf-8"), FILE).tables
     if "command" not in found.get("build", {}):
-        err.write("perfgate: no build is known here: what git tracks is measured as it is (or name it with --build)\n")
+        err.write(
+            "perfgate: no build command is known here, so files are measured as git has them; --build names one\n"
+        )
     return {name: found[name] for name in ("build", "env") if name in found}
 
 

@@ -54,7 +54,7 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
         base, *rest = commits
         head = f" --head {rest[0]}" if rest else ""
         raise UserError(
-            f"{base}: is no file and no run; `perfgate check --base {base}{head}` measures and compares commits"
+            f"{base}: neither a file nor a run; `perfgate check --base {base}{head}` measures and compares commits"
         )
     known: dict[str, tuple[str, Inputs | Reading]] = {}
     found: list[tuple[str | None, str, Inputs | Reading]] = []

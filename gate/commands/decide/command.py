@@ -43,7 +43,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
 
 
 COMMAND = Command(
-    help="give a verdict over measurement files from any source",
+    help="give a verdict on measurement files from any source",
     example="perfgate decide .perfgate --set gate.confidence=0.99 --json -",
     options=Options,
     run=run,

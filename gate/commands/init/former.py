@@ -138,13 +138,11 @@ def _with(command: list[str] | str, before: str, after: str) -> list[str] | str:
 
 def _only(found: Found, names: set[str]) -> Found:
     """Leave out what has none of the names, where one of the benchmarks has."""
-    kept = [each for each in found.benchmarks if any(f"-{each.name}".endswith(f"-{name}") for name in names)]
-    if not kept:
+    gone = [b.name for b in found.benchmarks if not any(f"-{b.name}".endswith(f"-{name}") for name in names)]
+    if len(gone) == len(found.benchmarks):
         return found
-    rows = [
-        Row(each.name, "left out: the other gate does not name it") for each in found.benchmarks if each not in kept
-    ]
-    return replace(found, benchmarks=kept, rows=[*found.rows, *rows])
+    rows = [Row(name, "left out: the other gate does not name it") for name in gone]
+    return replace(found.without(gone), rows=[*found.rows, *rows])
 
 
 def _hyperfine(found: Found, text: str) -> Found:

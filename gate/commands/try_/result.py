@@ -173,14 +173,6 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     value: str
 
 
-class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """That instructions are counted on an unfit host, instead of time."""
-
-    benchmarks: tuple[str, ...]
-    toml: str
-    """The line to paste into each [[benchmark]]."""
-
-
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """What to mind about a benchmark."""
 
@@ -211,7 +203,6 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     host: tuple[Problem, ...]
     cost: RoundCost | None = None
     plans: Plans | None = None
-    proposals: tuple[Proposal, ...] = ()
     notes: tuple[Note, ...] = ()
     warnings: tuple[AnyWarning, ...]
     """Those that a check would give too."""

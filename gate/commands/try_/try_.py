@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TextIO
@@ -16,7 +14,7 @@ from gate.codes import Exit
 from gate.commands.try_ import words
 from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import first_builds, plans, round_cost
-from gate.commands.try_.result import Built, Note, Problem, Proposal, Trial, Tried
+from gate.commands.try_.result import Built, Note, Problem, Trial, Tried
 from gate.config.commands import by_hand
 from gate.config.rules import floor_of, threshold_of
 from gate.config.types import Config
@@ -41,10 +39,8 @@ from gate.store.learning import costs_of
 from harness.build.cache import About
 from harness.host.fitness import examine, unfit
 from harness.host.lock import NotFreeError
-from harness.host.shims import is_native
-from harness.instruments.declaration import Found, declared
+from harness.instruments.declaration import declared
 from harness.process.budget import Budget
-from harness.process.execute import clean_environment
 from harness.source.trees import open_trees
 
 _FOLDER = Path(DEFAULT_FOLDER) / "try"
@@ -147,7 +143,6 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     """Execute the benchmarks, and put what follows from that into a trial."""
     job = made.job
     settings = job.project.settings
-    directory = made.builder.directory("head")
     found = list(each_tried(made, lambda *each: say(words.trying(*each)), _UNFIT if begun.host else 1.0))
     tried = [each for each, _ in found]
     records = [record for _, own in found for record in own]
@@ -156,7 +151,6 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
     later = Build(side="head", build=1, seconds=built.later)
     spent = costs_of([later, *records])
     notes = _notes(job, tried)
-    instead = proposals(settings.sides["head"], tried, directory) if begun.host else ()
     return msgspec.structs.replace(
         begun,
         built=built,
@@ -164,7 +158,6 @@ def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Tri
         benchmarks=tuple(tried),
         cost=cost,
         plans=plans(cost, tried, settings.rules, job.run.memory, spent) if cost else None,
-        proposals=instead,
         notes=tuple(notes),
     )
 
@@ -224,33 +217,3 @@ def _show(trial: Trial, rules: Config, outputs: OutputOptions, out: TextIO, *, a
     else:
         found = words.document_of(trial, rules, advises=advises)
         out.write(terminal.render(found, terminal.bounded(out)))
-
-
-_COUNTS = "callgrind"
-_LONGEST = 120.0
-"""Seconds that one execution may take where instructions are counted."""
-
-
-def proposals(config: Config, tried: Sequence[Tried], directory: Path) -> tuple[Proposal, ...]:
-    """Propose counting instructions for native programs that are short enough.
-
-    Args:
-        config: of head.
-        tried: what came of each benchmark.
-        directory: where head stands, built.
-    """
-    environment = clean_environment(os.environ, config.env.pass_, config.env.set)
-    seconds = {
-        each.benchmark: min((case.mean for case in each.cases if case.metric == "time"), default=math.inf)
-        for each in tried
-    }
-    counter = declared(_COUNTS)
-    counted = tuple(
-        b.name
-        for b in config.benchmark
-        if b.instrument in ("hyperfine", "spawn") and seconds.get(b.name, math.inf) * counter.slower <= _LONGEST
-        if is_native(b.command, environment, directory)
-    )
-    if not counted or not isinstance(counter.find(os.environ), Found):
-        return ()
-    return (Proposal(benchmarks=counted, toml=f'instrument = "{_COUNTS}"\n'),)

@@ -85,7 +85,7 @@ def document_of(trial: Trial, rules: Config, *, advises: bool = True) -> Documen
         [Items(_slow(trial.benchmarks), "rest")],
         [Items(told, "rest")],
         _plans(trial.plans, rules, advises=advises) if trial.plans is not None else [],
-        _host(trial),
+        [Items([_host(trial)], "rest")],
         [Items([*map(_note, trial.notes), *warnings], "rest")],
         [Items([f"next: {_next(trial, rules)}"], "rest")] if advises else [],
     ]
@@ -127,7 +127,11 @@ def _failed(failure: Failure) -> list[Part]:
 
 def _refused(each: Tried) -> list[Part]:
     if not each.failures:
-        return [Items([f"{each.benchmark}: its command named no benchmark that include and exclude leave"], "rest")]
+        return [
+            Items(
+                [f"{each.benchmark}: include and exclude leave none of the benchmarks that its command named"], "rest"
+            )
+        ]
     shown = each.failures[:_MOST_CASES]
     parts: list[Part] = [part for own in shown for part in (Items([title(own)], "rest"), *_failed(own))]
     more = len(each.failures) - _MOST_CASES
@@ -232,19 +236,12 @@ def _fit(fit: Fit, whose: str = ", as configured") -> Row:
     return Row([*map(Cell, (budget, counts, takes, finds))])
 
 
-def _host(trial: Trial) -> list[Part]:
+def _host(trial: Trial) -> str:
     if not trial.host:
-        return [Items(["host: fit to measure on"], "rest")]
+        return "host: fit to measure on"
     problems = "; ".join(f"{problem.check}: {problem.value}" for problem in trial.host)
     unfit = "unfit for wall time" if {problem.check for problem in trial.host} <= WAITS else "unfit"
-    parts: list[Part] = [Items([f"host: {unfit}, {problems} (`perfgate doctor` shows more)"], "rest")]
-    for proposal in trial.proposals:
-        text = (
-            "instructions do not depend on what else runs here (waiting and cache misses do not count). To count them, "
-            f"put this into the [[benchmark]] of {visible(joined(proposal.benchmarks))}:"
-        )
-        parts += [Items([text], "rest"), Code(proposal.toml)]
-    return parts
+    return f"host: {unfit}, {problems} (`perfgate doctor` shows more)"
 
 
 def _note(note: Note) -> str:

@@ -298,9 +298,10 @@ class IdenticalBuilds(Base, frozen=True):
     builds: tuple[SameBuilds, ...]
 
     def _said(self) -> str:
-        same = " and ".join(map(str, self.builds))
+        first, *others = map(str, self.builds)
+        same = f"{first} are one program{''.join(f', as are {each}' for each in others)}"
         advice = "several object files, -ffunction-sections with lld, or {seed} let layouts differ"
-        return f"{same} are one program: layout was not varied ({advice})"
+        return f"{same}: layout was not varied ({advice})"
 
 
 class IdenticalSides(Base, frozen=True):

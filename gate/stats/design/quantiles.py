@@ -236,7 +236,7 @@ def _narrow(found: Sequence[AtTau], cluster: Varies) -> list[str]:
     ]
     reason = f"the i.i.d. intervals take all values for independent, and values of one {cluster} are alike"
     if not ratios:
-        return [f"{reason}: they are too narrow; by how much is not known without clustered intervals"]
+        return [f"{reason}: they are too narrow; clustered intervals would show by how much"]
     widest, where = max(ratios)
     middle = median(ratio for ratio, _ in ratios)
     if widest <= 1:

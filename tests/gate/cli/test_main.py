@@ -64,7 +64,7 @@ def test_version_and_help() -> None:
         (("decide", "--nope"), "perfgate decide: --nope is not an option; see"),
         (("study", "plna"), "'plna' is not one of plan, measure, analyse (did you mean plan?)"),
         (("trend",), "'trend' is not a command (did you mean history trend?)"),
-        (("compare", "main", "slow"), "main: is no file and no run; `perfgate check --base main --head slow` measures"),
+        (("compare", "main", "slow"), "main: neither a file nor a run; `perfgate check --base main --head slow` measures"),
         (("chekc",), "'chekc' is not a command (did you mean check?)"),
         (
             ("plan", "--interaction", "5%"),
@@ -86,6 +86,8 @@ def test_version_and_help() -> None:
         (("check", "-j", "3"), "perfgate check: -j is not an option; see perfgate check --help"),
         (("check", "--thresold", "5"), "perfgate check: --thresold is not an option (did you mean --set gate.threshold=5%?); see"),
         (("check", "main"), "perfgate check: unexpected argument 'main' (did you mean --head main?); see perfgate check --help"),
+        (("check", "./sum", "1 2"), "perfgate check: unexpected argument './sum' (did you mean -- ./sum '1 2'?); see perfgate check --help"),
+        (("check", "sh"), "perfgate check: unexpected argument 'sh' (did you mean -- sh?); see perfgate check --help"),
         (("decide",), "the following arguments are required: FILE"),
         (("decide", "nowhere.jsonl"), "nowhere.jsonl: no such file"),
         (("report", "nowhere"), "nowhere: no such file"),

@@ -159,7 +159,7 @@ def test_a_record_keeps_them_and_an_old_one_is_read() -> None:
 def test_a_healthy_history_says_how_many_alarmed() -> None:
     proof = proof_of(msgspec.structs.replace(record(n), controls=kept(n % 9 == 0)) for n in range(80))
     assert proof is not None
-    assert proof.sentence() == "9 of 640 controls of the last 80 runs alarmed, 16 are expected"
+    assert proof.sentence() == "9 of 640 controls of the last 80 runs showed a regression, 16 would by chance"
     assert (proof.since, proof.warning()) == (None, "")
 
 
@@ -186,5 +186,5 @@ def test_a_check_warns_of_them_where_there_is_such_a_history(tmp_path: Path, mon
         FolderStore(tmp_path / "history").add(msgspec.structs.replace(record(n), controls=kept(own)), 100)
     (warning,) = control_warnings(None)
     assert warning.sentence().startswith(
-        "15 of 56 controls of the last 7 runs alarmed, 1.4 are expected, more than chance "
+        "15 of 56 controls of the last 7 runs showed a regression, 1.4 would by chance, more than chance "
     )

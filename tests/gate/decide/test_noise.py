@@ -10,6 +10,7 @@ from gate.model import Family, Finding, Report, Whose
 from gate.model import outcomes as steps
 from gate.model.controls import Control
 from gate.model.evidence import Pace
+from gate.model.reasons import FewBuilds
 from gate.model.report import NextPlan, View
 from gate.model.warnings.hosts import Pressure, Steal
 from gate.words import reports
@@ -101,6 +102,13 @@ def test_who_types_no_command_reads_what_the_file_says() -> None:
     whose = Whose(kind="base", name="perfgate.toml of main")
     said = reports.next_step(msgspec.structs.replace(asked, policy=examples.policy(whose=whose)))
     assert 'other processes): `metrics = ["user"]` in `[plan]`. It takes effect once' in said
+
+
+def test_no_metric_decides_of_too_few_builds() -> None:
+    few = FewBuilds(needs=5, has=3)
+    assert isinstance(
+        next_step(report(noisy(more_builds=2, reason=few), recorded=(*of_a_command(),))), steps.MoreBuilds
+    )
 
 
 def test_it_has_to_decide_most_and_to_be_recorded_of_all() -> None:

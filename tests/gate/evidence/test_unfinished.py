@@ -81,12 +81,12 @@ def test_a_failure_in_that_round_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "built", "least"),
     [
-        # links, by their check: 2 x (1 + 20) of first builds, 8 links, 10 executions of a round of 1 each
-        ("make", build("base", 0, 20.0, 1.0) | {"checked": 0.5}, "46 s"),
+        # links, by their check: 2 x (1 + 30) of first builds, 8 links, 10 executions of a round of 1 each
+        ("make", build("base", 0, 30.0, 1.0) | {"checked": 0.5}, "1 min 06 s"),
         # full ones, since links cannot replace them
-        ("make", build("base", 0, 20.0, 1.0) | {"checked": 0.5, "full": {"kind": "unsound"}}, "3 min 22 s"),
+        ("make", build("base", 0, 30.0, 1.0) | {"checked": 0.5, "full": {"kind": "unsound"}}, "5 min 02 s"),
         # a fresh checkout is no link
-        (None, build("base", 0, 20.0, 1.0), "3 min 22 s"),
+        (None, build("base", 0, 30.0, 1.0), "5 min 02 s"),
     ],
 )
 def test_later_builds_count_as_what_the_first_one_showed(
@@ -123,8 +123,10 @@ def test_only_the_last_end_of_a_job_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "headline", "least"),
     [
-        # 2 sides x 8 s
-        ([end(0, phase="setup", seconds=8.0)], "during set-up of base", "16 s"),
+        # 2 sides x 40 s
+        ([end(0, phase="setup", seconds=40.0)], "during set-up of base", "1 min 20 s"),
+        # more than the budget
+        ([end(0, phase="setup", seconds=8.0)], "during set-up of base", "1 min"),
         # 2 sides x (2 s + 5 builds x 8 s)
         ([end(0, phase="build", seconds=8.0, setup=2.0)], "during the first build of base (set-up took 2.0 s)", "1 min 24 s"),
         # 2 sides x (2 s + 5 x (1 s + 2 starts x 4 s))
@@ -161,7 +163,7 @@ def test_a_budget_that_ended_before_one_round(
     assert report["summary"]["kind"] == "budget-ended"
     # there is room for more than the least
     (advised,) = re.findall(r"plan\.budget=(\w+)`", out)
-    assert advised == {"16 s": "40s", "1 min 24 s": "3m", "1 min 34 s": "4m", "1 min 31 s": "4m"}[least]
+    assert advised == {"1 min 20 s": "3m", "1 min": "2m", "1 min 24 s": "3m", "1 min 34 s": "4m", "1 min 31 s": "4m"}[least]
 
 
 def test_every_format_says_so(tmp_path: Path) -> None:
@@ -239,3 +241,6 @@ def test_the_cost_of_a_verdict_is_that_of_short_turns() -> None:
     config = msgspec.convert({**table, "plan": {"executions": 2, "iterations": 5, "builds": 4}}, Config)
     # 4 rounds of 10 on both sides, at least of the 3 s that the cut took
     assert budget_ended(found, run_of(located(*lines)), config).least == pytest.approx(2 * 4 * 10 * 3.0)
+    # and at least what the budget was that did not do
+    large = unfinished(located(*lines), 500.0)
+    assert large is not None and budget_ended(large, run_of(located(*lines)), config).least == 500.0

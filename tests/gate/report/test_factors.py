@@ -73,5 +73,5 @@ def test_every_format_says_how_many_controls_alarmed() -> None:
         summary.render(report),
         terminal.render(report, every=True),
     ):
-        assert "2 of 40 controls alarmed, by chance 2.5% do" in said
+        assert "2 of 40 controls showed a regression where nothing differs, 2.5% do by chance" in said
     assert "alarmed" not in terminal.render(report)

@@ -109,8 +109,8 @@ EXPECTED = [
     (
         inconclusive(1.012, 0.2, reason=examples.wide("both", hopeless=True)),
         (
-            "1.2% slower (18.8% faster to 21.2% slower), threshold 3%: too noisy, the change may exceed it in both "
-            "directions; more builds alone would not help"
+            "1.2% slower (18.8% faster to 21.2% slower), threshold 3%: too noisy, the change may exceed it in either "
+            "direction; more builds alone would not help"
         ),
     ),
     (
@@ -152,7 +152,7 @@ EXPECTED = [
         inconclusive(1.4, 1.9, reason=examples.wide("both", beyond=True)),
         (
             "40.0% slower (100% faster to 230% slower), threshold 3%: too noisy, may be a regression; "
-            "the change may exceed it in both directions"
+            "the change may exceed it in either direction"
         ),
     ),
     (

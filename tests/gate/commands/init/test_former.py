@@ -121,7 +121,11 @@ def test_commands_of_a_script_are_measured_as_they_are(tmp_path: Path) -> None:
     assert [row.what for row in taken.rows] == ["$ZISH -c true"]
 
 
-TWO = [Measured("trees", "cd trees && ../b -test.bench=."), Measured("x-trees", ["./c"]), Measured("y", ["./b"])]
+TWO = [
+    Measured("trees", "cd trees && ../b -test.bench=.", built=("trees",)),
+    Measured("x-trees", ["./c"], built=("x-trees",)),
+    Measured("y", ["./b"], built=("y",)),
+]
 TESTS = [Measured("pytest", "set -e\npython -m pytest -q tests/a/test_b.py tests/test_c.py")]
 
 
@@ -147,7 +151,9 @@ def test_what_it_chose_is_chosen(
     tmp_path: Path, kind: str, benchmarks: list[Measured], text: str, command: str, count: int
 ) -> None:
     (tmp_path / "f").write_text(text)
-    taken = same(Found(kind, "x", benchmarks), read_former(tmp_path / "f"))
+    build = " ".join(["make", *(each.name for each in benchmarks)])
+    taken = same(Found(kind, "x", benchmarks, build), read_former(tmp_path / "f"))
+    assert str(taken.build).split()[1:] == [each.name for each in taken.benchmarks]
     assert command in repr(taken.benchmark.command).replace('"', "'").replace("\\'", "'")
     assert (len(taken.benchmarks), len(taken.rows)) == (count, len(benchmarks) - count)
 

@@ -539,7 +539,7 @@ def test_why_iid_intervals_are_too_narrow_is_said_with_the_measured_ratio() -> N
 def test_what_is_said_of_iid_intervals_without_others() -> None:
     values = measured(np.random.default_rng(17), FULL, 1, (30, 40))
     found = quantile_effects(values, factors(2, 2, 2), (0.5,), iid=True)
-    assert found.warnings[-1].endswith("by how much is not known without clustered intervals")
+    assert found.warnings[-1].endswith("clustered intervals would show by how much")
     # alternating values of one execution: anything but alike
     treatments = {(k,): [np.linspace(k, k + 1, 50).tolist() for _ in range(4)] for k in range(2)}
     found = quantile_effects(frame(treatments), factors(2), (0.5,), iid=True)
