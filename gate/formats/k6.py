@@ -352,7 +352,7 @@ def _summary(found: dict[str, Any]) -> Iterator[Aggregate | Failed]:
         yield from own
         base = name.partition("{")[0]
         if not own and base not in _LEFT_OUT - {_FAILED, _HTTP} and not base.startswith("checks_"):
-            yield Failed(benchmark=name, status="no value in the summary that is a number")
+            yield Failed(benchmark=name, status="its summary has no number")
 
 
 def _share(numbers: dict[str, float]) -> float | None:
