@@ -98,7 +98,7 @@ def together(errors: Sequence[ConfigError]) -> ConfigError:
 
 COMMAND_LINE = "the command line"
 """Names the config that a command line without a file means."""
-_PLACE = re.compile(r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
+_PLACE = re.compile(r" \([^()]*?(?:(?P<line>\d+)\D+(?P<column>\d+))?\)$")
 """Where tomllib says that a text is wrong."""
 _WIDEST = 160
 Path = tuple[str | int, ...]

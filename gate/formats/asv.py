@@ -218,7 +218,6 @@ def _of(file: _File, value: Any) -> tuple[list[Any], list[list[str]], list[dict[
 def _one(
     name: str, metric: str, unit: str, scale: float, labels: dict[str, str], result: Any, stats: Any, samples: Any
 ) -> Iterator[Result]:
-    """Yield what one benchmark with one combination of parameters gave."""
     value = _number(result, scale)
     if value is None:
         # NotImplementedError in its setup
@@ -266,6 +265,5 @@ def _at(values: Any, place: int) -> Any:
 
 
 def _number(value: Any, scale: float) -> float | None:
-    """Return a finite number in its base unit; None: it is none."""
     found = number(value)
     return found * scale if found is not None and math.isfinite(found * scale) else None

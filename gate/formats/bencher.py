@@ -31,13 +31,9 @@ _BYTES = (
 )  # fmt: skip
 # https://bencher.dev/docs/explanation/benchmarking/: the built-in measures
 _UNITS: dict[str, tuple[str, float]] = {
-    "latency": ("s", 1e-9),
-    "throughput": ("1/s", 1.0),
-    "build-time": ("s", 1.0),
-    "sys-cpu-time": ("s", 1e-9),
-    **dict.fromkeys(_PERCENT, ("%", 1.0)),
-    **dict.fromkeys(_BYTES, ("B", 1.0)),
-}
+    "latency": ("s", 1e-9), "throughput": ("1/s", 1.0), "build-time": ("s", 1.0), "sys-cpu-time": ("s", 1e-9),
+    **dict.fromkeys(_PERCENT, ("%", 1.0)), **dict.fromkeys(_BYTES, ("B", 1.0)),
+}  # fmt: skip
 _BETTER: dict[str, Better] = {"total-operations": "higher", "ram-hit-rate": "lower", "cpu-steal": "lower"}
 """Of those whose name and unit do not tell."""
 

@@ -91,27 +91,25 @@ def _xml(source: Source) -> Iterator[Aggregate | Failed | _Case]:
             if "<!DOCTYPE" in line:
                 raise OutputError("this is not the XML of Catch2: it declares a document type")
             parser.feed(f"{line.removeprefix(chr(0xFEFF))}\n".replace(' encoding="UTF-8"', ""))
-            yield from _events(parser, names)
+            found: Iterator[Any] = parser.read_events()
+            for event, element in found:
+                is_named = element.tag in ("TestCase", "Section")
+                if is_named and event == "start":
+                    names.append(element.get("name", ""))
+                elif is_named and names:
+                    names.pop()
+                    element.clear()
+                elif element.tag == "BenchmarkResults" and event == "end":
+                    yield _result(element, "/".join((*names, element.get("name", ""))))
+                elif (
+                    element.tag == "OverallResult" and event == "start" and element.get("success") == "false" and names
+                ):
+                    yield _Case(names[0])
         parser.close()
     except OutputError:
         raise
     except (ParseError, ValueError, LookupError) as error:
         yield Failed(benchmark=None, status=f"the XML is cut off or broken: {error!s}")
-
-
-def _events(parser: XMLPullParser[Any], names: list[str]) -> Iterator[Aggregate | Failed | _Case]:
-    found: Iterator[Any] = parser.read_events()
-    for event, element in found:
-        is_named = element.tag in ("TestCase", "Section")
-        if is_named and event == "start":
-            names.append(element.get("name", ""))
-        elif is_named and names:
-            names.pop()
-            element.clear()
-        elif element.tag == "BenchmarkResults" and event == "end":
-            yield _result(element, "/".join((*names, element.get("name", ""))))
-        elif element.tag == "OverallResult" and event == "start" and element.get("success") == "false" and names:
-            yield _Case(names[0])
 
 
 def _result(element: Element, name: str) -> Aggregate | Failed:

@@ -85,11 +85,10 @@ class _Amount(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A folder with the files of one benchmark in one baseline."""
+    """A folder with the files of one benchmark in one baseline, and its samples, or its estimates without these."""
 
     folder: Path
     data: bytes
-    """Of its samples, or of its estimates where there are none."""
 
 
 class _Id(msgspec.Struct):
@@ -142,7 +141,6 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _folders(root: Path) -> Iterator[Path]:
-    """Find the folders of baselines, sorted."""
     below = [root / "criterion", root / "target" / "criterion"]
     root = next((path for path in below if path.is_dir()), root)
     for count, (folder, inner, files) in enumerate(walk(root)):
@@ -272,7 +270,6 @@ def _of_files(directory: str, files: Files) -> Result:
 
 
 def _sample(data: bytes) -> list[float]:
-    """Read the time of an iteration in each sample."""
     found: Any = read_json(data, object, _SAMPLE)  # type: ignore[type-abstract, unused-ignore]
     # before 0.3.4 a pair
     shape = {"iters": found[0], "times": found[1]} if isinstance(found, list) and len(found) == 2 else found
@@ -326,10 +323,10 @@ def aggregates(
         if estimate is not None:
             interval = estimate.confidence_interval
             yield Aggregate(
-                    benchmark=name, metric="time", statistic=statistic, unit="s", sd=sd, labels=labels,
-                    value=estimate.point_estimate * _NANOSECOND, low=_seconds(interval.lower_bound),
-                    high=_seconds(interval.upper_bound), confidence=interval.confidence_level,
-                )  # fmt: skip
+                benchmark=name, metric="time", statistic=statistic, unit="s", sd=sd, labels=labels,
+                value=estimate.point_estimate * _NANOSECOND, low=_seconds(interval.lower_bound),
+                high=_seconds(interval.upper_bound), confidence=interval.confidence_level,
+            )  # fmt: skip
     yield from _throughput(name, each, estimates.mean.point_estimate * _NANOSECOND, labels)
 
 

@@ -143,7 +143,12 @@ def read(source: Source) -> Iterator[Result]:
             raise OutputError("the folder has neither simulation.log nor js/stats.json")
         yield from read(source.inside(own))
     elif _is_statistics(source.head.json):
-        yield from _statistics(source)
+        yield About(tool="Gatling")
+        document = source.document(dict[str, Any], "js/stats.json")
+        if document.keys() >= _GLOBAL:
+            yield from _of_statistics("All Requests", document, {"type": "request"})
+        else:
+            yield from _node(document, [], 0)
     else:
         run = _Run()
         for line in source.bytes_lines():
@@ -169,16 +174,6 @@ def _is_statistics(found: Any) -> bool:
         return False
     inner = found.get("stats") if "pathFormatted" in found else None
     return found.keys() >= _GLOBAL or (isinstance(inner, dict) and "numberOfRequests" in inner)
-
-
-def _statistics(source: Source) -> Iterator[Result]:
-    """Yield the statistics of the successful requests."""
-    yield About(tool="Gatling")
-    document = source.document(dict[str, Any], "js/stats.json")
-    if document.keys() >= _GLOBAL:
-        yield from _of_statistics("All Requests", document, {"type": "request"})
-    else:
-        yield from _node(document, [], 0)
 
 
 def _node(node: Mapping[str, Any], groups: list[str], depth: int) -> Iterator[Result]:

@@ -119,9 +119,7 @@ class _Lines:
     steps: dict[bytes, float] = field(default_factory=dict)
     """Of the last digit of each unit's first value."""
 
-    def add(
-        self, announced: str, units: list[bytes], numbers: Iterable[float], written: Iterable[Digits]
-    ) -> None:  # fmt: skip
+    def add(self, announced: str, units: list[bytes], numbers: Iterable[float], written: Iterable[Digits]) -> None:
         """Keep a line, whose units may be others than those before; written: its numbers, which are seldom asked."""
         # of "a" with GOMAXPROCS=2, and of "a-2"
         if announced != self.announced:
@@ -327,7 +325,6 @@ def _file(source: Source) -> _File:
 
 
 def _read_events(source: Source, file: _File) -> None:
-    """Read the output of each package out of its events."""
     streams: dict[str, _Stream] = {}
     decoder = msgspec.json.Decoder(_Event)
     for place, line in enumerate(source.bytes_lines(), 1):
@@ -560,10 +557,7 @@ def _end_behind(file: _File, stream: _Stream, place: int, result: _Found, *, kno
 def _apart(line: str, pending: str) -> list[str]:
     """Part a line before each name that has results, where another name or its results come before it.
 
-    Files that are put together without a newline have such lines.
-
-    Args:
-        pending: a name whose results have not come yet, or "".
+    Files that are put together without a newline have such lines. pending: a name whose results have not come yet.
     """
     parts = _NEXT.sub(r"\1\n", line).split("\n")
     return parts if len(parts) > 1 and (pending or _CALLED.search(parts[0])) else [line]
@@ -612,10 +606,7 @@ def _with_values(name: str, announced: str, behind: list[str], *, alone: bool) -
 
 
 def _behind(line: str) -> _Found | None:
-    """Find a name that stands behind something else on its line, with the results on it; None: there is none.
-
-    _Founds without a name have the name "".
-    """
+    """Find a name behind something else on its line, with the results on it ("": they have none); None: no such."""
     parts = line.split("\t")
     # four spaces: what b.Log wrote
     if line.startswith("    B"):
@@ -635,11 +626,7 @@ def _behind(line: str) -> _Found | None:
 
 
 def _values(parts: list[str], *, anything_before: bool = False) -> dict[str, Digits]:
-    """Read what stands between tabs as a count and pairs of value and unit; empty where it is not that.
-
-    Args:
-        anything_before: pairs are at the end, after a count, after anything.
-    """
+    """Read what stands between tabs as a count and pairs of value and unit, after anything; empty where it is not."""
     ends = len(parts)
     while ends > 1 and not parts[ends - 1].strip():
         ends -= 1
@@ -681,15 +668,13 @@ def _is_of(name: str, announced: str) -> bool:
 
 
 def _quoted(line: str) -> str:
-    """Quote the beginning of a line for a message."""
     return shown(line.replace("\t", " ").encode())
 
 
 def _suffix_of(names: Collection[tuple[str, str]]) -> str:
-    """Return the GOMAX_PROCS that ends names, such as "-8"; "" where -cpu gave several, or none does.
+    """Return the GOMAX_PROCS that ends names (as a line of results has them, and -v announced them), or "".
 
-    Args:
-        names: each as its line of results has it, and as -v announced it, or "".
+    Such as "-8"; "" also where -cpu gave several.
     """
     procs = {name.removeprefix(announced) for name, announced in names if announced}
     if not procs:
@@ -795,7 +780,6 @@ def _parts(name: str, suffix: str) -> dict[str, str]:
 
 
 def _metrics(file: _File, of: _Lines, *, strict: bool) -> tuple[dict[str, Metric], str]:
-    """Make metrics of all lines of a benchmark, or say why they cannot be used."""
     metrics: dict[str, Metric] = {}
     whole = [raw for raw, values in of.by_unit.items() if not strict or len(values) == of.count]
     if strict and (of.problem or (b"ns/op" in of.by_unit and b"ns/op" not in whole)):

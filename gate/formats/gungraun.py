@@ -207,7 +207,6 @@ def _name(summary: _Summary) -> str:
 
 
 def _of_summary(summary: _Summary) -> list[_Side]:
-    """Take the two runs of a summary apart."""
     name = _name(summary)
     new: dict[str, float] = {}
     old: dict[str, float] = {}

@@ -257,11 +257,7 @@ class _Header(NamedTuple):
 
 
 def _header(data: bytes) -> _Header | None:
-    """Read what precedes the counts; None: of another encoding.
-
-    Raises:
-        struct.error: it is cut off.
-    """
+    """Read what precedes the counts; None: of another encoding. Raises struct.error: it is cut off."""
     cookie = _cookie(data)
     encoding, word = cookie & ~_WORD_SIZE, (cookie & _WORD_SIZE) >> 4 & 0xE
     if encoding == _V0:

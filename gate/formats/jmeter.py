@@ -71,7 +71,6 @@ class _Places:
     """Where a row has what; None: nowhere."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        """Find the columns by their names, of which "elapsed" is one."""
         self.width = len(names)
         self.elapsed = names.index("elapsed")
         self.label = _place(names, "label")
@@ -269,7 +268,6 @@ def _failed(columns: Sequence[Sequence[str]], places: _Places, *, whole: bool) -
 
 
 def _find(places: _Places, rows: Sequence[_Row], *, whole: bool) -> None:
-    """Name the first of some rows that cannot be read."""
     for line, row in rows:
         try:
             _add_part(Requests(others={name: array("d") for name in places.names}), places, [row], whole=whole)

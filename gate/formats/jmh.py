@@ -272,11 +272,7 @@ def _mean_of(histogram: list[tuple[_Number, float]]) -> float:
 
 
 def _number_of(value: _Number) -> float:
-    """Read a number, which JMH may have written as text.
-
-    Raises:
-        OutputError: it is none.
-    """
+    """Read a number, which JMH may have written as text. Raises OutputError: it is none."""
     try:
         # float() would take 1_0, and the digits of other scripts
         if isinstance(value, str) and ("_" in value or not value.isascii()):

@@ -13,19 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gate.directions import direction
+from gate.formats.parts import requests as load
 from gate.formats.parts.output import OutputError, shown
-from gate.formats.parts.requests import (
-    UNNAMED,
-    Table,
-    aggregates,
-    but_last,
-    error_rate,
-    float_of,
-    header,
-    measured,
-    percentile,
-    place_of,
-)
 from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
@@ -130,7 +119,7 @@ class _Points:
 
     def __init__(self) -> None:
         self.kinds: dict[str, _Kind] = {}
-        self.requests: Table[_Key] = Table(tuple(_PARTS.values()))
+        self.requests: load.Table[_Key] = load.Table(tuple(_PARTS.values()))
         self.told: dict[_Key, int] = {}
         """Failed requests by http_req_failed, for scripts that leave out the tags."""
         self.stamps: dict[_Key, tuple[str, float, str]] = {}
@@ -176,7 +165,7 @@ class _Points:
         """Yield what was measured: requests by method and name, then the other metrics."""
         for key, requests in self.requests.items():
             name, method, group, scenario = key
-            path, host = place_of(name)
+            path, host = load.place_of(name)
             requests.failed = requests.failed or self.told.get(key, 0)
             first, took, last = self.stamps.get(key, ("", 0.0, ""))
             start, end = _moment(first), _moment(last)
@@ -184,7 +173,7 @@ class _Points:
                 requests.lasted(start - took * 1e-3, end)
             if requests.times or requests.failed:
                 labels = {"host": host, **_labels(group, scenario)}
-                yield measured(f"{method} {path or UNNAMED}".strip(), requests, labels=labels)
+                yield load.measured(f"{method} {path or load.UNNAMED}".strip(), requests, labels=labels)
         for (metric, name, group, scenario), own in self.own.items():
             if metric != "iterations":
                 labels = _labels(group, scenario) | ({"name": name} if name else {})
@@ -247,7 +236,7 @@ def read(source: Source) -> Iterator[Result]:
     """Yield a process for each method and name and each metric of the script, or the aggregates of a summary."""
     if _has_points(source):
         points = _Points()
-        for found in but_last(enumerate(source.bytes_lines(), 1), _line):
+        for found in load.but_last(enumerate(source.bytes_lines(), 1), _line):
             data = found.data
             if found.type == "Metric":
                 better = _better_of(found.metric, data.thresholds)
@@ -283,18 +272,18 @@ _COLUMNS = (
 
 def _csv(source: Source) -> Iterator[Result]:
     points, reader = _Points(), csv.reader(source.raw_lines())
-    names = header(reader)
+    names = load.header(reader)
     places = [names.index(name) if name in names else None for name in _COLUMNS]
 
     def point(row: list[str]) -> list[str] | None:
-        if len(row) == len(names) and float_of(row[places[1] or 0]) is not None:
+        if len(row) == len(names) and load.float_of(row[places[1] or 0]) is not None:
             return ["" if at is None else row[at] for at in places]
         if row:
             raise OutputError(f"line {reader.line_num}: {shown(','.join(row).encode())} is no point of k6")
         return None
 
-    for metric, value, when, *tags in but_last(reader, point):
-        points.take(metric, float_of(value) or 0.0, when, _Tags(*tags))
+    for metric, value, when, *tags in load.but_last(reader, point):
+        points.take(metric, load.float_of(value) or 0.0, when, _Tags(*tags))
     yield from points.results()
 
 
@@ -352,7 +341,7 @@ def _summary(found: dict[str, Any]) -> Iterator[Aggregate | Failed]:
         yield from own
         base = name.partition("{")[0]
         if not own and base not in _LEFT_OUT - {_FAILED, _HTTP} and not base.startswith("checks_"):
-            yield Failed(benchmark=name, status="no value in the summary that is a number")
+            yield Failed(benchmark=name, status="its summary has no number")
 
 
 def _share(numbers: dict[str, float]) -> float | None:
@@ -364,10 +353,10 @@ def _metric(full: str, each: dict[str, Any], numbers: dict[str, float]) -> Itera
     labels = dict(tag.strip().split(":", 1) for tag in tags.rstrip("}").split(",") if ":" in tag)
     share = _share(numbers)
     if name == _FAILED:
-        yield from error_rate(_HTTP, share or 0.0, 1 if share is not None else 0, labels)
+        yield from load.error_rate(_HTTP, share or 0.0, 1 if share is not None else 0, labels)
     elif name == _HTTP or (name == "iterations" and not _is_trend(each, numbers)):
         rate = {"value": numbers.get("rate")}
-        yield from aggregates(name, "throughput", rate, unit="1/s", better="higher", labels=labels)
+        yield from load.aggregates(name, "throughput", rate, unit="1/s", better="higher", labels=labels)
     elif name == _DURATION or name in _PARTS:
         yield from _trend(_HTTP, _PARTS.get(name, "time"), numbers, labels, time=True, better=None)
     elif name not in _LEFT_OUT:
@@ -385,13 +374,13 @@ def _own(name: str, each: dict[str, Any], numbers: dict[str, float], labels: dic
         yield from _trend(name, "time" if time else "value", numbers, labels, time=time, better=better)
     elif name.startswith("checks"):
         if name == "checks" and share is not None:
-            yield from error_rate(name, 1 - share, 1, labels)
+            yield from load.error_rate(name, 1 - share, 1, labels)
     elif "count" in numbers:
-        yield from aggregates(name, "count", {"value": numbers["count"]}, unit="", better=better, labels=labels)
+        yield from load.aggregates(name, "count", {"value": numbers["count"]}, unit="", better=better, labels=labels)
     else:
         is_rate = "passes" in numbers or "matches" in numbers or each.get("type") == "rate"
         metric, unit = ("rate", "share") if is_rate else ("value", "")
-        yield from aggregates(name, metric, {"value": share}, unit=unit, better=better, labels=labels)
+        yield from load.aggregates(name, metric, {"value": share}, unit=unit, better=better, labels=labels)
 
 
 def _trend(
@@ -400,10 +389,10 @@ def _trend(
     found: dict[str, float | None] = {}
     for said, value in numbers.items():
         match = _STATISTIC.fullmatch(said)
-        statistic = _MEANT.get(said) or (percentile(match[1]) if match and match[1].count(".") < 2 else None)
+        statistic = _MEANT.get(said) or (load.percentile(match[1]) if match and match[1].count(".") < 2 else None)
         if statistic:
             found[statistic] = value * 1e-3 if time else value
-    yield from aggregates(
+    yield from load.aggregates(
         name, metric, found, unit="s" if time else "", better=better, labels=labels,
         count=numbers.get("count"),
     )  # fmt: skip

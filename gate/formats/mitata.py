@@ -47,7 +47,13 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each run with samples, and statistics for the others."""
     around = source.document(_Around, "mitata's JSON")
-    yield _about(around)
+    context = around.context
+    if not isinstance(context, dict):
+        context = {"cpu": {"name": around.cpu}, "runtime": around.runtime}
+    cpu = context.get("cpu")
+    host = {key: context.get(key) for key in ("arch", "runtime", "version")}
+    host = {"cpu": cpu.get("name") if isinstance(cpu, dict) else None, **host}
+    yield About(host={key: value for key, value in host.items() if isinstance(value, str)}, tool="mitata")
     for place, each in enumerate(source.items("benchmarks", "mitata's JSON")):
         benchmark = entry(each, dict[str, Any], f"benchmarks[{place}]")
         if isinstance(benchmark, Failed):
@@ -65,16 +71,6 @@ def read(source: Source) -> Iterator[Result]:
             args = given if isinstance(given, dict) else {}
             args = {str(key): f"{value:g}" if isinstance(value, float) else str(value) for key, value in args.items()}
             yield from _run(name, run, {**labels, **args})
-
-
-def _about(around: _Around) -> About:
-    context = around.context
-    if not isinstance(context, dict):
-        context = {"cpu": {"name": around.cpu}, "runtime": around.runtime}
-    cpu = context.get("cpu")
-    host = {key: context.get(key) for key in ("arch", "runtime", "version")}
-    host = {"cpu": cpu.get("name") if isinstance(cpu, dict) else None, **host}
-    return About(host={key: value for key, value in host.items() if isinstance(value, str)}, tool="mitata")
 
 
 def _group(group: Any, layout: Any) -> dict[str, str]:

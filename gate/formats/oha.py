@@ -10,22 +10,8 @@ from itertools import pairwise
 
 import msgspec
 
+from gate.formats.parts import requests as load
 from gate.formats.parts.output import OutputError, shown
-from gate.formats.parts.requests import (
-    UNNAMED,
-    Table,
-    aggregates,
-    all_failed,
-    are_no_times,
-    but_last,
-    error_rate,
-    float_of,
-    header,
-    measured,
-    percentile,
-    seconds,
-    succeeded,
-)
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source
 
@@ -85,11 +71,11 @@ def read(source: Source) -> Iterator[Result]:
         numbers = found.summary
         times = {"mean": numbers.average, "min": numbers.fastest, "max": numbers.slowest}
         times |= {
-            percentile(name[1:]): value
+            load.percentile(name[1:]): value
             for name, value in found.latencyPercentiles.items()
             if (name.startswith("p") and name[1:].replace(".", "", 1).isdecimal())
         }
-        why = "no times in the file" if are_no_times(times) else ""
+        why = "no times in the file" if load.are_no_times(times) else ""
         rate = numbers.requestsPerSec
         yield from _all(found.statusCodeDistribution, found.errorDistribution, times, rate, why, 0)
     elif set(_HEADER) <= set(source.head.first.split(",")):
@@ -100,24 +86,23 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _rows(source: Source) -> Iterator[Result]:
-    """Yield the process of a CSV file."""
     reader = csv.reader(source.raw_lines())
-    names = header(reader)
+    names = load.header(reader)
     if not set(_HEADER) <= set(names):
         raise OutputError(f"line 1: lacks a column of {', '.join(_HEADER)}")
     others = {name: column for name, column in _OTHERS.items() if column in names}
-    requests = Table[str](tuple(others))[""]
+    requests = load.Table[str](tuple(others))[""]
 
     def cells(row: list[str]) -> dict[str, str] | None:
         if row and len(row) != len(names):
             raise OutputError(f"line {reader.line_num}: {len(row)} cells instead of {len(names)}")
         return dict(zip(names, row, strict=True)) if row else None
 
-    for row in but_last(reader, cells):
+    for row in load.but_last(reader, cells):
         try:
             took, began = float(row["request-duration"]), float(row["request-start"])
             requests.lasted(began, began + took)
-            if succeeded(row["status"]) is True:
+            if load.succeeded(row["status"]) is True:
                 found = {name: float(row[column]) for name, column in others.items()}
                 requests.times.append(took)
                 for name, value in found.items():
@@ -130,7 +115,7 @@ def _rows(source: Source) -> Iterator[Result]:
             shown_row = shown(",".join(row.values()).encode())
             raise OutputError(f"line {reader.line_num}: {shown_row} is no row of times") from None
     if requests.times or requests.failed:
-        yield measured(UNNAMED, requests)
+        yield load.measured(load.UNNAMED, requests)
 
 
 @dataclass(slots=True)
@@ -163,7 +148,7 @@ def _summaries(lines: Iterable[str]) -> Iterator[_Summary]:
 
 def _take(found: _Summary, title: str, line: str) -> None:
     if match := _PERCENTILE.fullmatch(line):
-        found.percentiles[percentile(match[1])] = seconds(match[2])
+        found.percentiles[load.percentile(match[1])] = load.seconds(match[2])
     elif match := _STATUS.fullmatch(line):
         found.statuses[match[1]] = int(match[2])
     elif title.startswith("Error") and (match := _ERROR.fullmatch(line)):
@@ -173,8 +158,10 @@ def _take(found: _Summary, title: str, line: str) -> None:
 
 
 def _printed(each: _Summary, execution: int) -> Iterator[Result]:
-    times = {_MEANT[name]: seconds(text) for name, text in each.figures.items() if name in _MEANT} | each.percentiles
-    rate = float_of(each.figures.get("Requests/sec", ""))
+    times = {
+        _MEANT[name]: load.seconds(text) for name, text in each.figures.items() if name in _MEANT
+    } | each.percentiles
+    rate = load.float_of(each.figures.get("Requests/sec", ""))
     said = {"mean": None, "Requests/sec": rate, **times}
     unread = ", ".join(name for name, value in said.items() if value is None)
     why = f"{unread} cannot be read: was its output cut off?" if unread else ""
@@ -190,10 +177,12 @@ def _all(
     good = sum(count for status, count in statuses.items() if status.startswith(("2", "3")))
     total = answered + sum(count for error, count in errors.items() if error != _ABORTED)
     if total and not good:
-        yield Failed(benchmark=UNNAMED, status=all_failed(total), execution=execution)
+        yield Failed(benchmark=load.UNNAMED, status=load.all_failed(total), execution=execution)
         return
     if why:
-        yield Failed(benchmark=UNNAMED, status=why, execution=execution)
-    yield from aggregates(UNNAMED, "time", times, count=answered, execution=execution)
-    yield from error_rate(UNNAMED, total - good, total, execution=execution)
-    yield from aggregates(UNNAMED, "throughput", {"value": rate}, unit="1/s", better="higher", execution=execution)
+        yield Failed(benchmark=load.UNNAMED, status=why, execution=execution)
+    yield from load.aggregates(load.UNNAMED, "time", times, count=answered, execution=execution)
+    yield from load.error_rate(load.UNNAMED, total - good, total, execution=execution)
+    yield from load.aggregates(
+        load.UNNAMED, "throughput", {"value": rate}, unit="1/s", better="higher", execution=execution
+    )

@@ -11,13 +11,9 @@ from gate.formats.parts.output import OutputError, refuse_cut_off, shown
 SEPARATOR = ";"
 """Not the comma, which is the decimal point of many languages, and perf writes numbers in the user's."""
 EVENTS = {
-    "duration_time": "time",
-    "task-clock": "task-clock",
-    "cycles": "cycles",
-    "instructions": "instructions",
-    "page-faults": "page-faults",
-    "context-switches": "context-switches",
-}
+    "duration_time": "time", "task-clock": "task-clock", "cycles": "cycles", "instructions": "instructions",
+    "page-faults": "page-faults", "context-switches": "context-switches",
+}  # fmt: skip
 """The metric of each event that is asked for; time and task-clock in seconds, the others are counts."""
 _SCALES = {"ns": 1e-9, "nsec": 1e-9, "usec": 1e-6, "msec": 1e-3, "sec": 1.0, "s": 1.0, "": 1.0}
 # cycles, cycles:u, and on processors with two kinds of cores cpu_core/cycles/ and cpu_atom/cycles/u

@@ -99,7 +99,12 @@ def read(source: Source) -> Iterator[Result]:
         name = each.fullname or each.name
         # files of 2.x have no options
         metric = "cpu_time" if (each.options or {}).get("timer") in _CPU_TIMERS else "time"
-        labels, stats = _labels(each), each.stats
+        labels = {key: _text(value) for key, value in (each.params or {}).items()}
+        if each.group is not None:
+            labels["group"] = each.group
+        if each.param is not None:
+            labels["param"] = _text(each.param)
+        stats = each.stats
         if stats is None:
             yield Failed(benchmark=name, status="no statistics in the file", labels=labels)
         elif stats.data and None in stats.data:
@@ -115,15 +120,6 @@ def read(source: Source) -> Iterator[Result]:
         else:
             # the rounds were left out, or some of them are gone
             yield from _aggregates(name, metric, labels, stats)
-
-
-def _labels(benchmark: _Benchmark) -> dict[str, str]:
-    labels = {key: _text(value) for key, value in (benchmark.params or {}).items()}
-    if benchmark.group is not None:
-        labels["group"] = benchmark.group
-    if benchmark.param is not None:
-        labels["param"] = _text(benchmark.param)
-    return labels
 
 
 def _text(value: Any) -> str:

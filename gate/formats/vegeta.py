@@ -10,21 +10,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from gate.formats.parts import requests as load
 from gate.formats.parts.output import OutputError, shown
-from gate.formats.parts.requests import (
-    UNNAMED,
-    Table,
-    aggregates,
-    all_failed,
-    are_no_times,
-    but_last,
-    error_rate,
-    float_of,
-    measured,
-    percentile,
-    place_of,
-    seconds,
-)
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Head, Source
 
@@ -143,7 +130,7 @@ def _objects(source: Source, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
                 raise OutputError(f"line {number}: {shown(line)} is no result of vegeta") from None
         return None
 
-    return but_last(enumerate(source.bytes_lines(), 1), read)
+    return load.but_last(enumerate(source.bytes_lines(), 1), read)
 
 
 def _csv(source: Source) -> Iterator[_Line]:
@@ -164,11 +151,11 @@ def _csv(source: Source) -> Iterator[_Line]:
             why = f"line {reader.line_num}: {shown(','.join(row).encode())} is no result of vegeta"
             raise OutputError(why) from None
 
-    return but_last(reader, read)
+    return load.but_last(reader, read)
 
 
 def _requests(lines: Iterator[_Line]) -> Iterator[Result]:
-    table: Table[tuple[str, str, str]] = Table(("bytes",))
+    table: load.Table[tuple[str, str, str]] = load.Table(("bytes",))
     for line in lines:
         requests = table[line.attack, line.method, line.url]
         took = line.latency * 1e-9
@@ -181,8 +168,8 @@ def _requests(lines: Iterator[_Line]) -> Iterator[Result]:
             requests.times.append(took)
             requests.others["bytes"].append(line.bytes_in)
     for (attack, method, url), requests in table.items():
-        path, host = place_of(url)
-        yield measured(f"{method} {path}".strip(), requests, labels={"attack": attack, "host": host})
+        path, host = load.place_of(url)
+        yield load.measured(f"{method} {path}".strip(), requests, labels={"attack": attack, "host": host})
 
 
 def _moment(text: str) -> float | None:
@@ -195,7 +182,9 @@ def _moment(text: str) -> float | None:
 def _report(found: _Report, execution: int) -> Iterator[Result]:
     times: dict[str, float | None] = {}
     for name, value in found.latencies.items():
-        statistic = _MEANT.get(name) or (percentile(name[:-2]) if name[:-2].replace(".", "", 1).isdecimal() else "")
+        statistic = _MEANT.get(name) or (
+            load.percentile(name[:-2]) if name[:-2].replace(".", "", 1).isdecimal() else ""
+        )
         if statistic and value is not None:
             times[statistic] = value * 1e-9
     yield from _all(times, found.success, found.requests, found.throughput or found.rate, execution)
@@ -214,22 +203,22 @@ def _text(lines: Iterator[str]) -> Iterator[Result]:
             found[match[1]] = dict(zip(names, (cell.strip() for cell in match[3].split(",")), strict=False))
         elif _TORN.match(line):
             why = f"line {place}: it cannot be read: {shown(line.strip().encode())}"
-            yield Failed(benchmark=UNNAMED, status=why, execution=execution)
+            yield Failed(benchmark=load.UNNAMED, status=why, execution=execution)
     if found:
         yield from _printed(found, execution)
 
 
 def _printed(found: dict[str, dict[str, str]], execution: int) -> Iterator[Result]:
     times = {
-        _MEANT.get(name) or percentile(name): seconds(value)
+        _MEANT.get(name) or load.percentile(name): load.seconds(value)
         for name, value in found.get("Latencies", {}).items()
-        if name in _MEANT or float_of(name) is not None
+        if name in _MEANT or load.float_of(name) is not None
     }
     if None in times.values() or "mean" not in times:
         why = "latencies cannot be read: was its output cut off?"
-        yield Failed(benchmark=UNNAMED, status=why, execution=execution)
-    share = float_of(found.get("Success", {}).get("ratio", "").rstrip("%"))
-    requests = {name: float_of(value) for name, value in found.get("Requests", {}).items()}
+        yield Failed(benchmark=load.UNNAMED, status=why, execution=execution)
+    share = load.float_of(found.get("Success", {}).get("ratio", "").rstrip("%"))
+    requests = {name: load.float_of(value) for name, value in found.get("Requests", {}).items()}
     total = requests.get("total")
     yield from _all(
         times, None if share is None else share / 100, int(total) if total is not None and 0 <= total < 1e18 else 0,
@@ -241,15 +230,15 @@ def _all(
     times: dict[str, float | None], success: float | None, count: int, throughput: float | None, execution: int
 ) -> Iterator[Result]:
     if success == 0 and count:
-        yield Failed(benchmark=UNNAMED, status=all_failed(count), execution=execution)
+        yield Failed(benchmark=load.UNNAMED, status=load.all_failed(count), execution=execution)
         return
-    if are_no_times(times):
-        yield Failed(benchmark=UNNAMED, status="no latencies in the report", execution=execution)
-    yield from aggregates(UNNAMED, "time", times, count=count or None, execution=execution)
+    if load.are_no_times(times):
+        yield Failed(benchmark=load.UNNAMED, status="no latencies in the report", execution=execution)
+    yield from load.aggregates(load.UNNAMED, "time", times, count=count or None, execution=execution)
     if success is not None and 0 <= success <= 1:
-        yield from error_rate(UNNAMED, 1 - success, 1, execution=execution)
+        yield from load.error_rate(load.UNNAMED, 1 - success, 1, execution=execution)
     rate = {"value": throughput}
-    yield from aggregates(UNNAMED, "throughput", rate, unit="1/s", better="higher", execution=execution)
+    yield from load.aggregates(load.UNNAMED, "throughput", rate, unit="1/s", better="higher", execution=execution)
 
 
 def _histogram(lines: Iterator[str]) -> Iterator[Result]:
@@ -258,7 +247,8 @@ def _histogram(lines: Iterator[str]) -> Iterator[Result]:
     total, below = sum(int(bucket[3]) for bucket in buckets), 0
     for bucket in buckets:
         below += int(bucket[3])
-        if total and seconds(bucket[2]) is not None:
-            yield from aggregates(
-                UNNAMED, f"below {bucket[2].strip()}", {"value": below / total}, unit="", better="higher", count=total
-            )
+        if total and load.seconds(bucket[2]) is not None:
+            yield from load.aggregates(
+                load.UNNAMED, f"below {bucket[2].strip()}", {"value": below / total}, unit="", better="higher",
+                count=total,
+            )  # fmt: skip

@@ -185,20 +185,12 @@ class Forge:
         self._here = f"/repos/{repository}"
 
     def pull(self, number: int, permission: str = _PULLS) -> PullFacts:
-        """Read a pull request.
-
-        Args:
-            permission: that is missing where this is denied; a job that only reads is not to be given more.
-        """
+        """Read a pull request; permission: what a refusal says is missing, no more than the job has use for."""
         task = Task(f"read pull request #{number}", permission)
         return _pull_facts(self.transport.get(task, f"{self._here}/pulls/{number}", _Pull))
 
     def pulls_of(self, head_repository: str, branch: str) -> list[PullFacts]:
-        """Read the open pull requests of a branch.
-
-        Args:
-            head_repository: "owner/name".
-        """
+        """Read the open pull requests of a branch of "owner/name"."""
         task = Task(f"find the pull requests of a branch of {head_repository}", _PULLS)
         head = f"{head_repository.partition('/')[0]}:{branch}"
         found = self.transport.listed(task, f"{self._here}/pulls", list[_Pull], list, head=head, state="open")
@@ -213,13 +205,7 @@ class Forge:
         ]
 
     def file_at(self, path: str, ref: str) -> str | None:
-        """Read a text file at a commit, branch or tag; None when it has no such file.
-
-        A link to a file is read as the file.
-
-        Args:
-            path: from the top of the repository.
-        """
+        """Read a text file at a commit, branch or tag; None when it has none; a link to a file is read as the file."""
         task = Task(f"read {path} at {ref[:40]}", _CONTENTS)
         if not ref or any(part in ("", ".", "..") for part in path.split("/")):
             raise task.failed("write the path from the top of the repository, and the commit")
@@ -275,28 +261,19 @@ class Forge:
     def artifacts_of_run(
         self, run_id: int, attempt: int | None = None, head_sha: str = "", began: str = ""
     ) -> list[ArtifactFacts]:
-        """List the artifacts of a run, the newest first.
-
-        Args:
-            attempt, head_sha, began: what is known of the run: its newest attempt, and when that began.
-        """
+        """List the artifacts of a run, the newest first, by what is known of its newest attempt and when that began."""
         task = Task(f"list the artifacts of run {run_id}", _ACTIONS)
         where = f"{self._here}/actions/runs/{run_id}/artifacts"
         found = self.transport.listed(task, where, _Artifacts, lambda page: page.artifacts)
         facts = [
             ArtifactFacts(
-                id=one.id,
-                name=one.name,
-                size=one.size_in_bytes,
-                expired=one.expired,
-                run_id=run_id,
+                one.id, one.name, one.size_in_bytes, one.expired, run_id,
                 # what is there longer than the newest attempt is of one before, at the latest the last
-                run_attempt=attempt - 1 if attempt and attempt > 1 and (one.created_at or "~") < began else attempt,
-                head_sha=(one.workflow_run and one.workflow_run.head_sha) or head_sha,
-                created=one.created_at or "",
+                attempt - 1 if attempt and attempt > 1 and (one.created_at or "~") < began else attempt,
+                (one.workflow_run and one.workflow_run.head_sha) or head_sha, one.created_at or "",
             )
             for one in {one.id: one for one in found}.values()
-        ]
+        ]  # fmt: skip
         return sorted(facts, key=lambda one: (one.created, one.id), reverse=True)
 
     def artifacts_of_head(self, head_sha: str, wanted: Callable[[RunFacts], bool]) -> list[ArtifactFacts]:
@@ -312,18 +289,13 @@ class Forge:
         runs = self.transport.listed(task, where, _Runs, lambda page: page.workflow_runs, head_sha=head_sha)
         found = {
             run.id: RunFacts(
-                id=run.id,
-                attempt=run.run_attempt,
-                began=run.run_started_at or "",
-                event=run.event,
-                path=run.path or "",
-                head_branch=run.head_branch or "",
-                head_repository=run.head_repository.full_name if run.head_repository else "",
-                pulls=tuple(one.number for one in run.pull_requests or ()),
+                run.id, run.run_attempt, run.run_started_at or "", run.event, run.path or "", run.head_branch or "",
+                run.head_repository.full_name if run.head_repository else "",
+                tuple(one.number for one in run.pull_requests or ()),
             )
             for run in runs
             if run.head_sha == head_sha
-        }
+        }  # fmt: skip
         return [found[number] for number in sorted(found)]
 
     def download(self, artifact_id: int, file: Path, limit: int) -> None:
@@ -332,19 +304,13 @@ class Forge:
 
 
 def _pull_facts(said: _Pull) -> PullFacts:
+    head, base = said.head, said.base
     return PullFacts(
-        number=said.number,
-        state=said.state,
-        head_sha=said.head.sha,
-        head_repository=said.head.repo.full_name if said.head.repo else None,
-        head_ref=said.head.ref,
-        base_ref=said.base.ref,
-        base_sha=said.base.sha,
-        merge_sha=said.merge_commit_sha,
-        labels=tuple(label.name for label in said.labels),
-        base_repository=said.base.repo.full_name if said.base.repo else None,
-        pushed=(said.head.repo.pushed_at if said.head.repo else None) or "",
-    )
+        number=said.number, state=said.state, head_sha=head.sha, head_ref=head.ref, base_ref=base.ref,
+        base_sha=base.sha, merge_sha=said.merge_commit_sha, head_repository=head.repo.full_name if head.repo else None,
+        labels=tuple(label.name for label in said.labels), base_repository=base.repo.full_name if base.repo else None,
+        pushed=(head.repo.pushed_at if head.repo else None) or "",
+    )  # fmt: skip
 
 
 PATIENCE = 600.0

@@ -17,16 +17,6 @@ NAMES = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_S
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """A command file as it was."""
-
-    name: str
-    path: Path
-    data: bytes | None
-    """None where there was none."""
-
-
-@dataclass(frozen=True, slots=True)
 class Restored:
     """What was taken back, a line each."""
 
@@ -42,34 +32,28 @@ class FileGuard:
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        """Remember the files that the environment names."""
         paths = {name: Path(environment[name]) for name in NAMES if environment.get(name)}
-        self._kept = [_Kept(name, path, read_regular(path)) for name, path in paths.items()]
+        # None where there was none
+        self._kept = [(name, path, read_regular(path)) for name, path in paths.items()]
 
     def restore(self) -> Restored:
         """Take back what was written; a file that cannot be restored keeps no other from being so. Raises nothing."""
         warnings: list[str] = []
         whole = True
-        for kept in self._kept:
+        for name, path, data in self._kept:
             try:
-                if _as_it_was(kept):
-                    continue
-                if kept.data is not None:
-                    put(kept.path, kept.data)
+                # one byte more than was there is enough to differ
+                if data is not None and read_regular(path, len(data) + 1) != data:
+                    put(path, data)
+                elif data is None and os.path.lexists(path):
+                    remove(path)
                 else:
-                    remove(kept.path)
-                warnings.append(f"benchmark code wrote to {kept.name}; the change was undone")
+                    continue
+                warnings.append(f"benchmark code wrote to {name}; the change was undone")
             except OSError as error:
                 whole = False
-                warnings.append(f"benchmark code wrote to {kept.name}, and it cannot be undone: {error.strerror}")
+                warnings.append(f"benchmark code wrote to {name}, and it cannot be undone: {error.strerror}")
         return Restored(tuple(warnings), whole)
-
-
-def _as_it_was(kept: _Kept) -> bool:
-    if kept.data is None:
-        return not os.path.lexists(kept.path)
-    # one byte more than was there is enough to differ
-    return read_regular(kept.path, len(kept.data) + 1) == kept.data
 
 
 def open_regular(path: Path) -> io.BufferedReader:
@@ -143,16 +127,12 @@ def put(path: Path, data: bytes) -> None:
             beside.unlink(missing_ok=True)
             raise
     except OSError:
-        _rewrite(path, data)
+        # over the file that is there, where its folder takes no other
+        if not is_regular(path):
+            raise OSError(errno.EINVAL, "is not a regular file", str(path)) from None
+        _write(path, data, 0)
     if read_regular(path, len(data) + 1) != data:
         raise OSError(errno.EIO, "its content changed again", str(path))
-
-
-def _rewrite(path: Path, data: bytes) -> None:
-    """Write over the file that is there, where its folder takes no other."""
-    if not is_regular(path):
-        raise OSError(errno.EINVAL, "is not a regular file", str(path))
-    _write(path, data, 0)
 
 
 def _write(path: Path, data: bytes, how: int) -> None:

@@ -30,12 +30,7 @@ class EarlierResult:
 
 
 def earlier_result(head: str, body: str) -> EarlierResult | None:
-    """Take the result out of a comment of ours: its own, or the one that it keeps; None: it has neither.
-
-    Args:
-        head: the commit that its marker names.
-        body: the comment, with the marker.
-    """
+    """Take the result out of a comment of ours, marker included: its own, or the one it keeps; None: it has neither."""
     text = body.replace("\r\n", "\n").partition("\n")[2].strip("\n")
     if not text.startswith(NO_RESULT):
         return EarlierResult(head, text) if text else None
@@ -48,12 +43,7 @@ def earlier_result(head: str, body: str) -> EarlierResult | None:
 
 
 def keeping(text: str, head: str, earlier: EarlierResult | None) -> str:
-    """Write a comment that has no result, with the earlier one folded below.
-
-    Args:
-        text: the comment, its marker included, and NO_RESULT below that.
-        head: its commit.
-    """
+    """Fold the earlier result below a comment that has none: its marker, and NO_RESULT below that; head: its commit."""
     if earlier is None:
         return text
     of = earlier.head[:_DIGITS]
@@ -163,15 +153,10 @@ def settle(
 ) -> Posted:
     """Read, write what differs, and read again until nothing does: others may be doing the same.
 
-    Args:
-        pause: lets those write who have read.
-        create: as of `publish_comment`.
-
-    Raises:
-        Problem: as of `publish_comment`.
+    As `publish_comment`; pause: lets those write who have read.
     """
     text = f"{marker.text}\n{body}" if result else f"{marker.text}\n{NO_RESULT}\n{body}"
-    settling = _Settling(talk, marker, text, pause, create=create, result=result)
+    settling = _Settling(talk, marker, text, pause, create, result)
     for _ in range(_ROUNDS):
         if settling.step():
             break
@@ -183,21 +168,19 @@ class _Own(NamedTuple):
     marker: Marker
 
 
+@dataclass(slots=True)
 class _Settling:
-    def __init__(
-        self, talk: Conversation, marker: Marker, text: str, pause: Callable[[], None], *, create: bool, result: bool
-    ) -> None:
-        self._talk = talk
-        self._marker = marker
-        self._text = text
-        self._pause = pause
-        self._create_one = create
-        self._result = result
-        self._did: Did = "unchanged"
-        self._by: Stamp | None = None
-        self._url: str | None = None
-        self._creations = 0
-        self._problem: Problem | None = None
+    _talk: Conversation
+    _marker: Marker
+    _text: str
+    _pause: Callable[[], None]
+    _create_one: bool
+    _result: bool
+    _did: Did = "unchanged"
+    _by: Stamp | None = None
+    _url: str | None = None
+    _creations: int = 0
+    _problem: Problem | None = None
 
     def outcome(self) -> Posted:
         """Say what came of it."""

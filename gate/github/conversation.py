@@ -119,22 +119,14 @@ def _unless_gone(ask: Callable[[], T]) -> T | None:
 
 
 def fitting(task: Task, body: str) -> Task:
-    """Return a task that writes a text.
-
-    Raises:
-        Problem: the text is longer than GitHub takes.
-    """
+    """Return a task that writes a text. Raises Problem: the text is longer than GitHub takes."""
     if len(body) > LONGEST_COMMENT:
         raise task.failed(f"it has {len(body):,} characters, and GitHub takes {LONGEST_COMMENT:,}", status=422)
     return task
 
 
 def login(transport: Transport, task: Task) -> str:
-    """Find out whose token it is.
-
-    Raises:
-        Problem: it cannot be asked.
-    """
+    """Find out whose token it is. Raises Problem: it cannot be asked."""
     try:
         return transport.get(task, "/user", _User).login
     except Problem as problem:

@@ -10,33 +10,14 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, Raw
 
-from gate.github.payload import (
-    EVENT,
-    REPOSITORY,
-    SHA,
-    IssuePayload,
-    MergeGroup,
-    Payload,
-    PullPayload,
-    RepositoryPayload,
-    SourcePayload,
-    address,
-    bad,
-    checked_id,
-    checked_ref,
-    checked_sha,
-    content,
-    decode,
-    is_ref,
-    number,
-    variable,
-)
+from gate.github import payload as form
 from gate.model import UserError
 
 LABELS = ("labeled", "unlabeled")
 """Actions of a pull request's event after which there is nothing new to measure."""
 # what people call it in the inputs of a dispatch, such as "pr", "PR-number", "pullRequest"
 _PULL_KEY = re.compile(r"(?:pr|pull(?:[-_ ]?request)?)(?:[-_ ]?(?:number|num|no|id))?", re.IGNORECASE)
+_ADDRESS = "an address (https://host)"
 _PULL_NUMBER = re.compile(r"#?([1-9][0-9]{0,17})")
 MEASURED = (
     "pull_request", "pull_request_review", "pull_request_review_comment", "merge_group", "push", "schedule",
@@ -116,28 +97,32 @@ def read_event(environment: Mapping[str, str]) -> Event:
     Raises:
         UserError: this is no workflow, or a variable or a key of the event file is not what it must be; names it.
     """
-    name = variable(environment, "GITHUB_EVENT_NAME", EVENT, "the name of an event")
-    repository = variable(environment, "GITHUB_REPOSITORY", REPOSITORY, "owner/name")
+    name = form.variable(environment, "GITHUB_EVENT_NAME", form.EVENT, "the name of an event")
+    repository = form.variable(environment, "GITHUB_REPOSITORY", form.REPOSITORY, "owner/name")
     file = environment.get("GITHUB_EVENT_PATH", "")
     if not file:
         raise UserError("GITHUB_EVENT_PATH is not set: this runs in a GitHub Actions workflow")
-    payload = decode(content(Path(file)), Payload)
-    own = payload.repository or RepositoryPayload()
+    payload = form.decode(form.content(Path(file)), form.Payload)
+    own = payload.repository or form.RepositoryPayload()
     ref = environment.get("GITHUB_REF", "")
-    if ref and not is_ref(ref):
+    if ref and not form.is_ref(ref):
         raise UserError("GITHUB_REF: is not a name that git allows")
     group = _merge_group(payload) if name == "merge_group" else None
     return Event(
         name=name,
         action=payload.action,
         repository=repository,
-        default_branch=checked_ref(own.default_branch, "repository.default_branch") if own.default_branch else None,
+        default_branch=form.checked_ref(own.default_branch, "repository.default_branch")
+        if own.default_branch
+        else None,
         ref=ref,
-        sha=variable(environment, "GITHUB_SHA", SHA, "a commit"),
-        run_id=number(environment, "GITHUB_RUN_ID", None),
-        run_attempt=number(environment, "GITHUB_RUN_ATTEMPT", "1"),
-        server_url=address(environment, "GITHUB_SERVER_URL", "https://github.com"),
-        api_url=address(environment, "GITHUB_API_URL", "https://api.github.com"),
+        sha=form.variable(environment, "GITHUB_SHA", form.SHA, "a commit"),
+        run_id=int(form.variable(environment, "GITHUB_RUN_ID", form.COUNT, "a number")),
+        run_attempt=int(form.variable(environment, "GITHUB_RUN_ATTEMPT", form.COUNT, "a number", "1")),
+        server_url=form.variable(environment, "GITHUB_SERVER_URL", form.URL, _ADDRESS, "https://github.com").rstrip(
+            "/"
+        ),
+        api_url=form.variable(environment, "GITHUB_API_URL", form.URL, _ADDRESS, "https://api.github.com").rstrip("/"),
         pull=_pull(payload, repository) if name.startswith("pull_request") else None,
         merge_base=group.base_sha if group else None,
         merge_head=group.head_sha if group else None,
@@ -148,33 +133,33 @@ def read_event(environment: Mapping[str, str]) -> Event:
     )
 
 
-def _pull(payload: Payload, repository: str) -> Pull:
+def _pull(payload: form.Payload, repository: str) -> Pull:
     if not payload.pull_request:
-        raise bad("pull_request", "is missing")
-    pull = decode(payload.pull_request, PullPayload, "pull_request")
+        raise form.bad("pull_request", "is missing")
+    pull = form.decode(payload.pull_request, form.PullPayload, "pull_request")
     own = payload.repository.full_name if payload.repository else UNSET
     return Pull(
-        number=checked_id(pull.number, "pull_request.number"),
-        head_sha=checked_sha(pull.head.sha, "pull_request.head.sha"),
-        head_ref=checked_ref(pull.head.ref, "pull_request.head.ref"),
-        base_sha=checked_sha(pull.base.sha, "pull_request.base.sha"),
-        base_ref=checked_ref(pull.base.ref, "pull_request.base.ref"),
+        number=form.checked_id(pull.number, "pull_request.number"),
+        head_sha=form.checked_sha(pull.head.sha, "pull_request.head.sha"),
+        head_ref=form.checked_ref(pull.head.ref, "pull_request.head.ref"),
+        base_sha=form.checked_sha(pull.base.sha, "pull_request.base.sha"),
+        base_ref=form.checked_ref(pull.base.ref, "pull_request.base.ref"),
         fork=_is_fork(pull, repository if own is UNSET else own),
     )
 
 
-def _number(payload: Payload, name: str) -> int | None:
+def _number(payload: form.Payload, name: str) -> int | None:
     """Return the pull request of a comment, or the one that a dispatch names; None: there is none."""
     if name == "issue_comment" and payload.issue:
-        issue = decode(payload.issue, IssuePayload, "issue")
-        return checked_id(issue.number, "issue.number") if issue.pull_request is not None else None
+        issue = form.decode(payload.issue, form.IssuePayload, "issue")
+        return form.checked_id(issue.number, "issue.number") if issue.pull_request is not None else None
     given = msgspec.json.decode(payload.inputs) if name == "workflow_dispatch" and payload.inputs else None
     pairs = given.items() if isinstance(given, dict) else ()
     found = {int(n[1]) for k, v in pairs if _PULL_KEY.fullmatch(k) and (n := _PULL_NUMBER.fullmatch(str(v).strip()))}
     return found.pop() if len(found) == 1 else None
 
 
-def _is_fork(pull: PullPayload, own: str) -> bool:
+def _is_fork(pull: form.PullPayload, own: str) -> bool:
     """Return whether the head is of another repository; in doubt it is.
 
     GitHub always sends both repositories, null for one that was deleted. An event without either key was written by
@@ -190,39 +175,39 @@ def _is_fork(pull: PullPayload, own: str) -> bool:
         return True
     if head.full_name is UNSET:
         return head.fork is not False
-    target = base.full_name if isinstance(base, RepositoryPayload) and base.full_name is not UNSET else own
+    target = base.full_name if isinstance(base, form.RepositoryPayload) and base.full_name is not UNSET else own
     return head.full_name.lower() != target.lower()
 
 
-def _merge_group(payload: Payload) -> MergeGroup:
+def _merge_group(payload: form.Payload) -> form.MergeGroup:
     if not payload.merge_group:
-        raise bad("merge_group", "is missing")
-    group = decode(payload.merge_group, MergeGroup, "merge_group")
-    checked_sha(group.base_sha, "merge_group.base_sha")
-    checked_sha(group.head_sha, "merge_group.head_sha")
+        raise form.bad("merge_group", "is missing")
+    group = form.decode(payload.merge_group, form.MergeGroup, "merge_group")
+    form.checked_sha(group.base_sha, "merge_group.base_sha")
+    form.checked_sha(group.head_sha, "merge_group.head_sha")
     return group
 
 
-def _before(payload: Payload) -> str | None:
+def _before(payload: form.Payload) -> str | None:
     if payload.before in (Raw(), Raw(b"null")):
         return None
-    return checked_sha(decode(payload.before, str, "before"), "before")
+    return form.checked_sha(form.decode(payload.before, str, "before"), "before")
 
 
-def _source(payload: Payload) -> SourceRun:
+def _source(payload: form.Payload) -> SourceRun:
     if not payload.workflow_run:
-        raise bad("workflow_run", "is missing")
-    run = decode(payload.workflow_run, SourcePayload, "workflow_run")
+        raise form.bad("workflow_run", "is missing")
+    run = form.decode(payload.workflow_run, form.SourcePayload, "workflow_run")
     head = run.head_repository.full_name if run.head_repository else ""
-    if head and not REPOSITORY.fullmatch(head):
-        raise bad("workflow_run.head_repository.full_name", "is not owner/name")
-    if not EVENT.fullmatch(run.event):
-        raise bad("workflow_run.event", "is not the name of an event")
+    if head and not form.REPOSITORY.fullmatch(head):
+        raise form.bad("workflow_run.head_repository.full_name", "is not owner/name")
+    if not form.EVENT.fullmatch(run.event):
+        raise form.bad("workflow_run.event", "is not the name of an event")
     return SourceRun(
-        id=checked_id(run.id, "workflow_run.id"),
-        attempt=checked_id(run.run_attempt, "workflow_run.run_attempt"),
-        head_sha=checked_sha(run.head_sha, "workflow_run.head_sha"),
-        head_branch=checked_ref(run.head_branch, "workflow_run.head_branch") if run.head_branch else "",
+        id=form.checked_id(run.id, "workflow_run.id"),
+        attempt=form.checked_id(run.run_attempt, "workflow_run.run_attempt"),
+        head_sha=form.checked_sha(run.head_sha, "workflow_run.head_sha"),
+        head_branch=form.checked_ref(run.head_branch, "workflow_run.head_branch") if run.head_branch else "",
         head_repository=head,
         event=run.event,
         conclusion=run.conclusion,

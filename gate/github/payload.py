@@ -6,26 +6,12 @@ import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from gate.model import UserError
-
-
-class Mismatch(NamedTuple):
-    """What is wrong with a value, and where in the document it is: ".head.sha"; "" for the whole."""
-
-    what: str
-    where: str
-
-
-def mismatch_of(error: msgspec.ValidationError) -> Mismatch:
-    """Divide msgspec's message, which has no other form: "Expected `int`, got `str` - at `$.schema`"."""
-    what, _, where = str(error).replace("`", "").partition(" - at $")
-    return Mismatch(what, where)
-
 
 MOST_BYTES = 32 * 1024 * 1024
 """GitHub sends at most 25 MB."""
@@ -33,7 +19,9 @@ SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 REPOSITORY = re.compile(r"(?!\.\.?/)[A-Za-z0-9._-]{1,100}/(?!\.\.?\Z)[A-Za-z0-9._-]{1,100}")
 EVENT = re.compile(r"[a-z_]{1,100}")
 _REF = re.compile(r"(?!/)[^\x00-\x20\x7f~^:?*\[\\]{1,1000}(?<!/)")
-_URL = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?")
+COUNT = re.compile(r"[0-9]{1,18}")
+# http or https, without user and query
+URL = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?")
 _T = TypeVar("_T")
 
 
@@ -110,11 +98,7 @@ class Payload(msgspec.Struct):
 
 
 def content(file: Path) -> bytes:
-    """Read the event file.
-
-    Raises:
-        UserError: it is absent, no regular file, or too large.
-    """
+    """Read the event file. Raises UserError: it is absent, no regular file, or too large."""
     try:
         # stat first: opening a pipe would wait for whoever writes into it
         if not stat.S_ISREG(file.stat().st_mode):
@@ -141,7 +125,8 @@ def decode(content: bytes | Raw, kind: type[_T], key: str = "") -> _T:
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError as error:
-        what, where = mismatch_of(error)
+        # msgspec's message has no other form: "Expected `int`, got `str` - at `$.schema`"
+        what, _, where = str(error).replace("`", "").partition(" - at $")
         raise bad(f"{key}{where}".strip(".") or "the whole", what.replace("Expected", "expected")) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise UserError("GITHUB_EVENT_PATH: the event file is not JSON") from None
@@ -152,47 +137,18 @@ def bad(key: str, why: str) -> UserError:
     return UserError(f"the event file (GITHUB_EVENT_PATH): {key}: {why}")
 
 
-def variable(environment: Mapping[str, str], name: str, form: re.Pattern[str], what: str) -> str:
-    """Return a variable that must be there.
-
-    Args:
-        what: what its form is, in words.
+def variable(environment: Mapping[str, str], name: str, form: re.Pattern[str], what: str, default: str = "") -> str:
+    """Return a variable; what: its form, in words.
 
     Raises:
-        UserError: it is absent or of another form.
+        UserError: it is absent without a default, or of another form.
     """
-    value = environment.get(name, "")
+    value = environment.get(name) or default
     if not value:
         raise UserError(f"{name} is not set: this runs in a GitHub Actions workflow")
     if not form.fullmatch(value):
         raise UserError(f"{name}: is not {what}")
     return value
-
-
-def number(environment: Mapping[str, str], name: str, default: str | None) -> int:
-    """Return a variable that holds a count.
-
-    Raises:
-        UserError: it is absent without a default, or no number.
-    """
-    value = environment.get(name) or default
-    if value is None:
-        raise UserError(f"{name} is not set: this runs in a GitHub Actions workflow")
-    if not re.fullmatch(r"[0-9]{1,18}", value):
-        raise UserError(f"{name}: is not a number")
-    return int(value)
-
-
-def address(environment: Mapping[str, str], name: str, default: str) -> str:
-    """Return a variable that holds an http or https address without user, query and last slash.
-
-    Raises:
-        UserError: it is no such address.
-    """
-    value = environment.get(name) or default
-    if not _URL.fullmatch(value):
-        raise UserError(f"{name}: is not an address (https://host)")
-    return value.rstrip("/")
 
 
 def is_ref(value: str) -> bool:
@@ -201,33 +157,21 @@ def is_ref(value: str) -> bool:
 
 
 def checked_ref(value: str, key: str) -> str:
-    """Return the name of a ref or branch that a key holds.
-
-    Raises:
-        UserError: git allows no such name.
-    """
+    """Return the name of a ref or branch that a key holds. Raises UserError: git allows no such name."""
     if not is_ref(value):
         raise bad(key, "is not a name that git allows")
     return value
 
 
 def checked_sha(value: str, key: str) -> str:
-    """Return the commit that a key holds.
-
-    Raises:
-        UserError: it is none.
-    """
+    """Return the commit that a key holds. Raises UserError: it is none."""
     if not SHA.fullmatch(value):
         raise bad(key, "is not a commit (40 or 64 hexadecimal digits)")
     return value
 
 
 def checked_id(value: int, key: str) -> int:
-    """Return the number or id that a key holds.
-
-    Raises:
-        UserError: it is not positive.
-    """
+    """Return the number or id that a key holds. Raises UserError: it is not positive."""
     if not 0 < value < 2**63:
         raise bad(key, "is not a positive number")
     return value

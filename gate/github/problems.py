@@ -28,20 +28,11 @@ class Problem(Exception):  # noqa: N818  # it degrades what is published, and ne
     """
 
     def __init__(
-        self,
-        what: str,
-        *,
-        permission: str | None = None,
-        status: int | None = None,
-        unsure: bool = False,
+        self, what: str, *, permission: str | None = None, status: int | None = None, unsure: bool = False,
         said: str = "",
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(what)
-        self.what = what
-        self.permission = permission
-        self.status = status
-        self.unsure = unsure
-        self.said = said
+        self.what, self.permission, self.status, self.unsure, self.said = what, permission, status, unsure, said
 
     def after(self, what: str) -> str:
         """Say what did not happen and why, with the line that gives the permission where that is the cause."""
@@ -57,14 +48,9 @@ class Task:
     permission: str
 
     def failed(
-        self,
-        why: str,
-        *,
-        status: int | None = None,
-        permission: str | None = None,
-        unsure: bool = False,
+        self, why: str, *, status: int | None = None, permission: str | None = None, unsure: bool = False,
         said: str = "",
-    ) -> Problem:
+    ) -> Problem:  # fmt: skip
         """Say why it cannot be done."""
         return Problem(f"cannot {self.doing}: {why}", status=status, permission=permission, unsure=unsure, said=said)
 
@@ -83,11 +69,7 @@ class Trouble:
 
 
 def of_status(task: Task, status: int, headers: Mapping[str, str], body: str) -> Trouble:
-    """Say what an answer from 400 means.
-
-    Args:
-        headers: names in small letters.
-    """
+    """Say what an answer from 400 means; headers: names in small letters."""
     said = _message(body)
     wait = _wait(headers)
     if status == 429 or (status == 403 and _limited(said, headers)):
@@ -109,11 +91,7 @@ def of_status(task: Task, status: int, headers: Mapping[str, str], body: str) ->
 
 
 def of_error(task: Task, error: Exception, host: str) -> Trouble:
-    """Say what an exception below HTTP means, in words of our own: those of the libraries may hold addresses.
-
-    Args:
-        host: for the message.
-    """
+    """Say what an exception below HTTP means, in words of our own: those of the libraries may hold addresses."""
     chain = list(_chain(error))
     names = {type(one).__name__ for one in chain}
     unsure = not names & _BEFORE_SENDING

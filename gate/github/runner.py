@@ -54,19 +54,17 @@ def write_outputs(file: Path, outputs: Mapping[str, str]) -> None:
         UserError: the file cannot be written.
         ValueError: a name is none, or a value holds its delimiter (by a chance of 2^-128, so somebody knew it).
     """
-    text = "".join(_output(name, value) for name, value in outputs.items())
+    text = ""
+    for name, value in outputs.items():
+        if not name.replace("-", "").isalnum():
+            raise ValueError(f"{name!r} is not a name of an output")
+        delimiter = f"perfgate_{secrets.token_hex(16)}"
+        if delimiter in value:
+            raise ValueError(f"the output {name} holds its own delimiter")
+        # what is no UTF-8 (a name of a file) must not end the step
+        safe = value.encode("utf-8", "backslashreplace").decode("utf-8")
+        text += f"{name}<<{delimiter}\n{safe}\n{delimiter}\n"
     _append(file, text)
-
-
-def _output(name: str, value: str) -> str:
-    if not name.replace("-", "").isalnum():
-        raise ValueError(f"{name!r} is not a name of an output")
-    delimiter = f"perfgate_{secrets.token_hex(16)}"
-    if delimiter in value:
-        raise ValueError(f"the output {name} holds its own delimiter")
-    # what is no UTF-8 (a name of a file) must not end the step
-    safe = value.encode("utf-8", "backslashreplace").decode("utf-8")
-    return f"{name}<<{delimiter}\n{safe}\n{delimiter}\n"
 
 
 def append_summary(file: Path, text: str) -> bool:

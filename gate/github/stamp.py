@@ -52,13 +52,9 @@ class Stamp(msgspec.Struct, frozen=True, kw_only=True):
         return f"{address}#{_MARK}&{self.text.replace(' ', '&')}"
 
     def against(self, other: Stamp, *, same_commit: bool) -> Relation:
-        """Say what another state under the same name is to this one.
+        """Say what another state under the same name is to this one; "taken": of another job of the same run or commit.
 
-        Args:
-            same_commit: both are about one commit. A job of another commit may have been renamed since then.
-
-        Returns:
-            "taken": another job's of the same run or commit, which neither may replace.
+        same_commit: both are about one commit; a job of another commit may have been renamed since then.
         """
         # each is a file and a job
         names = zip(self.job.split("/", 1), other.job.split("/", 1), strict=False)
@@ -74,13 +70,9 @@ def stamp_of(found: re.Match[str]) -> Stamp:
     """Make the stamp of a match of FORM."""
     run, attempt = found["by"].split(".")
     return Stamp(
-        run=int(found["run"]),
-        attempt=int(found["attempt"]),
-        by_run=int(run),
-        by_attempt=int(attempt),
-        job=found["job"],
-        use=found["use"],
-    )
+        run=int(found["run"]), attempt=int(found["attempt"]), by_run=int(run), by_attempt=int(attempt),
+        job=found["job"], use=found["use"],
+    )  # fmt: skip
 
 
 def stamp_on(address: str) -> Stamp | None:

@@ -162,16 +162,9 @@ class Transport:
         self._session: Session | None = None
 
     def call(
-        self,
-        task: Task,
-        method: Method,
-        path: str,
-        *,
-        parameters: Mapping[str, str] | None = None,
-        body: Mapping[str, Any] | None = None,
-        repeatable: bool | None = None,
-        redirect: bool = False,
-    ) -> Answer:
+        self, task: Task, method: Method, path: str, *, parameters: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None, repeatable: bool | None = None, redirect: bool = False,
+    ) -> Answer:  # fmt: skip
         """Send a request, again if need be.
 
         Args:
@@ -198,10 +191,7 @@ class Transport:
         return self.persist(task, attempt, repeatable=method != "POST" if repeatable is None else repeatable)
 
     def persist(self, task: Task, attempt: Callable[[], T | Trouble], *, repeatable: bool) -> T:
-        """Attempt something until it works, is refused, or took too long.
-
-        Args:
-            repeatable: as of `call`.
+        """Attempt something until it works, is refused, or took too long; repeatable: as of `call`.
 
         Raises:
             Problem: what the last attempt said.
@@ -231,24 +221,13 @@ class Transport:
                 pause *= 2
 
     def get(self, task: Task, path: str, shape: type[T], **parameters: str) -> T:
-        """Read something of a shape.
-
-        Raises:
-            Problem: it cannot be read, or is something else.
-        """
+        """Read something of a shape. Raises Problem: it cannot be read, or is something else."""
         return self.decode(task, self.call(task, "GET", path, parameters=parameters), shape)
 
     def listed(
         self, task: Task, path: str, shape: type[T], items: Callable[[T], list[S]], **parameters: str
     ) -> list[S]:
-        """Read all pages of a list.
-
-        Args:
-            items: takes the list out of a page.
-
-        Raises:
-            Problem: as of `get`.
-        """
+        """Read all pages of a list, which `items` takes out of a page. Raises Problem: as of `get`."""
         found: list[S] = []
         for page in range(1, _MOST_PAGES + 1):
             asked = {**parameters, "per_page": str(_PAGE), "page": str(page)}
@@ -283,13 +262,13 @@ class Transport:
             refused = any(isinstance(one, dict) and one.get("type") == "FORBIDDEN" for one in said.errors)
             why = "GitHub's GraphQL refuses it"
             raise task.failed(why, status=answer.status, permission=task.permission if refused else None)
-        return self.convert(task, said.data, shape)
+        try:
+            return msgspec.convert(said.data, type=shape)
+        except msgspec.ValidationError as error:
+            raise task.failed(f"the answer of {self.host} is not GitHub's ({one_line(str(error))})") from None
 
     def decode(self, task: Task, answer: Answer, shape: type[T], *, written: bool = False) -> T:
-        """Read an answer as a shape.
-
-        Args:
-            written: the request was carried out.
+        """Read an answer as a shape; written: the request was carried out.
 
         Raises:
             Problem: it is no JSON, or of another shape.
@@ -299,17 +278,6 @@ class Transport:
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
             why = f"the answer of {self.host} is not GitHub's ({one_line(str(error))})"
             raise task.failed(why, status=answer.status, unsure=written) from None
-
-    def convert(self, task: Task, data: Any, shape: type[T]) -> T:
-        """Read what is decoded already as a shape.
-
-        Raises:
-            Problem: it is of another shape.
-        """
-        try:
-            return msgspec.convert(data, type=shape)
-        except msgspec.ValidationError as error:
-            raise task.failed(f"the answer of {self.host} is not GitHub's ({one_line(str(error))})") from None
 
     def _attempt(self, task: Task, attempt: Callable[[], T | Trouble]) -> T | Trouble:
         if not self.patience.left:

@@ -703,7 +703,8 @@ class ReduceNoise(Doing, frozen=True, kw_only=True):
             why = f"{plural(self.builds, self.unit)} of each{starts} would decide {which}{takes}"
         if self.itself:
             work = "Give the program the same work at each start (a fixed random seed, the same input)"
-            return f"{work}: its CPU time varies as much as its time, so a quieter host would not help; {why}"
+            also = f"a quieter host would not help; {why}" if self.builds else "neither host nor more measuring helps"
+            return f"{work}: its CPU time varies as much as its time, so {also}"
         if self.waited is not None:
             why += f"; some program waited for a processor {format_share(self.waited)} of the time"
         first = (

@@ -195,7 +195,6 @@ class Sheet:
     """A sheet to draw on, in pixels from the upper left corner; what is drawn later lies above."""
 
     def __init__(self, width: float, height: float) -> None:
-        """Take an empty sheet of a size."""
         self.width = width
         self.height = height
         self._shapes: list[_Shape] = []
@@ -218,11 +217,7 @@ class Sheet:
     def text(
         self, x: float, y: float, text: str, classes: str = "", anchor: Anchor = "start", full: str | None = None
     ) -> None:
-        """Write any text with its baseline at y, above all shapes.
-
-        Args:
-            full: what to show on hovering, if it is not all.
-        """
+        """Write any text with its baseline at y, above all shapes; full: what to show on hovering, if it is not all."""
         more = clip(full, _TIP) if full is not None and full != text else ""
         self._texts.append(_Text((x, y), text, classes, anchor, more))
 
@@ -249,11 +244,7 @@ class Sheet:
                 self.text(x, y, text, f"{classes}{layout}", "middle")
 
     def picture(self, prefix: str, title: str, description: str, caption: str, reading: Sequence[str] = ()) -> Picture:
-        """Finish the sheet; all ids begin with the prefix.
-
-        Raises:
-            ValueError: the prefix is no name for an id.
-        """
+        """Finish the sheet; all ids begin with the prefix. Raises ValueError: the prefix is no name for an id."""
         if not _PREFIX.fullmatch(prefix):
             raise ValueError(f"a prefix is letters, digits, - and _, begun with a letter; got {prefix!r}")
         body = "\n".join(self._elements())

@@ -305,14 +305,9 @@ def places(sample: Sample, values: Indices) -> Places:
     within = values - (value_ends - iterations)[execution]
     nth = execution - (execution_ends - executions)[build]
     return Places(
-        build,
-        execution,
-        (nth + 0.5) / executions[build],
-        (within + 0.5) / iterations[execution],
-        1 / executions[build],
-        nth,
-        within,
-    )
+        build, execution, (nth + 0.5) / executions[build], (within + 0.5) / iterations[execution],
+        1 / executions[build], nth, within,
+    )  # fmt: skip
 
 
 def density(numbers: Array, low: float, high: float, points: int) -> Density | None:

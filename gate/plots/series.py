@@ -154,7 +154,6 @@ def _points(
 
 
 def _means(sheet: Sheet, x: Axis, y: Vertical, samples: dict[Side, Sample], order: _Order) -> bool:
-    """Draw the mean of each execution, where executions have several values and room."""
     counts = [sample.counts[0] for sample in samples.values()]
     if max(int(c.max()) for c in counts) < 3 or sum(c.size for c in counts) > _MEANS:
         return False

@@ -9,21 +9,7 @@ import numpy as np
 
 from gate.model import Case, Finding, Sample, Side, SideSummary
 from gate.model.case import TYPICAL
-from gate.plots.axes import (
-    Drawn,
-    Vertical,
-    beyond_words,
-    edges,
-    frame,
-    half_violin,
-    hover,
-    key,
-    own_mark,
-    spots,
-    thinned_words,
-    used_words,
-    vertical,
-)  # fmt: skip
+from gate.plots import axes
 from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, room
 from gate.plots.scales import Flags, build_sizes, density, places, thinned, used_builds
 from gate.units import plural
@@ -60,13 +46,13 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
     None: there is no spread to draw.
     """
     own = [v for s in (finding.base, finding.head) for v in (s.value, s.low, s.high)]
-    y = vertical(case, own, _TOP, _BOTTOM)
+    y = axes.vertical(case, own, _TOP, _BOTTOM)
     if y is None:
         return None
     sheet = Sheet(_WIDTH, _HEIGHT)
     right = _WIDTH - _PANEL
     slots = _slots(case, y.left, right - 14)
-    frame(sheet, y, case, _WIDTH - 8)
+    axes.frame(sheet, y, case, _WIDTH - 8)
     _builds(sheet, slots, finding.top)
     sides = [
         _Sided("base", case.base, finding.base, used_builds(case.base, finding.base.counts.build)),
@@ -77,7 +63,7 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
             _build_violins(sheet, y, slots, side)
     drawn = [_points(sheet, y, slots, side) for side in sides]
     shapes = _panel(sheet, y, right, sides, finding.top)
-    caption = _caption(case, finding, y, drawn) + beyond_words(y, case)
+    caption = _caption(case, finding, y, drawn) + axes.beyond_words(y, case)
     title = f"Values of {case.benchmark}, {case.metric}, by {finding.top} and start"
     reading = [*_READING, *([_SHAPES] if shapes else [])]
     both = ", ".join(f"{side} {y.say(s.value)}" for side, s in (("base", finding.base), ("head", finding.head)))
@@ -115,7 +101,7 @@ def _builds(sheet: Sheet, slots: Slots, top: str) -> None:
         sheet.row(_TOP - 8, [((o[0] + o[-1]) / 2, name) for o, name in zip(own, names, strict=True)], "soft")
 
 
-def _build_violins(sheet: Sheet, y: Vertical, slots: Slots, of: _Sided) -> None:
+def _build_violins(sheet: Sheet, y: axes.Vertical, slots: Slots, of: _Sided) -> None:
     sign = -1 if of.side == "base" else 1
     ends = np.cumsum(build_sizes(of.sample))
     points = 32 if len(slots[0]) <= _FEW else 18
@@ -123,12 +109,12 @@ def _build_violins(sheet: Sheet, y: Vertical, slots: Slots, of: _Sided) -> None:
     for name, begin, end, used in zip(of.sample.builds, [0, *ends[:-1]], ends, of.used.tolist(), strict=True):
         found = density(y.numbers[of.side][begin:end], y.range.low, y.range.high, points)
         if found is not None:
-            shapes[used].append(half_violin(y.axis, found, slots[0][name] + sign, sign * (slots[1] - 1)))
+            shapes[used].append(axes.half_violin(y.axis, found, slots[0][name] + sign, sign * (slots[1] - 1)))
     sheet.lines(f"violin-{of.side}", shapes[True], closed=True)
     sheet.lines(f"violin-{of.side} faint", shapes[False], closed=True)
 
 
-def _points(sheet: Sheet, y: Vertical, slots: Slots, of: _Sided) -> Drawn:
+def _points(sheet: Sheet, y: axes.Vertical, slots: Slots, of: _Sided) -> axes.Drawn:
     kept = thinned(of.sample, _DRAWN)
     where = places(of.sample, kept.indices)
     middles = np.array([slots[0][name] for name in of.sample.builds])[where.build]
@@ -136,11 +122,11 @@ def _points(sheet: Sheet, y: Vertical, slots: Slots, of: _Sided) -> Drawn:
     share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
     share = share if of.side == "head" else share - 1
     xs = (middles + (share * 0.9 + (0.05 if of.side == "head" else -0.05)) * slots[1]).tolist()
-    hover(sheet, y, of.side, of.sample, kept, xs, where)
-    return spots(sheet, y, of.side, kept, xs, of.used[where.build])
+    axes.hover(sheet, y, of.side, of.sample, kept, xs, where)
+    return axes.spots(sheet, y, of.side, kept, xs, of.used[where.build])
 
 
-def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided], top: str) -> bool:
+def _panel(sheet: Sheet, y: axes.Vertical, left: float, sides: Sequence[_Sided], top: str) -> bool:
     """Draw the values of all builds used and each side's own value; tell whether there was a density to draw."""
     shapes = False
     sheet.lines("axis", [[(left, _TOP), (left, _BOTTOM)]])
@@ -153,7 +139,7 @@ def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided], top:
         found = density(numbers, y.range.low, y.range.high, 60)
         if found is not None:
             shapes = True
-            right_half = half_violin(y.axis, found, middle, width * 0.42)
+            right_half = axes.half_violin(y.axis, found, middle, width * 0.42)
             left_half = [(2 * middle - x, v) for x, v in reversed(right_half)]
             sheet.lines(f"violin-{of.side}", [[*right_half, *left_half]], closed=True)
         value = y.measure.one(of.own.value)
@@ -165,10 +151,10 @@ def _panel(sheet: Sheet, y: Vertical, left: float, sides: Sequence[_Sided], top:
         else:
             known = []
         if value is not None and y.holds(value):
-            own_mark(sheet, of.side, (middle, y.axis.at(value)))
+            axes.own_mark(sheet, of.side, (middle, y.axis.at(value)))
         marked = np.array([*known, *([] if value is None else [value])])
-        edges(sheet, y, f"arrow-{of.side}", [middle] * len(marked), marked)
-        key(sheet, of.side, middle, _BOTTOM + 24)
+        axes.edges(sheet, y, f"arrow-{of.side}", [middle] * len(marked), marked)
+        axes.key(sheet, of.side, middle, _BOTTOM + 24)
         said = y.say(of.own.value)
         small = " small" if room(said, LETTERS + 1) > width else ""
         narrow = "" if room(said, LETTERS_NARROW) < width else " wide"
@@ -185,8 +171,8 @@ _READING = (
 _SHAPES = "Shapes show how the values are spread, from the smallest to the largest."
 
 
-def _caption(case: Case, finding: Finding, y: Vertical, drawn: Sequence[Drawn]) -> str:
-    words = thinned_words(drawn, case.base.values.size + case.head.values.size) + used_words(case, finding)
+def _caption(case: Case, finding: Finding, y: axes.Vertical, drawn: Sequence[axes.Drawn]) -> str:
+    words = axes.thinned_words(drawn, case.base.values.size + case.head.values.size) + axes.used_words(case, finding)
     if all(s.low is None or s.high is None for s in (finding.base, finding.head)):
         words += f" The {_own(finding)} of a side has no interval."
     for name, side in (("base", finding.base), ("head", finding.head)):
@@ -199,5 +185,4 @@ def _caption(case: Case, finding: Finding, y: Vertical, drawn: Sequence[Drawn]) 
 
 
 def _own(finding: Finding) -> str:
-    """Name the value of a side: "mean", "p99", "typical value"."""
     return "typical value" if finding.statistic == TYPICAL else finding.statistic

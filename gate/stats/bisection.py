@@ -119,15 +119,10 @@ def posterior(prior: Sequence[float], measured: Collection[Measured], same: Coll
         for mass, part in zip(by_place, inside, strict=True)
     ]
     return Posterior(
-        culprits=np.concatenate(spread_out),
-        step=size,
-        step_sd=math.sqrt(max(spread, 0.0)),
-        noise=float((shares.sum(axis=0) * table.sigmas).sum()),
-        own=float((shares.sum(axis=0) * table.own).sum()),
-        several=several,
-        other=other,
-        other_step=other_step,
-    )
+        culprits=np.concatenate(spread_out), step=size, step_sd=math.sqrt(max(spread, 0.0)),
+        noise=float((shares.sum(axis=0) * table.sigmas).sum()), own=float((shares.sum(axis=0) * table.own).sum()),
+        several=several, other=other, other_step=other_step,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -188,16 +188,9 @@ class BootstrapRatio(msgspec.Struct, frozen=True, eq=False):
 
 
 def bootstrap_ratio(
-    base: Sample,
-    head: Sample,
-    *,
-    scheme: Scheme,
-    bca: bool,
-    seed: int,
-    alphas: Sequence[float],
-    sessions: bool,
+    base: Sample, head: Sample, *, scheme: Scheme, bca: bool, seed: int, alphas: Sequence[float], sessions: bool,
     cap: int = CAP,
-) -> BootstrapRatio:
+) -> BootstrapRatio:  # fmt: skip
     """Resample both sides until the limits at all alphas are known to PRECISION (NIST 3.6).
 
     Each side by itself; of several sessions with values above 0 the sessions, and within each both sides.

@@ -152,13 +152,9 @@ class _Search:
         at = np.unravel_index(int(np.argmin(rank)), rank.shape)
         unchanged = seconds(stages[0])
         plan = Plan(
-            looks=looks,
-            executions=int(self.executions[at[0], 0]),
-            iterations=int(iterations[at]),
-            most=float(most[at]),
-            expected=float(unchanged[at]),
-            reached=reached,
-        )
+            looks=looks, executions=int(self.executions[at[0], 0]), iterations=int(iterations[at]),
+            most=float(most[at]), expected=float(unchanged[at]), reached=reached,
+        )  # fmt: skip
         return plan, float(average[at]), float(excess[at])
 
     def _per_build(self, iterations: Array) -> Array:

@@ -121,12 +121,9 @@ def creeping(ratios: Array, variances: Array, threshold: float, alpha: float, ca
     count, shares = ratios.shape[-1], NIGHTS * len(WINDOWS) * cases
     found = noise(ratios, variances, before)
     best = Creeping(
-        np.zeros(ratios.shape, np.int64),
-        ratios.copy(),
-        np.full(ratios.shape, -np.inf),
-        np.ones(ratios.shape),
+        np.zeros(ratios.shape, np.int64), ratios.copy(), np.full(ratios.shape, -np.inf), np.ones(ratios.shape),
         np.zeros(ratios.shape, np.bool_),
-    )
+    )  # fmt: skip
     # a night without any degree of freedom has no window either
     df = np.maximum(found.df, _SHARE)
     for nights in (each for each in WINDOWS if each <= count):

@@ -27,16 +27,7 @@ Method = Literal["fieller", "fieller-kj", "fieller-paired", "paired"]
 PAIRED: tuple[Method, ...] = ("fieller-paired", "paired")
 """Those that take base and head of a round together."""
 Trouble = Literal[
-    "",
-    "negative",
-    "zero-base",
-    "zero-quantile",
-    "apart",
-    "one-unit",
-    "few-values",
-    "no-spread",
-    "no-rounds",
-    "machine",
+    "", "negative", "zero-base", "zero-quantile", "apart", "one-unit", "few-values", "no-spread", "no-rounds", "machine"
 ]
 """What stands in the way of an interval; "machine": it is that of one of several, each by itself."""
 
@@ -87,7 +78,20 @@ def reduce(base: Sample, head: Sample, center: Center, *, exact: bool, sessions:
     is_exact = exact and not differing
     if center is not None and not is_exact:
         if center == TYPICAL:
-            return _typical(base, head, warnings, sessions=sessions)
+            pair = typical_pair(base, head, sessions=sessions)
+            trouble: Trouble
+            if base.values.min() < 0 or head.values.min() < 0:
+                trouble = "negative"
+            elif pair is not None:
+                x, y = _stepped(pair[0], base), _stepped(pair[1], head)
+                values, rounding = (math.exp(x.mean), math.exp(y.mean)), (_unknown(base), _unknown(head))
+                return Reduced(x, y, *values, False, _too_little(base, head, x, y), None, warnings, rounding)
+            elif measured_together(base, head):
+                trouble = "zero-quantile"
+            else:
+                trouble = "no-rounds" if _share_a_session(base, head) else "apart"
+            x, y = (tops_of(side, sessions=sessions) for side in (base, head))
+            return Reduced(x, y, x.mean, y.mean, False, trouble, None, warnings)
         return _quantile(base, head, center, warnings, sessions=sessions)
     if exact:
         # nothing rounds what is declared a count
@@ -183,23 +187,6 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning
     # of values that are alike quantiles are too, however many values there are beside them
     one, other = (unknown_rounding(np.exp(own.values), side.step) for own, side in zip(tops, (base, head), strict=True))
     return Reduced(*tops, x_value, y_value, False, trouble, Shortage(has, needs), warnings, (one, other))
-
-
-def _typical(base: Sample, head: Sample, warnings: tuple[AnyWarning, ...], *, sessions: bool) -> Reduced:
-    pair = typical_pair(base, head, sessions=sessions)
-    trouble: Trouble
-    if base.values.min() < 0 or head.values.min() < 0:
-        trouble = "negative"
-    elif pair is not None:
-        x, y = _stepped(pair[0], base), _stepped(pair[1], head)
-        values, rounding = (math.exp(x.mean), math.exp(y.mean)), (_unknown(base), _unknown(head))
-        return Reduced(x, y, *values, False, _too_little(base, head, x, y), None, warnings, rounding)
-    elif measured_together(base, head):
-        trouble = "zero-quantile"
-    else:
-        trouble = "no-rounds" if _share_a_session(base, head) else "apart"
-    x, y = (tops_of(side, sessions=sessions) for side in (base, head))
-    return Reduced(x, y, x.mean, y.mean, False, trouble, None, warnings)
 
 
 def all_level_variances(samples: Sequence[Sample], tops: Sequence[Tops]) -> list[tuple[LevelVariance, ...]]:

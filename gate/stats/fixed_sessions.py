@@ -32,11 +32,8 @@ FEWEST_SHARED = 5
 
 MachineTrouble = Literal["", "few-rounds", "negative", "zero-value", "few-values", "no-spread"]
 _SAME: dict[Trouble, MachineTrouble] = {
-    "negative": "negative",
-    "zero-base": "zero-value",
-    "zero-quantile": "zero-value",
-    "few-values": "few-values",
-}
+    "negative": "negative", "zero-base": "zero-value", "zero-quantile": "zero-value", "few-values": "few-values",
+}  # fmt: skip
 
 
 class Mean(msgspec.Struct, frozen=True):

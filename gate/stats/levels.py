@@ -154,11 +154,7 @@ def alike(samples: Sequence[Sample], keys: Sequence[object]) -> list[list[int]]:
 
 
 def _by_level(values: Array, counts: tuple[Ints, ...], *, sessions: bool) -> list[tuple[LevelVariance, ...]]:
-    """Return the variances of samples of the same counts.
-
-    Args:
-        values: of shape (samples, N).
-    """
+    """Return the variances of samples of the same counts; values: of shape (samples, N)."""
     nested, names = [*counts[:2], np.array([len(counts[1])])], list(LEVELS[:3])
     if sessions:
         nested, names = [*counts, np.array([len(counts[2])])], list(LEVELS)

@@ -220,15 +220,9 @@ def _fallen_back(t: Array, builds: int, alpha: float, interval: Interval) -> Arr
 
 
 def power(
-    components: Components,
-    counts: Counts,
-    change: float,
-    *,
-    threshold: float,
-    alpha: float,
-    interval: Interval,
+    components: Components, counts: Counts, change: float, *, threshold: float, alpha: float, interval: Interval,
     min_builds: int = 2,
-) -> float:
+) -> float:  # fmt: skip
     """Return the probability that a change is called a regression.
 
     Args:
@@ -241,15 +235,9 @@ def power(
 
 
 def minimum_detectable_change(
-    components: Components,
-    counts: Counts,
-    *,
-    threshold: float,
-    alpha: float,
-    interval: Interval,
-    min_builds: int = 2,
+    components: Components, counts: Counts, *, threshold: float, alpha: float, interval: Interval, min_builds: int = 2,
     wanted: float = 0.8,
-) -> float:
+) -> float:  # fmt: skip
     """Return the smallest change that is called a regression with the wanted power; inf where none is.
 
     Of a relative amount, as 0.05. By bisection, since power grows with the change.

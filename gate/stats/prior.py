@@ -192,15 +192,9 @@ def trigamma_inverse(x: float) -> float:
 
 
 def prior_of(
-    memory: FindingMemory,
-    *,
-    kind: Kind,
-    executions: float,
-    iterations: float,
-    nu: float | None,
-    now: datetime,
+    memory: FindingMemory, *, kind: Kind, executions: float, iterations: float, nu: float | None, now: datetime,
     layouts: Layouts,
-) -> Prior | None:
+) -> Prior | None:  # fmt: skip
     """Return what is remembered of a finding for the present plan; None where nothing can be used.
 
     The weight is 1/d0 = 1/D + (1 + 1/K)/nu, with D the sessions' degrees and K their number, or the number of equal

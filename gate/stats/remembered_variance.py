@@ -40,16 +40,9 @@ def _harmonic(counts: Ints) -> float:
 
 
 def remember(
-    base: Sample,
-    head: Sample | None,
-    center: Center,
-    *,
-    session: str,
-    created: str,
-    layouts: Layouts = "independent",
-    programs: bool = False,
-    view_of: str | None = None,
-) -> Remembered | None:
+    base: Sample, head: Sample | None, center: Center, *, session: str, created: str, layouts: Layouts = "independent",
+    programs: bool = False, view_of: str | None = None,
+) -> Remembered | None:  # fmt: skip
     """Return the relative variances of a finding by level, pooled over the sides, and of the round contrast.
 
     Args:

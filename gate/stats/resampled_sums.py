@@ -207,11 +207,7 @@ def tuple_length(n: int) -> int:
 
 
 def _tuples(values: Array, k: int) -> list[Array]:
-    """Return the sums of all tuples of 0, 1, .. k values of each group.
-
-    Args:
-        values: shape (groups, n).
-    """
+    """Return the sums of all tuples of 0, 1, .. k values of each group; values: shape (groups, n)."""
     sums = [np.zeros((len(values), 1))]
     for _ in range(k):
         sums.append((sums[-1][:, :, None] + values[:, None, :]).reshape(len(values), -1))
@@ -229,11 +225,7 @@ def at(counts: Counts, groups: Ints) -> Counts:
 
 
 def totals(entries: Array, many: Counts) -> Array:
-    """Return the sum of each group's entries.
-
-    Args:
-        many: how many it has, possibly none.
-    """
+    """Return the sum of each group's entries; many: how many it has, possibly none."""
     if isinstance(many, int):
         total: Array = entries.reshape(many, -1).sum(axis=0)
         return total

@@ -239,6 +239,8 @@ def _limit(finding: Finding) -> str:
         below = not _is_above(finding)
     inverse = _inverse(finding)
     least = numbers.in_points(finding, format_share(1 - inverse))
+    # of a small threshold the inverse is the same number
+    below = below and round(1 - inverse, 3) != round(finding.threshold, 3)
     other = f" ({least} {amounts.direction(finding, inverse)})" if below else ""
     # the floor where it asks for more than the threshold, and the reason does not name it
     named = isinstance(reason, (reasons.BelowFloor, reasons.FloorOpen)) or (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -225,7 +226,10 @@ def _why(ended: _Failed, program: str, side: LaunchSide, timeout: float, stderr:
             return Unusable(f"{ended.what} failed: {exit_status(ended.number)}", stderr)
         case "timeout":
             return Unusable(f"time-out after {Duration(timeout)}", stderr)
-        case "start" | "directory":
+        case "directory":
+            why = "does not exist" if ended.number == errno.ENOENT else "cannot be entered"
+            return Unusable(f"cannot start: the directory {side.directory} {why}", stderr, unstarted=True)
+        case "start":
             return cannot_start(OSError(ended.number, os.strerror(ended.number)), program, side.directory, stderr)
         case "stand":
             places = ", ".join(f"{directory} cannot stand at {path}" for directory, path in side.places.items())

@@ -17,18 +17,8 @@ from harness.instruments.callgrind import OPTIONS, PROFILE, escaped, find_callgr
 from harness.instruments.callgrind import Callgrind as Instrument
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
+from harness.profilers import profiler
 from harness.profilers.native import Places, install, is_native, plain_name
-from harness.profilers.profiler import (
-    MOST_OUTPUT,
-    Absent,
-    Costs,
-    Effort,
-    Found,
-    Profiler,
-    Sampled,
-    Subject,
-    with_options,
-)
 
 _NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 _POSITION = re.compile(r"(cfn|cfi|cfl|cob|fn|fl|fi|fe|ob)=(.*)")
@@ -193,7 +183,6 @@ class Counted(dict[tuple[Frame, ...], float]):
     """Costs by stack, with how often each function was called."""
 
     def __init__(self, costs: Mapping[tuple[Frame, ...], float], calls: Mapping[Frame, float]) -> None:
-        """Keep both."""
         super().__init__(costs)
         self.calls = calls
 
@@ -248,33 +237,37 @@ _MOST_ADDRESSES = 100_000
 _Chains = Mapping[int, Sequence[Inlined]]
 
 
-class Callgrind(Profiler):
+class Callgrind(profiler.Profiler):
     """Counts instructions of one execution with one iteration; stacks are drawn from calls in proportion."""
 
     name = "callgrind"
     rank = 20
 
-    def fits(self, subject: Subject) -> bool:
+    def fits(self, subject: profiler.Subject) -> bool:
         """Return whether the command is a native program, or a Google Benchmark; Go's own threads valgrind breaks."""
         return is_native(subject, go=False)
 
-    def find(self, caller: Mapping[str, str]) -> Found | Absent:
+    def find(self, caller: Mapping[str, str]) -> profiler.Found | profiler.Absent:
         """Look for valgrind and try it."""
         if find_program("valgrind", caller) is None:
             # Homebrew has none for today's macOS
-            return Absent(install(caller, {"brew": ""}, "valgrind"))
+            return profiler.Absent(install(caller, {"brew": ""}, "valgrind"))
         found = find_callgrind(caller)
-        return Found(found.path, f"valgrind {found.version}") if isinstance(found, Instrument) else Absent("", found)
+        return (
+            profiler.Found(found.path, f"valgrind {found.version}")
+            if isinstance(found, Instrument)
+            else profiler.Absent("", found)
+        )
 
-    def effort(self, subject: Subject) -> Effort:
+    def effort(self, subject: profiler.Subject) -> profiler.Effort:
         """Execute once: the count is the same each time."""
         if subject.benchmark.measured.suite:
-            return Effort(1, _SLOWER * _SECONDS, 1)
+            return profiler.Effort(1, _SLOWER * _SECONDS, 1)
         # its instrument has measured under callgrind already
         slower = 1.5 if subject.benchmark.instrument == "callgrind" else _SLOWER
-        return Effort(1, slower * subject.once, 1)
+        return profiler.Effort(1, slower * subject.once, 1)
 
-    def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
+    def wrap(self, found: profiler.Found, subject: profiler.Subject, context: Context, command: Command) -> Command:
         """Start the command under callgrind, with all that it starts."""
         files = (
             f"--callgrind-out-file={escaped(context.scratch / PROFILE)}.%p",
@@ -285,14 +278,14 @@ class Callgrind(Profiler):
             rounds = max(1, min(10**6, math.ceil(_SECONDS / max(subject.seconds, 1e-9))))
             chosen = f"--benchmark_filter=^{re.escape(subject.line)}$"
             options = (chosen, "--benchmark_repetitions=1", f"--benchmark_min_time={rounds}x")
-        argv = with_options(subject, command, options)
+        argv = profiler.with_options(subject, command, options)
         return replace(
             command,
             argv=(found.path, *OPTIONS, "--dump-instr=yes", *files, "--", *argv),
             environment={"PYTHONHASHSEED": "0"} | command.environment,
         )
 
-    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:
+    def afterwards(self, subject: profiler.Subject, context: Context, command: Command) -> Iterator[Command]:
         """Ask addr2line which functions are inlined where, in each program of the tree."""
         program = find_program("addr2line", command.environment)
         if program is None:
@@ -311,19 +304,17 @@ class Callgrind(Profiler):
                 opened.write(f"{binary}\n" + "".join(f"{address:#x}\n" for address in most))
             text = 'tail -n +2 "$1" | exec "$2" -a -f -i -C -e "$3"'
             argv = ("sh", "-c", text, "perfgate", str(list_), program, binary)
-            yield replace(command, argv=argv, stdout=context.told / f"{_INLINED}.{number}", max_stdout=MOST_OUTPUT)
+            yield replace(
+                command, argv=argv, stdout=context.told / f"{_INLINED}.{number}", max_stdout=profiler.MOST_OUTPUT
+            )
 
-    def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002
-        """Read the profiles of all processes.
-
-        Raises:
-            OutputError: there is none, or one is cut off.
-        """
+    def read(self, subject: profiler.Subject, context: Context) -> profiler.Costs:  # noqa: ARG002
+        """Read the profiles of all processes. Raises OutputError: there is none, or one is cut off."""
         # what addr2line found, by program
         found: dict[str, _Chains] = {}
         for file in sorted(context.scratch.glob(f"{_ADDRESSES}.*")):
-            binary = (read_regular(file, MOST_OUTPUT) or b"").partition(b"\n")[0].decode("utf-8", "replace")
-            found[binary] = chains(read_regular(context.told / f"{_INLINED}{file.suffix}", MOST_OUTPUT) or b"")
+            binary = (read_regular(file, profiler.MOST_OUTPUT) or b"").partition(b"\n")[0].decode("utf-8", "replace")
+            found[binary] = chains(read_regular(context.told / f"{_INLINED}{file.suffix}", profiler.MOST_OUTPUT) or b"")
         arcs, names = Arcs(), Names(Places(context.directory))
         for data in _profiles(context):
             add(data, arcs, names, found)
@@ -331,16 +322,16 @@ class Callgrind(Profiler):
             raise OutputError("callgrind wrote no profile")
         return drawn(arcs)
 
-    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002
+    def sampled(self, subject: profiler.Subject, executions: list[profiler.Costs]) -> profiler.Sampled:  # noqa: ARG002
         """Take the only execution."""
         only = executions[0]
         calls = only.calls if isinstance(only, Counted) else None
-        return Sampled(only, "instructions", approximate=True, calls=calls)
+        return profiler.Sampled(only, "instructions", approximate=True, calls=calls)
 
 
 def _profiles(context: Context) -> Iterator[bytes]:
     for file in sorted(context.scratch.glob(f"{PROFILE}.*")):
-        yield read_regular(file, MOST_OUTPUT) or b""
+        yield read_regular(file, profiler.MOST_OUTPUT) or b""
 
 
 class Names:

@@ -57,13 +57,9 @@ def is_go(program: Path) -> bool:
 
 
 _INSTALL = {
-    "apt": "apt install",
-    "dnf": "dnf install",
-    "pacman": "pacman -S",
-    "zypper": "zypper install",
-    "apk": "apk add",
+    "apt": "apt install", "dnf": "dnf install", "pacman": "pacman -S", "zypper": "zypper install", "apk": "apk add",
     "brew": "brew install",
-}
+}  # fmt: skip
 
 
 def install(caller: Mapping[str, str], packages: Mapping[str, str], otherwise: str = "") -> str:
@@ -94,7 +90,6 @@ class Places:
     """
 
     def __init__(self, directory: Path, root: Path | None = None) -> None:
-        """See the class."""
         self._roots = [str(each) for each in (directory, root) if each is not None]
         self._directory = directory
         self.of = lru_cache(maxsize=None)(self._of)
@@ -103,7 +98,7 @@ class Places:
         path = posixpath.normpath(path) if path else ""
         if not path.startswith("/"):
             path = re.sub(r"^(?:\.\./)+", "", path)
-            return path if not path or self._is_own(path) else f"/{path}"
+            return path if not path or any((Path(root) / path).is_file() for root in self._roots) else f"/{path}"
         for root in self._roots:
             if path.startswith(f"{root}/"):
                 return path[len(root) + 1 :]
@@ -117,6 +112,3 @@ class Places:
             if (self._directory / rest).is_file():
                 return rest
         return f"/{'/'.join(parts[-2:])}"
-
-    def _is_own(self, path: str) -> bool:
-        return any((Path(root) / path).is_file() for root in self._roots)

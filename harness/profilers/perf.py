@@ -76,11 +76,7 @@ class Perf(Profiler):
         return replace(command, argv=("sh", "-c", text, "perfgate", *command.argv))
 
     def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002
-        """Read the stacks.
-
-        Raises:
-            OutputError: it is not what perf script writes.
-        """
+        """Read the stacks. Raises OutputError: it is not what perf script writes."""
         periods = parse(read_regular(context.scratch / _STACKS, MOST_OUTPUT) or b"")
         return {stack: period / 1e9 for stack, period in periods.items()}
 

@@ -14,17 +14,8 @@ from gate.model.profile import Frame
 from harness.instruments.go import is_go_test
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command
+from harness.profilers import profiler
 from harness.profilers.native import Places
-from harness.profilers.profiler import (
-    MOST_OUTPUT,
-    Costs,
-    Effort,
-    Found,
-    Profiler,
-    Sampled,
-    Subject,
-    with_options,
-)
 
 _PROFILE = "perfgate.pprof"
 _SECONDS = 20.0
@@ -33,60 +24,53 @@ _MOST = 10**9
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
-class Pprof(Profiler):
+class Pprof(profiler.Profiler):
     """Samples CPU time with the run time's own profiler: full stacks, inlined functions too."""
 
     name = "pprof"
     rank = 10
 
-    def fits(self, subject: Subject) -> bool:
+    def fits(self, subject: profiler.Subject) -> bool:
         """Return whether `go test` or a test binary runs."""
         return subject.benchmark.instrument == "go"
 
-    def effort(self, subject: Subject) -> Effort:  # noqa: ARG002
+    def effort(self, subject: profiler.Subject) -> profiler.Effort:  # noqa: ARG002
         """Run once: -benchtime gives the loop its time."""
-        return Effort(1, 1.5 * _SECONDS, 1)
+        return profiler.Effort(1, 1.5 * _SECONDS, 1)
 
-    def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:  # noqa: ARG002
+    def wrap(self, found: profiler.Found, subject: profiler.Subject, context: Context, command: Command) -> Command:  # noqa: ARG002
         """Run one benchmark, with a count of operations that is the same on both sides."""
         go_test = is_go_test(subject.words)
         dash = "-" if go_test else "-test."
         parts = subject.line.rpartition(":")[2].split("/") if ":" in subject.line else subject.line.split("/")
         start = next((n for n, part in enumerate(parts) if re.match(r"Benchmark", part)), 0)
         wanted = "/".join(f"^{re.escape(part)}$" for part in parts[start:])
-        options = [
-            f"{dash}bench={wanted}",
-            f"{dash}count=1",
-            f"{dash}benchtime={operations(subject)}x",
-            f"{dash}cpuprofile={context.scratch / _PROFILE}",
-        ]
+        asked = {"bench": wanted, "count": 1, "benchtime": f"{operations(subject)}x"}
+        asked["cpuprofile"] = context.scratch / _PROFILE
+        options = [f"{dash}{name}={value}" for name, value in asked.items()]
         if go_test:
             # it keeps the binary of what it profiles, beside the sources otherwise
             options.append(f"-o={context.scratch / 'perfgate.test'}")
-        return replace(command, argv=with_options(subject, command, tuple(options)))
+        return replace(command, argv=profiler.with_options(subject, command, tuple(options)))
 
-    def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002
-        """Read the profile.
-
-        Raises:
-            OutputError: there is none, or it is not one.
-        """
-        data = read_regular(context.scratch / _PROFILE, MOST_OUTPUT)
+    def read(self, subject: profiler.Subject, context: Context) -> profiler.Costs:  # noqa: ARG002
+        """Read the profile. Raises OutputError: there is none, or it is not one."""
+        data = read_regular(context.scratch / _PROFILE, profiler.MOST_OUTPUT)
         if not data:
             raise OutputError("the test binary wrote no profile: several packages, or a TestMain that does not return")
         return parse(data, Places(context.directory))
 
-    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
+    def sampled(self, subject: profiler.Subject, executions: list[profiler.Costs]) -> profiler.Sampled:
         """Take the only execution."""
-        return Sampled(executions[0], "s", float(operations(subject)))
+        return profiler.Sampled(executions[0], "s", float(operations(subject)))
 
 
-def operations(subject: Subject) -> int:
+def operations(subject: profiler.Subject) -> int:
     """Return how many operations are profiled: both sides do the same."""
     return max(1, min(_MOST, math.ceil(_SECONDS / max(subject.seconds, 1e-9))))
 
 
-def parse(data: bytes, places: Places) -> Costs:
+def parse(data: bytes, places: Places) -> profiler.Costs:
     """Read a profile of CPU time: seconds by stack.
 
     Source: https://github.com/google/pprof/blob/main/proto/profile.proto
@@ -97,7 +81,7 @@ def parse(data: bytes, places: Places) -> Costs:
     try:
         if data.startswith(b"\x1f\x8b"):
             unpacker = zlib.decompressobj(wbits=31)
-            data = unpacker.decompress(data, MOST_OUTPUT)
+            data = unpacker.decompress(data, profiler.MOST_OUTPUT)
             if not unpacker.eof:
                 raise ValueError
         return _costs(data, places)
@@ -105,7 +89,7 @@ def parse(data: bytes, places: Places) -> Costs:
         raise OutputError("the profile of the test binary cannot be read") from None
 
 
-def _costs(data: bytes, places: Places) -> Costs:
+def _costs(data: bytes, places: Places) -> profiler.Costs:
     """Read a profile's messages, which refer to each other by number."""
     strings: list[str] = []
     units: list[int] = []  # of the values of a sample
@@ -139,11 +123,9 @@ def _costs(data: bytes, places: Places) -> Costs:
 
 
 def _added_up(
-    samples: list[tuple[list[int], list[int]]],
-    locations: dict[int, list[int | bytes]],
-    frames: dict[int | bytes, Frame],
-    place: int,
-) -> Costs:
+    samples: list[tuple[list[int], list[int]]], locations: dict[int, list[int | bytes]],
+    frames: dict[int | bytes, Frame], place: int,
+) -> profiler.Costs:  # fmt: skip
     found: dict[tuple[Frame, ...], float] = defaultdict(float)
     for whole, values in samples:
         stack = [frames[function] for location in whole for function in locations[location]]

@@ -143,11 +143,7 @@ class Profiler:
         yield from ()
 
     def read(self, subject: Subject, context: Context) -> Costs:
-        """Read what it wrote of one execution.
-
-        Raises:
-            OutputError: it is not what it writes, or there is none.
-        """
+        """Read what it wrote of one execution. Raises OutputError: it is not what it writes, or there is none."""
         raise NotImplementedError
 
     def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of those that count

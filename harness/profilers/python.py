@@ -14,16 +14,8 @@ from gate.model.profile import Frame
 from gate.walking import beginning
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command
+from harness.profilers import profiler
 from harness.profilers.native import Places
-from harness.profilers.profiler import (
-    MOST_OUTPUT,
-    Costs,
-    Effort,
-    Found,
-    Profiler,
-    Subject,
-    with_options,
-)
 
 _SAMPLER = Path(__file__).with_name("python_sampler.py")
 _SAMPLES = "perfgate-samples"
@@ -39,7 +31,7 @@ _CALIBRATION = frozenset(["_calibrate_timer", "BenchmarkFixture._calibrate_timer
 _MOST_DEPTH = 2000
 
 
-class Python(Profiler):
+class Python(profiler.Profiler):
     """Samples the stacks of Python functions, each with the CPU seconds of its thread.
 
     What a C function takes counts for the Python function that calls it.
@@ -49,21 +41,21 @@ class Python(Profiler):
     nothing = "nothing was sampled: too short, or an interpreter that ignores PYTHONPATH (-I, -E)"
     rank = 10
 
-    def fits(self, subject: Subject) -> bool:
+    def fits(self, subject: profiler.Subject) -> bool:
         """Return whether the command starts Python, by its name or its first line."""
         if subject.benchmark.measured.suite:
             return subject.benchmark.instrument in _SUITES
         first = beginning(subject.program, 200).split(b"\n", 1)[0] if subject.program is not None else b""
         return subject.names(_INTERPRETER) or bool(re.match(rb"#!.*\b(?:python|pypy)", first))
 
-    def effort(self, subject: Subject) -> Effort:
+    def effort(self, subject: profiler.Subject) -> profiler.Effort:
         """Execute for ten seconds, a suite once."""
         if subject.benchmark.measured.suite:
-            return Effort(1, 2 * (subject.once + _SECONDS))
+            return profiler.Effort(1, 2 * (subject.once + _SECONDS))
         executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))
-        return Effort(executions, 2 * executions * subject.once)
+        return profiler.Effort(executions, 2 * executions * subject.once)
 
-    def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:  # noqa: ARG002
+    def wrap(self, found: profiler.Found, subject: profiler.Subject, context: Context, command: Command) -> Command:  # noqa: ARG002
         """Put the sampler before everything that the interpreter finds."""
         folder, samples = context.scratch / _MODULE, context.scratch / _SAMPLES
         for each in (folder, samples):
@@ -79,20 +71,16 @@ class Python(Profiler):
         }
         return replace(
             command,
-            argv=with_options(subject, command, _options(subject)),
+            argv=profiler.with_options(subject, command, _options(subject)),
             environment={**command.environment, **added},
         )
 
-    def read(self, subject: Subject, context: Context) -> Costs:
-        """Add up what all processes wrote.
-
-        Raises:
-            OutputError: a file is not the sampler's.
-        """
+    def read(self, subject: profiler.Subject, context: Context) -> profiler.Costs:
+        """Add up what all processes wrote. Raises OutputError: a file is not the sampler's."""
         places = Places(context.directory)
         found: dict[tuple[Frame, ...], float] = defaultdict(float)
         for file in sorted((context.scratch / _SAMPLES).glob("*")):
-            data = read_regular(file, MOST_OUTPUT) or b""
+            data = read_regular(file, profiler.MOST_OUTPUT) or b""
             for stack, seconds in parse(data, places).items():
                 found[stack] += seconds
         if subject.benchmark.instrument != "pytest-benchmark":
@@ -108,11 +96,7 @@ class Python(Profiler):
 
 
 def parse(data: bytes, places: Places) -> dict[tuple[Frame, ...], float]:
-    """Read a file of the sampler; a last line that is cut off is left out.
-
-    Raises:
-        OutputError: it is not one.
-    """
+    """Read a file of the sampler; a last line that is cut off is left out. Raises OutputError: it is not one."""
     frames: list[Frame] = []
     found: dict[tuple[Frame, ...], float] = defaultdict(float)
     for line in data.decode("utf-8", "replace").split("\n")[:-1]:
@@ -135,7 +119,7 @@ def parse(data: bytes, places: Places) -> dict[tuple[Frame, ...], float]:
     return found
 
 
-def _options(subject: Subject) -> tuple[str, ...]:
+def _options(subject: profiler.Subject) -> tuple[str, ...]:
     """Return what makes a suite run one benchmark, the same number of times on both sides."""
     benchmark = subject.benchmark
     if benchmark.instrument == "pytest-benchmark":

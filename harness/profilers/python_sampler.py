@@ -32,7 +32,6 @@ class Sampler:
     """Samples this process and, by files of their own, those that it forks."""
 
     def __init__(self, directory: str) -> None:
-        """Sample from now on."""
         self.directory = directory
         self.begin()
 

@@ -70,9 +70,6 @@ def given_inputs(stream: TextIO) -> dict[str, str]:
 
 
 COMMAND = Command(
-    help="run one step of the GitHub Action, as action.yml does",
-    example="perfgate action measure",
-    options=Options,
-    run=run,
-    codes=list(Exit),
-)
+    help="run one step of the GitHub Action, as action.yml does", example="perfgate action measure", options=Options,
+    run=run, codes=list(Exit),
+)  # fmt: skip

@@ -11,26 +11,10 @@ from gate.codes import Exit
 from gate.github.event import Event, Pull, on_default_branch
 from gate.model.choice import AnyHow, BeforePush, CommitBefore, FirstParent, MergeBase, PullBase, QueueBase
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.checkout import (
-    CheckoutChanged,
-    LfsNotFetched,
-    NoCommonCommit,
-    PointersCheckedOut,
-    TokenLeft,
-)
+from gate.model.warnings.checkout import CheckoutChanged, LfsNotFetched, NoCommonCommit, PointersCheckedOut, TokenLeft
 from harness.errors import SourceError
+from harness.source import fetching
 from harness.source.credentials import Access, persisted_token
-from harness.source.fetching import (
-    ADVICE,
-    REMOTE,
-    Clone,
-    FetchError,
-    fetch_lfs,
-    fetch_submodules,
-    lfs_files,
-    open_clone,
-    pointers,
-)
 from harness.source.git import git_of
 from harness.source.repository import Repository, find_repository, refuse_several
 
@@ -118,7 +102,7 @@ def fetch_missing(
             is missing and cannot be fetched.
     """
     repository = find_repository(directory)
-    clone = open_clone(repository, Access(event.server_url, token) if token else None)
+    clone = fetching.open_clone(repository, Access(event.server_url, token) if token else None)
     branch = event.default_branch
     if event.name == "schedule":
         branch = event.ref.removeprefix("refs/heads/")
@@ -137,7 +121,7 @@ def fetch_missing(
         choice = _by_event(clone, event, tip, branch, given=head is not None)
     needed = tuple(sha for sha in (tip, choice.compared) if sha)
     clone.bring_files(*needed)
-    submodules = fetch_submodules(clone, repository.common, needed)
+    submodules = fetching.fetch_submodules(clone, repository.common, needed)
     stored = _large(repository, clone, choice.compared)
     warnings = (*choice.warnings, *submodules, *stored, *_kept(event, repository))
     return Sides(choice.base, head, warnings, choice.how)
@@ -164,7 +148,7 @@ def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
     """
     from gate.model.names import HISTORY_REF
 
-    clone = open_clone(find_repository(directory), Access(event.server_url, token) if token else None)
+    clone = fetching.open_clone(find_repository(directory), Access(event.server_url, token) if token else None)
     branch = event.ref.removeprefix("refs/heads/") if event.name == "schedule" else event.default_branch
     if branch:
         _name_default(clone, branch)
@@ -172,14 +156,14 @@ def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
     clone.fetch(f"+{HISTORY_REF}:{HISTORY_REF}")
 
 
-def _large(repository: Repository, clone: Clone | None, base: str | None) -> tuple[AnyWarning, ...]:
-    files = lfs_files(repository)
+def _large(repository: Repository, clone: fetching.Clone | None, base: str | None) -> tuple[AnyWarning, ...]:
+    files = fetching.lfs_files(repository)
     if not files:
         return ()
-    empty = pointers(repository, files)
+    empty = fetching.pointers(repository, files)
     if empty:
         return (PointersCheckedOut(tuple(empty[:_NAMED]), max(0, len(empty) - _NAMED)),)
-    problem = fetch_lfs(clone, base) if clone and base else ""
+    problem = fetching.fetch_lfs(clone, base) if clone and base else ""
     return (LfsNotFetched(problem),) if problem else ()
 
 
@@ -188,27 +172,27 @@ def _kept(event: Event, repository: Repository) -> tuple[AnyWarning, ...]:
     return (TokenLeft(place),) if place else ()
 
 
-def _name_default(clone: Clone, branch: str) -> None:
+def _name_default(clone: fetching.Clone, branch: str) -> None:
     """Note which branch is the default, as `git clone` does and actions/checkout does not."""
-    pointer, target = f"refs/remotes/{REMOTE}/HEAD", f"refs/remotes/{REMOTE}/{branch}"
+    pointer, target = f"refs/remotes/{fetching.REMOTE}/HEAD", f"refs/remotes/{fetching.REMOTE}/{branch}"
     if clone.git.maybe("symbolic-ref", "--quiet", pointer) is None and clone.find(target):
         clone.git.attempt("symbolic-ref", pointer, target)
 
 
-def _given(clone: Clone, ref: str, side: str) -> str | None:
+def _given(clone: fetching.Clone, ref: str, side: str) -> str | None:
     """Return the commit of an input; None where the check will say what is wrong with it."""
     refuse_several(ref, side)
-    found = clone.find(ref) or clone.find(f"{REMOTE}/{ref}")
+    found = clone.find(ref) or clone.find(f"{fetching.REMOTE}/{ref}")
     if found is None:
         found = _fetched(clone, ref)
     if found is None and clone.shallow:
-        raise FetchError(
-            f"{side} {ref} is not in this shallow clone and cannot be fetched: check the name, or {ADVICE}"
+        raise fetching.FetchError(
+            f"{side} {ref} is not in this shallow clone and cannot be fetched: check the name, or {fetching.ADVICE}"
         )
     return found
 
 
-def _fetched(clone: Clone, ref: str) -> str | None:
+def _fetched(clone: fetching.Clone, ref: str) -> str | None:
     if _is_sha(ref):
         clone.bring(ref)
         return clone.find(ref)
@@ -216,11 +200,11 @@ def _fetched(clone: Clone, ref: str) -> str | None:
     name, further = ref[:start], ref[start:]
     if clone.git.attempt("check-ref-format", "--allow-onelevel", name).status != 0:
         return None
-    if not (clone.find(name) or clone.find(f"{REMOTE}/{name}")):
-        short = name.removeprefix(f"{REMOTE}/").removeprefix("refs/heads/").removeprefix("refs/tags/")
+    if not (clone.find(name) or clone.find(f"{fetching.REMOTE}/{name}")):
+        short = name.removeprefix(f"{fetching.REMOTE}/").removeprefix("refs/heads/").removeprefix("refs/tags/")
         if clone.bring_branch(short):
             clone.bring_tag(short)
-    for full in (name, f"{REMOTE}/{name}"):
+    for full in (name, f"{fetching.REMOTE}/{name}"):
         tip = clone.find(full)
         if tip is not None:
             return clone.find_deeper(full + further, tip) if further else tip
@@ -234,13 +218,8 @@ def _is_sha(text: str) -> bool:
 # --- by event ---------------------------------------------------------------------------------------------------------
 
 
-def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given: bool) -> _Choice:
-    """Choose by the event.
-
-    Args:
-        branch: the default one, None where unknown.
-        given: whether the tip was asked for.
-    """
+def _by_event(clone: fetching.Clone, event: Event, tip: str, branch: str | None, *, given: bool) -> _Choice:
+    """Choose by the event; branch: the default one, None where unknown. given: whether the tip was asked for."""
     if event.pull is not None:
         return _of_pull(clone, event.pull, tip)
     if event.merge_base is not None:
@@ -257,18 +236,20 @@ def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given
     # make the check's own choice possible: the merge base with the default branch
     if branch is None:
         return _Choice(None, None)
-    target = clone.find(f"refs/remotes/{REMOTE}/{branch}") or clone.find(f"refs/heads/{branch}")
+    target = clone.find(f"refs/remotes/{fetching.REMOTE}/{branch}") or clone.find(f"refs/heads/{branch}")
     if target is None:
         problem = clone.bring_branch(branch)
-        target = clone.find(f"refs/remotes/{REMOTE}/{branch}")
+        target = clone.find(f"refs/remotes/{fetching.REMOTE}/{branch}")
         if target is None:
-            raise FetchError(f"the default branch, {branch}, is not here and cannot be fetched ({problem}): {ADVICE}")
+            raise fetching.FetchError(
+                f"the default branch, {branch}, is not here and cannot be fetched ({problem}): {fetching.ADVICE}"
+            )
         _name_default(clone, branch)
     found = clone.merge_base(target, tip)
     return _before(clone, tip) if found == tip else _Choice(None, found)
 
 
-def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
+def _of_pull(clone: fetching.Clone, pull: Pull, tip: str) -> _Choice:
     if tip != pull.head_sha:
         base = clone.need(clone.parents(tip)[0], "the first parent of the pull request's merge commit")
         return _Choice(base, base, FirstParent())
@@ -279,7 +260,7 @@ def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
     return _Choice(found, found, MergeBase(pull.base_ref))
 
 
-def _refuse_elsewhere(clone: Clone, pull: Pull, tip: str) -> None:
+def _refuse_elsewhere(clone: fetching.Clone, pull: Pull, tip: str) -> None:
     """Refuse to judge a pull request by another commit than its head and its merge with the target.
 
     Raises:
@@ -294,13 +275,13 @@ def _refuse_elsewhere(clone: Clone, pull: Pull, tip: str) -> None:
         )
 
 
-def _refuse_unknown(clone: Clone, event: Event, tip: str) -> None:
+def _refuse_unknown(clone: fetching.Clone, event: Event, tip: str) -> None:
     """Refuse to choose a base for what a workflow checked out of its own accord: only its author knows what it is.
 
     Raises:
         SourceError: HEAD is neither the commit of the event nor a commit of its branch.
     """
-    own = [event.sha, clone.find(f"refs/remotes/{REMOTE}/{event.ref.removeprefix('refs/heads/')}")]
+    own = [event.sha, clone.find(f"refs/remotes/{fetching.REMOTE}/{event.ref.removeprefix('refs/heads/')}")]
     if tip in own or any(sha and clone.git.attempt("merge-base", "--is-ancestor", tip, sha).status == 0 for sha in own):
         return
     raise SourceError(
@@ -310,14 +291,14 @@ def _refuse_unknown(clone: Clone, event: Event, tip: str) -> None:
     )
 
 
-def _led_to(clone: Clone, before: str, tip: str) -> bool:
+def _led_to(clone: fetching.Clone, before: str, tip: str) -> bool:
     """Return whether a commit is here and an ancestor of another: after a forced push it need not be either."""
     if clone.bring(before):
         return False
     return before in clone.parents(tip) or clone.merge_base(before, tip) == before
 
 
-def _before(clone: Clone, tip: str, *, given: bool = False) -> _Choice:
+def _before(clone: fetching.Clone, tip: str, *, given: bool = False) -> _Choice:
     """Choose the commit before, or with changes in the working tree HEAD itself, as a check does at home."""
     parents = clone.parents(tip)
     if not parents:

@@ -16,19 +16,9 @@ from gate.evidence.records import Located
 from gate.github.command_files import is_regular, put, read_regular, remove
 from gate.github.notice import Notice
 from gate.github.payload import SHA
+from gate.github.publishing import outcome as outcomes
 from gate.github.publishing.collected_measurements import NothingError, join, require_readable
 from gate.github.publishing.conclusion import Concluded, ForeignRun, conclude_foreign, conclude_on, target_of
-from gate.github.publishing.outcome import (
-    OUTCOME,
-    Left,
-    Outcome,
-    Status,
-    Target,
-    could_not_run,
-    keep,
-    nothing,
-    read_status,
-)
 from gate.github.publishing.request import DATA, RUN, STATUS, TEXT, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
 from gate.model import Execution, Failure, ReportVerdict, Run, Same, UserError
@@ -61,7 +51,7 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
         if concluded.outcome.note:
             log.write(f"perfgate: {visible(concluded.outcome.note)}\n")
     out.writelines(warning_line(warning, "perfgate") for warning in concluded.warnings)
-    keep(folder / OUTCOME, concluded.outcome)
+    outcomes.keep(folder / outcomes.OUTCOME, concluded.outcome)
     write_outputs(Path(environment["GITHUB_OUTPUT"]), written)
     return 0
 
@@ -101,26 +91,26 @@ def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
     """Come to the outcome of a request; whatever is wrong with measurements becomes a notice."""
     target = target_of(request.event, request.again)
     if request.notices:
-        return Concluded(could_not_run(request.notices, target))
+        return Concluded(outcomes.could_not_run(request.notices, target))
     if request.idle or request.command in ("plan", "ask"):
-        return Concluded(nothing(target, request.idle))
+        return Concluded(outcomes.nothing(target, request.idle))
     try:
         if request.foreign:
             run = ForeignRun(request.run_folder, request.id, request.place, request.sets)
             return conclude_foreign(request.event, run, environment)
         text = Path(request.folder, TEXT)
         if request.command == "publish" and request.asked is not None and is_regular(text):
-            return Concluded(nothing(target, text=str(text), of=request.asked.words.verb))
+            return Concluded(outcomes.nothing(target, text=str(text), of=request.asked.words.verb))
         if request.again is not None:
             return _decided(request, environment, [request.run_folder / MEASUREMENTS])
-        return _own(request, environment, read_status(Path(request.folder)))
+        return _own(request, environment, outcomes.read_status(Path(request.folder)))
     except NothingError as error:
-        return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], target))
+        return Concluded(outcomes.could_not_run([Notice(Exit.ERROR, str(error))], target))
     except UserError as error:
-        return Concluded(could_not_run([Notice(Exit.USAGE, str(error))], target))
+        return Concluded(outcomes.could_not_run([Notice(Exit.USAGE, str(error))], target))
 
 
-def _own(request: Request, environment: Mapping[str, str], status: Status) -> Concluded:
+def _own(request: Request, environment: Mapping[str, str], status: outcomes.Status) -> Concluded:
     """Conclude on what the measuring step of this job left."""
     target = target_of(request.event, request.again)
     measured = request.run_folder / MEASUREMENTS
@@ -129,20 +119,20 @@ def _own(request: Request, environment: Mapping[str, str], status: Status) -> Co
         return conclude_study(request, status, target, files)
     if status.code and request.command != "calibrate":
         lines = status.lines or [f"measuring ended with exit code {status.code}"]
-        return Concluded(could_not_run([Notice(status.code, line) for line in lines], target), files=files)
+        return Concluded(outcomes.could_not_run([Notice(status.code, line) for line in lines], target), files=files)
     if request.command in ("check", "creep"):
         return _decided(request, environment, files)
     if request.command == "measure":
         if request.asked is not None and request.asked.words.verb != "check":
-            return Concluded(nothing(target))
+            return Concluded(outcomes.nothing(target))
         return _measured(files, target)
     text = Path(request.folder, TEXT)
     lines = status.lines if not is_regular(text) else ["the calibration failed, as the job summary shows"]
     notices = [Notice(status.code, line) for line in lines] if status.code else []
-    return Concluded(_with(nothing(target, text=str(text), of="calibrate"), status.code, notices))
+    return Concluded(_with(outcomes.nothing(target, text=str(text), of="calibrate"), status.code, notices))
 
 
-def _with(outcome: Outcome, code: int, notices: list[Notice]) -> Outcome:
+def _with(outcome: outcomes.Outcome, code: int, notices: list[Notice]) -> outcomes.Outcome:
     verdict: ReportVerdict | None = "error" if code else None
     return msgspec.structs.replace(outcome, code=code, verdict=verdict, notices=notices)
 
@@ -188,7 +178,7 @@ def _told(given: AnyHow | None, how: AnyHow | None) -> AnyHow | None:
     return how if is_commit and how is not None else given
 
 
-def _measured(files: tuple[Path, ...], target: Target) -> Concluded:
+def _measured(files: tuple[Path, ...], target: outcomes.Target) -> Concluded:
     """Conclude on one part of many: the gate's own job decides, but what failed fails here as well."""
     require_readable(files)
     records: list[Located] = read_inputs([str(file) for file in files]).records
@@ -198,7 +188,7 @@ def _measured(files: tuple[Path, ...], target: Target) -> Concluded:
     parts = [run for r in records if isinstance(run := r.record, Run) and (run.shard or run.sessions)]
     if not failed and not parts and not any(isinstance(r.record, (Execution, Same)) for r in records):
         notices = [Notice(Exit.ERROR, "nothing was measured")]
-    return Concluded(_with(nothing(target), Exit.ERROR if notices else 0, notices), files=files)
+    return Concluded(_with(outcomes.nothing(target), Exit.ERROR if notices else 0, notices), files=files)
 
 
 # --- the files --------------------------------------------------------------------------------------------------------
@@ -220,12 +210,12 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
         outputs |= {"data": str(data), "artifact": request.artifact}
     if request.measures or (request.command == "measure" and not request.idle):
         # how measuring ended, written anew: no file that measured code may have written is copied
-        status = read_status(Path(request.folder))
+        status = outcomes.read_status(Path(request.folder))
         if request.notices:
-            status = Status(request.notices[0].code, [notice.message for notice in request.notices])
+            status = outcomes.Status(request.notices[0].code, [notice.message for notice in request.notices])
         attempt, how = request.event.run_attempt, request.how
-        left = Left(code=status.code, lines=status.lines, attempt=attempt, how=how, warnings=request.warnings)
-        keep(data / STATUS, left)
+        left = outcomes.Left(code=status.code, lines=status.lines, attempt=attempt, how=how, warnings=request.warnings)
+        outcomes.keep(data / STATUS, left)
     text = Path(request.folder, TEXT)
     if request.command == "measure" and is_regular(text):
         _copy(text, data / TEXT)

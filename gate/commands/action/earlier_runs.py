@@ -15,21 +15,13 @@ from gate.evidence.records import Located
 from gate.github.client import Forge, RunFacts
 from gate.github.event import Event, Pull
 from gate.github.publishing.forks import fetch_records, part_of, write_records
+from gate.github.publishing.request import Before
 from gate.github.untrusted.sanitise import Claims, claims_of
 from gate.model import Run, UserError, Whose
 from gate.writing.plain import clip, visible
 
 if TYPE_CHECKING:
     from harness.source.fetching import Clone
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """Measurements of an earlier run: the folder with their measurements.jsonl, and which run it was."""
-
-    folder: Path
-    run: int
-    attempt: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +48,8 @@ def workflow_path(reference: str, repository: str) -> str:
 
 def fetch_measured(
     forge: Forge, clone: Clone | None, event: Event, folder: Path, gate: str, asked: WantedRun
-) -> Measured | None:
-    """Fetch the newest measurements of the very head of a pull request, to be decided without measuring again.
+) -> Before | None:
+    """Fetch the newest measurements of the very head of a pull request into a folder, to be decided again.
 
     Args:
         clone: the checkout, which is asked rather than the forge where it knows.
@@ -86,7 +78,7 @@ def fetch_measured(
     records = fetch_records(forge, [one for one in usable if one.run_id == newest.run_id], folder, gate)
     _refuse_others(records, _History(forge, clone), pull, asked, newest.run_id)
     write_records(records, folder)
-    return Measured(folder, newest.run_id, newest.run_attempt or 1)
+    return Before(run=newest.run_id, attempt=newest.run_attempt or 1)
 
 
 def oldest_run(forge: Forge, event: Event, workflow: str) -> RunFacts | None:

@@ -72,13 +72,8 @@ def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -
     left = [one for one in forge.artifacts_of_run(event.run_id) if part_of(one, request.id) and not one.expired]
     if not left:
         return _unmeasured(request, result, environment)
-    found = fetch(
-        forge,
-        left,
-        request.run_folder,
-        request.id,
-        measures=request.asked is None or request.asked.words.verb == "check",
-    )
+    measures = request.asked is None or request.asked.words.verb == "check"
+    found = fetch(forge, left, request.run_folder, request.id, measures=measures)
     if result == "failure" and all(0 < job.attempt < event.run_attempt for job in found.jobs):
         # measured by an earlier attempt, and this one came to nothing
         return _unmeasured(request, result, environment)
@@ -118,7 +113,7 @@ def _of_earlier(request: Request, environment: Mapping[str, str]) -> Request:
     except UserError as error:
         found, why = None, str(error)
     if found is not None:
-        return msgspec.structs.replace(request, again=Before(run=found.run, attempt=found.attempt))
+        return msgspec.structs.replace(request, again=found)
     first = oldest_run(forge, event, workflow)
     advice = "push a commit, or close and reopen the pull request, to measure it"
     if first is not None:

@@ -23,7 +23,6 @@ from gate.github.problems import Problem
 from gate.github.publishing.conclusion import job_name
 from gate.github.publishing.inputs import read_inputs
 from gate.github.publishing.request import (
-    Before,
     Command,
     Inputs,
     Request,
@@ -100,7 +99,6 @@ def run(out: TextIO, environment: Mapping[str, str], given: Mapping[str, str]) -
 def _first(
     inputs: Inputs, event: Event, workspace: Path, notices: list[Notice], environment: Mapping[str, str]
 ) -> Request:
-    """Make the request from the inputs and the event."""
     directory = (workspace / inputs.directory).resolve()
     gate, problems = "perfgate", list(notices)
     try:
@@ -211,8 +209,7 @@ def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepa
         return request, [Said(f"measured again: {error}")]
     except Problem as problem:
         return request, [Said(problem.after("measured again"))]
-    again = Before(run=found.run, attempt=found.attempt) if found is not None else None
-    return msgspec.structs.replace(request, again=again), []
+    return msgspec.structs.replace(request, again=found), []
 
 
 def _clone(directory: Path) -> Clone | None:

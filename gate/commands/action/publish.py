@@ -49,18 +49,13 @@ def run(out: TextIO, environment: Mapping[str, str], _: Mapping[str, str]) -> in
     code = _write_outcome(request, outcome, report, environment)
     is_told = request.comment != "never" and outcome.target.fork
     publication = Publication(
-        id=request.id,
-        event=request.event,
-        outcome=outcome,
-        report=report,
-        links=_links(request, outcome, environment),
+        id=request.id, event=request.event, outcome=outcome, report=report,
+        links=_links(request, outcome, environment), status=request.status, asked=request.asked,
         comment="never" if request.command == "creep" else request.comment,
         issue=request.command == "creep" and request.comment != "never",
-        status=request.status,
         stamp=stamp_of(request.event, outcome.target, request.job, request.use),
         notes=(_OF_A_FORK,) if is_told else (),
-        asked=request.asked,
-    )
+    )  # fmt: skip
     if "failure" in environment.get("INPUT_UPLOADS", ""):
         why = (
             "the step before says why; `artifact: false` switches uploads off (GitHub Enterprise Server has no such "

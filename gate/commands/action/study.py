@@ -46,28 +46,12 @@ def measure_study(request: Request, out: TextIO) -> int:
     os.environ[FORKS] = "measure"
     command = command_of("study").parts["measure"]
     options, rules = command.options(), rules_of(request)
-    return command.run(
-        replace(
-            options,
-            measuring=replace(
-                options.measuring,
-                # chosen by the event, it is the study's own choice as well, where side is a factor
-                base=request.base if request.how is None else None,
-                head=request.head,
-                out=request.run_folder,
-            ),
-            rules=replace(
-                options.rules,
-                config=rules.config,
-                # nothing is judged: the study is that of the commit which is studied
-                rules="head",
-                sets=rules.sets,
-                benchmarks=rules.benchmarks,
-            ),
-        ),
-        out,
-        out,
-    )
+    # chosen by the event, it is the study's own choice as well, where side is a factor
+    base = request.base if request.how is None else None
+    measuring = replace(options.measuring, base=base, head=request.head, out=request.run_folder)
+    # nothing is judged: the study is that of the commit which is studied
+    own = replace(options.rules, config=rules.config, rules="head", sets=rules.sets, benchmarks=rules.benchmarks)
+    return command.run(replace(options, measuring=measuring, rules=own), out, out)
 
 
 def conclude_study(request: Request, status: Status, target: Target, files: Sequence[Path]) -> Concluded:
@@ -92,14 +76,9 @@ def conclude_study(request: Request, status: Status, target: Target, files: Sequ
     shown = Path(request.folder, TEXT)
     put(shown, text.getvalue().encode("utf-8", "backslashreplace"))
     outcome = Outcome(
-        code=status.code or code,
-        verdict=verdict,
-        notices=notices,
-        report=False,
-        target=target,
-        text=str(shown),
+        code=status.code or code, verdict=verdict, notices=notices, report=False, target=target, text=str(shown),
         of="study",
-    )
+    )  # fmt: skip
     return Concluded(outcome, files=tuple(files))
 
 

@@ -70,11 +70,7 @@ Line = Begun | Visited | Settled
 
 
 def read_journal(folder: Path) -> list[Line]:
-    """Read a journal; nothing where none is.
-
-    Raises:
-        UserError: a line is bad.
-    """
+    """Read a journal; nothing where none is. Raises UserError: a line is bad."""
     file = folder / JOURNAL
     if not file.is_file():
         return []
@@ -86,11 +82,7 @@ def read_journal(folder: Path) -> list[Line]:
 
 
 def append(folder: Path, line: Line) -> None:
-    """Append a line, on disk before this returns.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Append a line, on disk before this returns. Raises OSError: it cannot be written."""
     refuse_tracked(folder / JOURNAL)
     with (folder / JOURNAL).open("ab") as file:
         file.write(msgspec.json.encode(line) + b"\n")

@@ -14,23 +14,8 @@ from markupsafe import Markup
 from gate.commands.bisect import words
 from gate.commands.bisect.options import OutputOptions
 from gate.commands.bisect.result import Member, Result
+from gate.document import document as doc
 from gate.document import html, markdown, terminal
-from gate.document.document import (
-    Cell,
-    Code,
-    Column,
-    Document,
-    Facts,
-    Figure,
-    Figures,
-    Items,
-    Part,
-    Row,
-    Said,
-    Section,
-    Table,
-    Tone,
-)
 from gate.report.outputs import write
 from gate.writing.amounts import changed
 from gate.writing.phrases import more_are
@@ -39,7 +24,7 @@ from gate.writing.plain import clip, visible
 _LEFT, _RIGHT, _TOP, _BARS, _GAP, _CHANGES, _BOTTOM = 64.0, 16.0, 26.0, 120.0, 44.0, 150.0, 40.0
 _LEAST, _WIDE = 1080.0, 14.0
 """Width of the picture, and of a commit where there are many."""
-_TONES: dict[str, Tone] = {"culprit": "regression", "failed": "error", "no-difference": "pass"}
+_TONES: dict[str, doc.Tone] = {"culprit": "regression", "failed": "error", "no-difference": "pass"}
 _READING = (
     "Bars: the probability that a commit brought the largest slowdown; red: the fewest that hold 95%. Points: the "
     "change of a measured commit against good with its 95% interval. A ring: the same program as good. A cross: it "
@@ -52,45 +37,45 @@ _LABELS = 24
 """Commits of which each has a label; of more, some."""
 
 
-def document_of(result: Result, *, page: bool = False) -> Document:
+def document_of(result: Result, *, page: bool = False) -> doc.Document:
     """Write a result; page: with all commits of the range, and a picture of them."""
     searched = result.step is not None
     order = sorted(result.commits, key=lambda each: (-each.probability, -each.rounds, each.number))
     likely = [each for each in order if each.sha in result.remaining or each.rounds] if searched else []
     shown = result.commits if page else sorted(likely[:_MOST], key=lambda each: each.number)
     head = [
-        Column("commit"),
-        *([Column("probability", right=True, fixed=True)] if searched else []),
-        Column("change against good"), Column("changes", spare=True), Column("author, date", spare=True),
+        doc.Column("commit"),
+        *([doc.Column("probability", right=True, fixed=True)] if searched else []),
+        doc.Column("change against good"), doc.Column("changes", spare=True), doc.Column("author, date", spare=True),
     ]  # fmt: skip
     left = len(result.commits) - len(shown)
-    table = Table(
+    table = doc.Table(
         "Commits" if page or not left else "Commits: the most probable, and those that were measured",
         "Commits",
         head,
-        [Row(_cells(each, result, page=page)) for each in shown],
+        [doc.Row(_cells(each, result, page=page)) for each in shown],
         note=f"The gate over both ends: {result.folder}/ends/report.html" if page else "",
     )
-    steps = [Code(step.command, step.purpose) for step in words.next_steps(result)]
+    steps = [doc.Code(step.command, step.purpose) for step in words.next_steps(result)]
     details = words.details(result)
     more = [f"{more_are(left, 'commit')} in bisect.html."] if shown and left else []
-    sections: list[list[Part]] = [[Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]]
+    sections: list[list[doc.Part]] = [[doc.Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]]
     if page:
         best = words.top(result) if searched and result.outcome == "culprit" else None
-        picture = Figure("strip", "Probability and change of each commit", Markup(strip(result)), "")  # noqa: S704 - escaped as it is made
+        picture = doc.Figure("strip", "Probability and change of each commit", Markup(strip(result)), "")  # noqa: S704 - escaped as it is made
         sections += [
-            [Facts(_facts(best))] if best is not None else [],
-            [Section("Commits of the range", "range", [Figures([picture])], _READING)] if searched else [],
-            [Section("Evidence", "basis", [Items(details, "advice")])],
-            [Section("Next", "next", [*steps])] if steps else [],
+            [doc.Facts(_facts(best))] if best is not None else [],
+            [doc.Section("Commits of the range", "range", [doc.Figures([picture])], _READING)] if searched else [],
+            [doc.Section("Evidence", "basis", [doc.Items(details, "advice")])],
+            [doc.Section("Next", "next", [*steps])] if steps else [],
             [table],
         ]
     else:
-        sections += [[table] if shown else [], [Items([*more, *details], "rest")]]
-        sections += [[Section("Next:", "next", [*steps])]]
+        sections += [[table] if shown else [], [doc.Items([*more, *details], "rest")]]
+        sections += [[doc.Section("Next:", "next", [*steps])]]
     good, bad = (f"{visible(end.ref)} {words.short(end.sha)}" for end in (result.good, result.bad))
     of = f"{words.case_name(result.case)}, " if result.case is not None else ""
-    return Document(
+    return doc.Document(
         tool="perfgate bisect",
         title=f"{of}{good} to {bad}",
         sections=sections,
@@ -99,18 +84,18 @@ def document_of(result: Result, *, page: bool = False) -> Document:
     )
 
 
-def _cells(member: Member, result: Result, *, page: bool) -> list[Cell]:
+def _cells(member: Member, result: Result, *, page: bool) -> list[doc.Cell]:
     likely = member.sha in result.remaining
     number = f"{member.number}. " if page else ""
     kept = f"; perfgate report {member.folder}" if page and member.folder else ""
-    share = [Cell(words.percent(member.probability), tone="regression" if likely else "")]
+    share = [doc.Cell(words.percent(member.probability), tone="regression" if likely else "")]
     basis = words.basis(member)
     return [
-        Cell(f"{number}{words.named(member)}"),
+        doc.Cell(f"{number}{words.named(member)}"),
         *(share if result.step is not None else []),
-        Cell(f"{basis}{kept}" if basis else kept.removeprefix("; ")),
-        Cell(words.size_of(member)),
-        Cell(f"{visible(member.author)}, {member.date[:10]}"),
+        doc.Cell(f"{basis}{kept}" if basis else kept.removeprefix("; ")),
+        doc.Cell(words.size_of(member)),
+        doc.Cell(f"{visible(member.author)}, {member.date[:10]}"),
     ]
 
 
@@ -215,20 +200,12 @@ def json(result: Result) -> str:
 
 
 def fill(folder: Path, result: Result) -> None:
-    """Write the result into the folder of the search.
-
-    Raises:
-        UserError: it cannot be written.
-    """
+    """Write the result into the folder of the search. Raises UserError: it cannot be written."""
     write_asked(result, {name: str(folder / f"bisect.{name}") for name in ("json", "html")})
 
 
 def write_asked(result: Result, files: Mapping[str, str]) -> None:
-    """Write the files that were asked for.
-
-    Raises:
-        UserError: one cannot be written.
-    """
+    """Write the files that were asked for. Raises UserError: one cannot be written."""
     for name, target in files.items():
         if target != "-":
             write(Path(target), FORMATS[name](result))

@@ -66,11 +66,7 @@ class Seen:
 
 
 def seen_in(folder: Path, case: CaseId) -> Seen:
-    """Read what a folder holds of a case; nothing where nothing was measured yet.
-
-    Raises:
-        UserError: a bad line.
-    """
+    """Read what a folder holds of a case; nothing where nothing was measured yet. Raises UserError: a bad line."""
     inputs = read_inputs([str(folder)]) if (folder / MEASUREMENTS).is_file() else None
     config = config_of(run_of(inputs.records)) if inputs is not None else None
     if inputs is None or config is None:
@@ -146,13 +142,9 @@ class Pairs:
         self, run: Measuring, project: Project, rules: RulesOptions, options: MeasureOptions, folder: Path, seed: int
     ) -> None:
         """Begin. project: of both ends. options: of the gate over both ends. folder: of the search."""
-        self._run = run
-        self._quiet = run
-        self._project = project
-        self._rules = rules
-        self._options = options
-        self._folder = folder
-        self._seed = seed
+        self._run = self._quiet = run
+        self._project, self._rules, self._options = project, rules, options
+        self._folder, self._seed = folder, seed
         self.case: CaseId | None = None
         self.executions = 0
         """Of a round, once the gate over both ends has shown what serves."""
@@ -167,11 +159,7 @@ class Pairs:
         return prepare(self._project, replace(self._options, out=out, seed=self._seed), out)
 
     def hold(self, job: Job) -> None:
-        """Hold the machine for the whole search.
-
-        Raises:
-            NotFreeError: another program holds it.
-        """
+        """Hold the machine for the whole search. Raises NotFreeError: another program holds it."""
         self._run.hold(job)
         self._quiet = self._run.quietly()
 

@@ -152,12 +152,9 @@ _Z = 1.959963984540054
 _SEVERAL = 0.5
 """The probability of two changes from which on the report says so."""
 _CODES: dict[Outcome, Exit] = {
-    "culprit": Exit.PASS,
-    "set": Exit.INCONCLUSIVE,
-    "open": Exit.INCONCLUSIVE,
-    "no-difference": Exit.INCONCLUSIVE,
+    "culprit": Exit.PASS, "set": Exit.INCONCLUSIVE, "open": Exit.INCONCLUSIVE, "no-difference": Exit.INCONCLUSIVE,
     "failed": Exit.ERROR,
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,13 +212,10 @@ def concluded(begun: Begun, ends: Gated, search: Search | None, stand: Stand | N
         failures=[title(each) for each in report.failures],
         parents=list(parents_of(begun.project.repository, begun.commits[single - 1].sha)) if single is not None else [],
         cost=Cost(
-            seconds=search.seconds if search is not None else ends.seconds,
-            gate=ends.seconds,
+            seconds=search.seconds if search is not None else ends.seconds, gate=ends.seconds,
             rounds=search.rounds if search is not None else 0,
-            executions=search.pairs.executions if search is not None else 0,
-            budget=begun.budget,
-            planned=report.run.rounds.planned or 0,
-            limit=float(begun.project.settings.rules.plan.budget),
+            executions=search.pairs.executions if search is not None else 0, budget=begun.budget,
+            planned=report.run.rounds.planned or 0, limit=float(begun.project.settings.rules.plan.budget),
         ),
         seed=begun.seed,
         asked=begun.asked,
@@ -269,7 +263,6 @@ def _member(number: int, commit: RangeCommit, search: Search | None, stand: Stan
 
 
 def _remaining(commits: Sequence[RangeCommit], found: Posterior) -> list[str]:
-    """Return the fewest commits that hold 95%, in the order of the range."""
     order = np.argsort(-found.culprits, kind="stable")
     enough = int(np.searchsorted(np.cumsum(found.culprits[order]), ENOUGH)) + 1
     return [commits[number].sha for number in sorted(order[:enough])]

@@ -17,16 +17,7 @@ from gate.commands.bisect.pairs import ENDS, MeasuringError, Pace, Pairs, Seen, 
 from gate.model import Commit, UserError
 from gate.model.case import CaseId
 from gate.run.job import now
-from gate.stats.bisection import (
-    ENOUGH,
-    Costs,
-    Posterior,
-    Visit,
-    entropy,
-    next_visit,
-    posterior,
-    sets_of,
-)
+from gate.stats.bisection import ENOUGH, Costs, Posterior, Visit, entropy, next_visit, posterior, sets_of
 from gate.words.failures import title
 from harness.errors import SourceError
 from harness.source.repository import Repository

@@ -248,13 +248,9 @@ def _after_no_difference(result: Result) -> NextStep:
 
 
 _STATES: dict[State, str] = {
-    "same": "same program as good",
-    "unmeasurable": "cannot be measured",
-    "inert": "documentation only",
-    "untouched": "touches nothing that is read",
-    "inferred": "",
-    "measured": "",
-}
+    "same": "same program as good", "unmeasurable": "cannot be measured", "inert": "documentation only",
+    "untouched": "touches nothing that is read", "inferred": "", "measured": "",
+}  # fmt: skip
 
 
 def basis(member: Member) -> str:
@@ -290,8 +286,7 @@ class Progress:
 
     def __init__(self, err: TextIO, *, quiet: bool) -> None:
         """Begin; quiet: says nothing."""
-        self._err = err
-        self._quiet = quiet
+        self._err, self._quiet = err, quiet
 
     def _say(self, text: str) -> None:
         if not self._quiet:

@@ -37,7 +37,9 @@ _LIBRARIES = {
 }
 """How a source uses a library, and each of its benchmarks."""
 _SECONDS = {"divan": 0.5, "libtest": 0.6}  # of a benchmark, by its own default
-_LONGEST = 0.05  # seconds of a sample of Criterion
+_SAMPLE = 0.01  # seconds, of Criterion
+_STARTS = 8
+"""Of Criterion in each build: what disturbs lasts longer than a start, so many short ones by turns tell more."""
 _WHOLE = re.compile(r"[\^~=\s]*0\.[0-3](\.|$)")
 """Versions of Criterion that take whole seconds."""
 _PARSERS = {"clap", "structopt", "argh", "bpaf", "lexopt", "pico-args"}
@@ -216,17 +218,16 @@ def _of_benches(tree: Tree, every: list[_Target]) -> Found:
     titles = [each.name if twice.count(each.name) == 1 else f"{each.package}-{each.name}" for each in benches]
     names = names_of(titles, "bench")
     criterion = [each for each in benches if each.library == "criterion"]
-    plan, length = suite_plan(sum(each.cases for each in criterion), 0.2 * len(criterion))
+    plan, _ = suite_plan(sum(each.cases for each in criterion), 0.2 * len(criterion))
+    whole = [each for each in criterion if _WHOLE.match(each.dependencies.get("criterion", ""))]
+    plan = plan if whole else replace(plan, executions=_STARTS)
     if not criterion:
         plan = fixed_plan(sum(each.cases for each in benches), 0.1, _SECONDS[str(benches[0].library)])
     measured = []
     for name, bench in zip(names, benches, strict=True):
         options = ["--bench"]
         if bench in criterion:
-            # macros and loops make cases that nobody counted
-            seconds = [2 * min(length, _LONGEST), 10 * min(length, _LONGEST)]
-            if _WHOLE.match(bench.dependencies.get("criterion", "")):
-                seconds = [1, 1]
+            seconds = [1, 1] if bench in whole else [2 * _SAMPLE, 10 * _SAMPLE]
             options += [f"--warm-up-time={seconds[0]:g}", f"--measurement-time={seconds[1]:g}"]
         command = within(bench.folder, [f"./target/bench-{name}", *options])
         form = None if bench in criterion else bench.library

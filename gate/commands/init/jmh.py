@@ -191,7 +191,7 @@ def look_mains(tree: Tree, ask: Asked) -> Found | None:
     if not usable or not all(map(_PATH.fullmatch, usable)):
         return None
     asking = [path for path in usable if re.search(r"\bargs?\s*(?:\[|\.length)", tree.text(path))]
-    rows = [Row(path, "left out: what arguments it wants is not known") for path in asking]
+    rows = [Row(path, "left out: its arguments are not known") for path in asking]
     ordered = sorted(
         (path for path in usable if path not in asking), key=lambda path: (len(PurePosixPath(path).stem), path)
     )

@@ -38,6 +38,7 @@ class Counts:
     """Numbers that add up; a base of frozen dataclasses of arrays and integers."""
 
     def __add__(self, other: Self) -> Self:
+        """Add every field."""
         return type(self)(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))  # type: ignore[arg-type]
 
 
@@ -167,6 +168,12 @@ class ComparisonCounts(Counts):
     def coverage(self) -> float:
         """The share of sets that hold the truth."""
         return float(self.covered.sum() / self.comparisons.sum())
+
+    @property
+    def coverage_of_each(self) -> list[float]:
+        """The same of each finding."""
+        found: list[float] = (self.covered / self.comparisons).tolist()
+        return found
 
     @property
     def mean_half_width(self) -> list[float]:

@@ -54,11 +54,8 @@ def run(options: AnalyseOptions, out: TextIO, err: TextIO) -> int:
     folders = [outputs.csv] if outputs.csv is not None else []
     if folder is not None:
         make_folder(folder)
-        pages, jsons, folders = (
-            [folder / STUDY_HTML, *pages],
-            [folder / STUDY_JSON, *jsons],
-            [folder / TABLES, *folders],
-        )
+        own = (folder / name for name in (STUDY_HTML, STUDY_JSON, TABLES))
+        pages, jsons, folders = ([each, *files] for each, files in zip(own, (pages, jsons, folders), strict=True))
     # its pictures take their time
     drawn = pages or outputs.html == "-"
     page = html.render(document_of(report, observed, attachments(inputs.files))) if drawn else ""

@@ -15,25 +15,13 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.cli.values import MOST_JOBS
 from gate.commands.study.options import StudyOptions
+from gate.config import treatments as planning
 from gate.config.command_checks import unused
 from gate.config.instruments import command_metrics
 from gate.config.resolve import tables_of as tables_of_options
 from gate.config.rules import is_single, matches
 from gate.config.source import ConfigError
 from gate.config.study import SettingTable, Study
-from gate.config.treatments import (
-    SIDE,
-    Planned,
-    builds_of,
-    jobs,
-    labels_of,
-    measured_by,
-    model_factors,
-    sessions_of,
-    shares_of,
-    treatments,
-    variable,
-)
 from gate.config.types import BuildTable, Config
 from gate.evidence.records import Located
 from gate.evidence.runs import File, config_of, files_of
@@ -42,14 +30,7 @@ from gate.model.case import canonical
 from gate.model.choice import Choice
 from gate.model.study import Factor
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.study import (
-    BuiltOnce,
-    FactorUnused,
-    OneReplicate,
-    OnOneSide,
-    ReplicatesAdded,
-    ResponseUndeclared,
-)
+from gate.model.warnings import study as about
 from gate.run.project import Project, open_itself, open_project, selected
 from gate.units import Duration
 
@@ -63,7 +44,7 @@ class Design:
     study: Study
     factors: tuple[Factor, ...]
     """As the linear model has them."""
-    planned: tuple[Planned, ...]
+    planned: tuple[planning.Planned, ...]
     """All treatments, whatever job measures them."""
     benchmarks: tuple[str, ...]
     """Names of what is measured, on every side that is."""
@@ -96,7 +77,7 @@ def open_design(
                 why = f"a study has its own {own}: use `--set study.{own}={shown}`"
                 raise ConfigError(f"plan.{key}", why, option="set")
         project = held.enter_context(open_itself(head, options, outputs))
-        if SIDE in _study_of(project).factor:
+        if planning.SIDE in _study_of(project).factor:
             project = held.enter_context(open_project(base, head, options, outputs))
         elif base is not None:
             raise UserError(f'--base {base}: this study has no base: add side = ["base", "head"] to [study.factor]')
@@ -116,7 +97,7 @@ def _designed(project: Project) -> Design:
         raise ConfigError(project.settings.decisive.name, "has no [[benchmark]]: add one; `perfgate init` writes some")
     project = _planned(selected(project, study.benchmarks, where="study.benchmarks"), study)
     builds = builds_in(project)
-    planned = treatments(study, *builds)
+    planned = planning.treatments(study, *builds)
     sides = {each.side for each in planned}
     names = project.settings.benchmarks
     benchmarks = tuple(b.name for b in project.settings.rules.benchmark if all(b.name in names[side] for side in sides))
@@ -126,17 +107,17 @@ def _designed(project: Project) -> Design:
             f"{name} has no [[benchmark]] that this study can measure: add one; `perfgate init` writes some"
         )
     every = project.settings.rules.benchmark
-    warnings: list[AnyWarning] = [OnOneSide(b.name) for b in every if b.name not in benchmarks]
+    warnings: list[AnyWarning] = [about.OnOneSide(b.name) for b in every if b.name not in benchmarks]
     # a response that no benchmark has is probably misspelt, where it is known which metrics each has
     known = [{*b.metric, *command_metrics(b.instrument)} for b in every if b.name in benchmarks]
     declared = tuple(sorted(set().union(*known))) if all(known) else ()
     unknown = (glob for glob in study.responses or () if not any(matches(glob, metric) for metric in declared))
-    warnings += [ResponseUndeclared(glob, declared) for glob in unknown if declared]
+    warnings += [about.ResponseUndeclared(glob, declared) for glob in unknown if declared]
     # a factor that no command has, of either side, is probably forgotten
     configs = [project.settings.rules, *project.settings.sides.values()]
     forgotten = (name for name in study.factor if all(name in unused(study, config) for config in configs))
-    warnings += [FactorUnused(name, variable(name)) for name in forgotten]
-    return Design(project, study, tuple(model_factors(study, *builds)), planned, benchmarks, tuple(warnings))
+    warnings += [about.FactorUnused(name, planning.variable(name)) for name in forgotten]
+    return Design(project, study, tuple(planning.model_factors(study, *builds)), planned, benchmarks, tuple(warnings))
 
 
 def _study_of(project: Project) -> Study:
@@ -152,7 +133,7 @@ def _planned(project: Project, study: Study) -> Project:
     settings = project.settings
     plan = msgspec.structs.replace(
         settings.rules.plan,
-        builds=builds_of(study),
+        builds=planning.builds_of(study),
         iterations=study.iterations or settings.rules.plan.iterations,
         budget=Duration(float(study.budget)),
     )
@@ -175,13 +156,15 @@ def tables_of(study: Study, factor: str) -> dict[str, SettingTable]:
 def bound_sessions(study: Study) -> int:
     """Count the sessions that factors name: one more than the last of them; 0 where none is named."""
     tables = (table for name in study.factor for table in tables_of(study, name).values())
-    return max((number + 1 for table in tables for number in sessions_of(table)), default=0)
+    return max((number + 1 for table in tables for number in planning.sessions_of(table)), default=0)
 
 
 def bound_runners(study: Study) -> list[str]:
     """Name the runners that factors name, in their order, each as the option --runner has it."""
     tables = (table for name in study.factor for table in tables_of(study, name).values())
-    return list(dict.fromkeys(",".join(labels_of(table.runner)) for table in tables if table.runner is not None))
+    return list(
+        dict.fromkeys(",".join(planning.labels_of(table.runner)) for table in tables if table.runner is not None)
+    )
 
 
 def print_matrix(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int:
@@ -193,14 +176,16 @@ def print_matrix(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int
         UserError: no [study], a config that is wrong, or more jobs than a workflow may have.
     """
     with open_design(options.base, options.head, rules) as design:
-        found = jobs(design.study, design.planned, options.sessions or design.project.settings.rules.plan.sessions)
+        found = planning.jobs(
+            design.study, design.planned, options.sessions or design.project.settings.rules.plan.sessions
+        )
     if len(found) > MOST_JOBS:
         raise UserError(
             f"this study has {len(found)} jobs, and a matrix has at most {MOST_JOBS}: ask for fewer with --sessions"
         )
     include = []
     for job in found:
-        label = ",".join(labels_of(job.runner)) if job.runner is not None else ""
+        label = ",".join(planning.labels_of(job.runner)) if job.runner is not None else ""
         name = f"{f'{label}, ' if label else ''}session {job.session} of {job.sessions}"
         own = {"session": job.session, "sessions": job.sessions, "runner": job.runner, "label": label, "name": name}
         include.append(own)
@@ -210,7 +195,9 @@ def print_matrix(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int
 
 def shares_in(records: Iterable[Record], config: Config | None, session: int) -> tuple[int, ...]:
     """Return the replicates of each round as last planned; () where no study is known."""
-    planned: tuple[int, ...] = shares_of(config.study) if config is not None and config.study is not None else ()
+    planned: tuple[int, ...] = (
+        planning.shares_of(config.study) if config is not None and config.study is not None else ()
+    )
     for record in records:
         if isinstance(record, HostState) and record.session == session and record.replicates:
             planned = tuple(record.replicates)
@@ -219,8 +206,8 @@ def shares_in(records: Iterable[Record], config: Config | None, session: int) ->
 
 def still_true(warnings: Iterable[AnyWarning], shares: Sequence[int]) -> list[AnyWarning]:
     """Leave out what a run line warned of and more replicates or builds make untrue."""
-    gone: tuple[type, ...] = (*([OneReplicate] if sum(shares) > 1 else []), *([BuiltOnce] if len(shares) > 1 else []))
-    return [each for each in warnings if not isinstance(each, gone)]
+    more = {about.OneReplicate: sum(shares) > 1, about.BuiltOnce: len(shares) > 1}
+    return [each for each in warnings if not more.get(type(each))]
 
 
 def begun_in(records: Iterable[Record], session: int) -> tuple[int, ...]:
@@ -273,7 +260,7 @@ def warnings_of_runs(records: Sequence[Located]) -> list[AnyWarning]:
         progress = _progress(file)
         found += still_true(typed(file.run.warnings), progress.shares if progress else ())
         if progress is not None and progress.planned > progress.first_planned:
-            found.append(ReplicatesAdded(progress.first_planned, progress.planned))
+            found.append(about.ReplicatesAdded(progress.first_planned, progress.planned))
     return list(dict.fromkeys(found))
 
 
@@ -285,8 +272,10 @@ def _progress(file: File) -> Progress | None:
     session = run.session or 0
     shares = shares_in(file.records, config, session)
     runner = (run.host or {}).get("runner")
-    every = treatments(config.study, config.build)
-    planned = measured_by(config.study, every, session, ",".join(labels_of(runner)) if runner else None)
+    every = planning.treatments(config.study, config.build)
+    planned = planning.measured_by(
+        config.study, every, session, ",".join(planning.labels_of(runner)) if runner else None
+    )
     failures = [record for record in file.records if isinstance(record, Failure) and record.session == session]
     # by benchmark, side and settings what is executed once a replicate
     cells = {
@@ -303,17 +292,11 @@ def _progress(file: File) -> Progress | None:
     places = [(build, number) for build, share in enumerate(shares) for number in range(share)]
     repeated = {cell for cell, single in cells.items() if not single}
     done = {place for place in places if (repeated if place[1] else cells.keys()) <= made.get(place, set())}
-    return Progress(
-        session=session,
-        shares=shares,
-        first_planned=config.study.replicates,
-        complete=len(done),
-        partial=sum(len(each & cells.keys()) for place, each in made.items() if place not in done),
-        each=len(cells),
-    )
+    partial = sum(len(each & cells.keys()) for place, each in made.items() if place not in done)
+    return Progress(session, shares, config.study.replicates, len(done), partial, len(cells))
 
 
-def _is_out(name: str, planned: Planned, failure: Failure) -> bool:
+def _is_out(name: str, planned: planning.Planned, failure: Failure) -> bool:
     """Return whether a failure ended a benchmark at a treatment, or what it needs was not built."""
     if failure.side not in (None, planned.side):
         return False

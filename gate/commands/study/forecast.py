@@ -31,8 +31,7 @@ _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
 def design_warnings(design: Design, sessions: int | None) -> list[AnyWarning]:
     """Say what the design cannot show, however much its programs write.
 
-    Args:
-        sessions: of all jobs together; None: this is the only job.
+    sessions: of all jobs together; None: this is the only job.
     """
     study, repeats, each = design.study, _repeats(design, sessions), sessions_of_each(design, sessions or 1)
     found: list[AnyWarning] = [OneReplicate()] if study.replicates * repeats == 1 else []
@@ -51,12 +50,7 @@ def design_warnings(design: Design, sessions: int | None) -> list[AnyWarning]:
 
 
 def forecast(design: Design, here: Sequence[Planned], sessions: int | None) -> list[str]:
-    """Say what the plan lacks, for before measuring: a report says it of what was measured.
-
-    Args:
-        here: what this job measures.
-        sessions: as for design_warnings.
-    """
+    """Say what the plan lacks, for before measuring: a report says it of what was measured; here: what this job has."""
     found = _quantiles(design, _repeats(design, sessions))
     # other jobs are needed, where this is taken for the only one
     others = len(design.planned) - len(here)
@@ -112,11 +106,7 @@ _LIKELY = (0.5, 0.9, 0.99)
 
 
 def powers(design: Design, sessions: int | None) -> list[Power]:
-    """Return the power for each factor; none for a design too large to lay out.
-
-    Args:
-        sessions: of all jobs together; None: this is the only job.
-    """
+    """Return the power for each factor, sessions as for design_warnings; none for a design too large to lay out."""
     each = sessions_of_each(design, sessions or 1)
     study = design.study
     if study.replicates * len(design.planned) * each > _MOST:
@@ -184,14 +174,10 @@ def power_text(found: Sequence[Power]) -> list[str]:
 
 def power_json(found: Sequence[Power]) -> list[dict[str, Any]]:
     """Return the power of each factor as it is in the plan's JSON."""
+    chances = [{f"{s:g} sd": c for s, c in zip(SIZES, each.chances, strict=False)} for each in found]
     return [
-        {
-            "factor": each.factor,
-            "error": each.stratum,
-            "df": each.df,
-            "found": None if each.df is None else {f"{s:g} sd": c for s, c in zip(SIZES, each.chances, strict=True)},
-        }
-        for each in found
+        {"factor": each.factor, "error": each.stratum, "df": each.df, "found": None if each.df is None else chance}
+        for each, chance in zip(found, chances, strict=True)
     ]
 
 

@@ -14,15 +14,7 @@ import msgspec
 
 from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
-from gate.commands.study.design import (
-    Design,
-    begun_in,
-    bound_runners,
-    bound_sessions,
-    open_design,
-    shares_in,
-    still_true,
-)
+from gate.commands.study import design as designs
 from gate.commands.study.forecast import design_warnings
 from gate.commands.study.options import AnalyseOptions, StudyOptions
 from gate.commands.study.plan import introduction, warnings_of, write_plan
@@ -110,15 +102,13 @@ def outcome(done: Done, err: TextIO) -> tuple[int, int]:
 
 def lay_out(
     run: Measuring, options: StudyOptions, rules: RulesOptions, outputs: Collection[Path] = ()
-) -> tuple[Design, Job]:
-    """Find the study of the project around the working directory, and lay out what this job measures of it.
-
-    outputs: files that will be written beside the folder.
+) -> tuple[designs.Design, Job]:
+    """Find the study around the working directory, and lay out what this job measures; outputs: beside the folder.
 
     Raises:
         UserError: no [study], nothing to measure here, or a run that cannot be resumed.
     """
-    design = run.enter(open_design(options.base, options.head, rules, run.outputs(outputs)))
+    design = run.enter(designs.open_design(options.base, options.head, rules, run.outputs(outputs)))
     job = prepare_study(design, options, run.settle(design.project), configs=[rules.config, rules.rules])
     if job.resumes:
         # the study as it is planned now, by what was planned before
@@ -128,7 +118,7 @@ def lay_out(
     return design, job
 
 
-def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> Done:
+def measure_study(run: Measuring, design: designs.Design, job: Job, err: TextIO) -> Done:
     """Measure a job of a study; where the budget ended first, say how to go on."""
     warnings = (f"warning: {warning}" for warning in warnings_of(design, job))
     run.begin(job, [introduction(design, to_do(job)), *warnings])
@@ -145,14 +135,12 @@ def to_do(job: Job) -> Job:
     return of_the_rest(job, runs.records_of(job.out)) if job.resumes else job
 
 
-def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Collection[Path | str | None] = ()) -> Job:
+def prepare_study(
+    design: designs.Design, options: StudyOptions, out: Path, configs: Collection[Path | str | None] = ()
+) -> Job:
     """Lay out the run; for --resume with the seed of the run that was interrupted, if there is one.
 
-    Args:
-        design: of the study.
-        options: of the command.
-        out: the folder of the run.
-        configs: what the options name as files of rules.
+    out: the folder of the run. configs: what the options name as files of rules.
 
     Raises:
         UserError: nothing to measure in this job, or a run that cannot be resumed.
@@ -162,7 +150,7 @@ def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Col
     plan = design.project.settings.rules.plan
     sessions = options.sessions
     if sessions is None and options.session is not None:
-        sessions = max(plan.sessions, bound_sessions(design.study))
+        sessions = max(plan.sessions, designs.bound_sessions(design.study))
     part = part_of(None, options.session, sessions, plan)
     treated = JobTreatments(design.study, _here(design, options, part))
     project = dataclasses.replace(design.project, settings=treated.with_baseline(settings))
@@ -182,17 +170,15 @@ def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Col
         benchmarks={side: list(design.benchmarks) for side in design.sides},
         commands={name: text for name, text in (run.commands or {}).items() if name in design.benchmarks},
         warnings=[
-            *run.warnings,
-            *design.warnings,
-            *instruments.warnings,
+            *run.warnings, *design.warnings, *instruments.warnings,
             *design_warnings(design, part.sessions if part else None),
         ],
-    )
+    )  # fmt: skip
     if past is not None:
         refuse_other_part(past, run, out)
         runs.refuse_other(past, run, out, free_keys(past, design.study))
         shares = shares_now(past, runs.records_of(out), design.study, out)
-        warnings = still_true(typed(past.warnings), shares)
+        warnings = designs.still_true(typed(past.warnings), shares)
         run = msgspec.structs.replace(past, warnings=warnings, rules=run.rules, whose=run.whose)
     else:
         shares = shares_of(design.study)
@@ -204,13 +190,8 @@ def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Col
     return Job(project, run, out, rounds, instruments, part, treated, past is not None)
 
 
-def _here(design: Design, options: StudyOptions, part: Part | None) -> tuple[Planned, ...]:
-    """Return the treatments of this job.
-
-    Raises:
-        UserError: there are none, or a runner that no factor names.
-    """
-    runners = bound_runners(design.study)
+def _here(design: designs.Design, options: StudyOptions, part: Part | None) -> tuple[Planned, ...]:
+    runners = designs.bound_runners(design.study)
     # what a workflow passes on is empty where a job has no runner of its own
     runner = options.runner or None
     if runner is not None and runner not in runners:
@@ -220,16 +201,13 @@ def _here(design: Design, options: StudyOptions, part: Part | None) -> tuple[Pla
     here = measured_by(design.study, design.planned, session, runner)
     if here:
         return here
-    bound = bound_sessions(design.study)
+    bound = designs.bound_sessions(design.study)
     job = [f"--session {session}"] if session is not None else []
     job += [f"--runner {runner}"] if runner else []
     missing = [f"--session 0 to {bound - 1}"] if bound and session is None else []
     missing += [f"--runner {', '.join(runners)}"] if runners and runner is None else []
-    which = (
-        f"say which job this is: {' and '.join(missing)}"
-        if missing
-        else "`perfgate study plan --matrix` names the jobs"
-    )
+    which = f"say which job this is: {' and '.join(missing)}" if missing else ""
+    which = which or "`perfgate study plan --matrix` names the jobs"
     raise UserError(f"{' '.join(job) or 'this job'} has no treatments to measure; {which}")
 
 
@@ -250,30 +228,24 @@ def free_keys(past: Run, study: Study) -> Collection[Key]:
 def shares_now(past: Run, records: Sequence[Record], study: Study, out: Path) -> tuple[int, ...]:
     """Return the replicates of each round of a study that goes on; what its config leaves as it was stays as planned.
 
-    Args:
-        past: its first line.
-        records: all lines.
-        study: as it is configured now.
-        out: the folder of the run.
+    past: its first line. records: all lines. study: as it is configured now. out: the folder of the run.
 
     Raises:
         UserError: fewer replicates or builds than planned.
     """
     config = config_of(past)
     session = past.session or 0
-    shares = shares_in(records, config, session)
+    shares = designs.shares_in(records, config, session)
     before = config.study if config is not None and config.study is not None else study
     if (study.replicates, builds_of(study)) == (before.replicates, builds_of(before)):
         return shares
     replicates = sum(shares) if study.replicates == before.replicates else study.replicates
-    for key, was, now in (
-        ("replicates", sum(shares), replicates),
-        ("builds", builds_of(before), builds_of(study)),
-    ):
+    counts = (("replicates", sum(shares), replicates), ("builds", builds_of(before), builds_of(study)))
+    for key, was, now in counts:
         if now < was:
             why = f"study.{key} was {was}, is {now}; a study that has begun can have more {key}, not fewer"
             raise UserError(f"--resume: cannot continue the run in {out}: {why}")
-    return extended(shares, begun_in(records, session), replicates, builds_of(study))
+    return extended(shares, designs.begun_in(records, session), replicates, builds_of(study))
 
 
 def of_the_rest(job: Job, records: Sequence[Record]) -> Job:
@@ -294,13 +266,10 @@ def of_the_rest(job: Job, records: Sequence[Record]) -> Job:
         job,
         rounds=tuple(left),
         earlier=Earlier(
-            executions=made,
-            planned=sum(len(each.executions) for each in job.rounds),
-            replicates=replicates - len(open_),
-            planned_replicates=replicates,
-            rounds=len(job.rounds),
+            executions=made, planned=sum(len(each.executions) for each in job.rounds),
+            replicates=replicates - len(open_), planned_replicates=replicates, rounds=len(job.rounds),
         ),
-    )
+    )  # fmt: skip
 
 
 def paused(job: Job, measured: Measured, records: Sequence[Record]) -> list[str]:

@@ -237,9 +237,7 @@ class AnalyseOptions:
         metavar="F=S,S", flag="--settings", parse=factor_settings, section="selection",
     )  # fmt: skip
     unit: Unit | None = option(
-        "what one observation of the linear model is (default: the mean of a start)",
-        choices=UNITS,
-        section="method",
+        "what one observation of the linear model is (default: the mean of a start)", choices=UNITS, section="method"
     )
     block: BlockOption | None = option(
         "what starts are compared within (default: study.block, or the lowest that has every treatment)",
@@ -275,11 +273,7 @@ class AnalyseOptions:
 
     @property
     def settings(self) -> dict[str, tuple[str, ...]]:
-        """Factor -> its settings in order, the others left out.
-
-        Raises:
-            MisuseError: a factor is named twice.
-        """
+        """Factor -> its settings in order, the others left out. Raises MisuseError: a factor is named twice."""
         found: dict[str, tuple[str, ...]] = {}
         for factor, settings in self.chosen:
             if factor in found:

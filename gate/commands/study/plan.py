@@ -27,15 +27,9 @@ from gate.words.reports import commit
 from gate.writing.plain import columns, pad
 
 _WORDS = {
-    "prefix": "prefix of the command",
-    "args": "arguments",
-    "service": "service",
-    "load": "load",
-    "cpus": "processors",
-    "priority": "priority",
-    "runner": "runner",
-    "session": "session",
-}
+    "prefix": "prefix of the command", "args": "arguments", "service": "service", "load": "load", "cpus": "processors",
+    "priority": "priority", "runner": "runner", "session": "session",
+}  # fmt: skip
 
 
 def means(design: Design, factor: str) -> list[str]:
@@ -51,12 +45,10 @@ def means(design: Design, factor: str) -> list[str]:
     settings = design.project.settings
     commands = [b for b in settings.rules.benchmark if b.name in design.benchmarks]
     gives: Mapping[str, object] = {"benchmarks": commands, "factors": design.study.factor}
-    places = []
     if f"{{{factor}}}" in msgspec.json.encode(gives, enc_hook=str).decode():
-        places.append(f"{{{factor}}} in commands")
+        words.append(f"{{{factor}}} in commands")
     if any(mentions(config.build.command, factor) for config in settings.sides.values()):
-        places.append(f"{{{factor}}} in the [build] command")
-    words += places
+        words.append(f"{{{factor}}} in the [build] command")
     return words or [f"environment {variable(factor)}"]
 
 
@@ -98,11 +90,7 @@ def warnings_of(design: Design, job: Job) -> list[str]:
 
 
 def write_plan(design: Design, job: Job, options: StudyOptions, out: TextIO) -> None:
-    """Print the plan, or write it as JSON where the options say so.
-
-    Raises:
-        UserError: the file cannot be written.
-    """
+    """Print the plan, or write it as JSON where the options say so. Raises UserError: the file cannot be written."""
     text = json.dumps(as_json(design, job), indent=2, ensure_ascii=False) + "\n" if options.json is not None else ""
     if options.json == "-":
         out.write(text)
@@ -198,7 +186,6 @@ def _built(design: Design, side: str, factors: Mapping[str, Setting]) -> str:
 
 
 def _order(design: Design, job: Job) -> list[str]:
-    """Return the order, iteration by iteration of the design."""
     lines, number = ["order"], job.earlier.replicates if job.earlier else 0
     rounds = job.earlier.rounds if job.earlier else len(job.rounds)
     several = len(design.sides) > 1

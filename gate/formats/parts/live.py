@@ -151,13 +151,9 @@ def _one_each(found: Iterable[Result]) -> dict[str, Series]:
             value = checked(each.value, each.unit, f"{name}: {each.value}".encode())
             series[name] = Series(each.unit, [value], each.better)
         # of what a clock does not resolve there is no ratio
-        elif (
-            first[name] == ("time", "mean")
-            and each.metric == "time"
-            and each.value > 0
-            and usable([each.value], "s")
-            and (view := {"median": "median", "p50": "median", "min": "fastest"}.get(each.statistic))
-        ):
-            views[f"{name}.{view}"] = Series("s", [each.value], view_of=name, sharp=view == "median")
+        elif first[name] == ("time", "mean") and each.metric == "time" and each.value > 0 and usable([each.value], "s"):
+            view = {"median": "median", "p50": "median", "min": "fastest"}.get(each.statistic)
+            if view is not None:
+                views[f"{name}.{view}"] = Series("s", [each.value], view_of=name, sharp=view == "median")
     # a benchmark may have the name of another one's view
     return views | series if views.keys() & series.keys() else series | views

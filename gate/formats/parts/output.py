@@ -23,7 +23,6 @@ class OutputError(ValueError):
     """A tool's output that gives no usable values; its text is one line, whatever it quotes."""
 
     def __init__(self, why: str) -> None:
-        """Keep why."""
         line = visible(why)
         super().__init__(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…")
 
@@ -82,11 +81,7 @@ def refuse_cut_off(data: bytes, what: str) -> None:
 
 
 def number(line: bytes) -> Digits:
-    """Read a number.
-
-    Raises:
-        OutputError: it is none.
-    """
+    """Read a number. Raises OutputError: it is none."""
     try:
         # float() would take 1_000
         if b"_" in line:

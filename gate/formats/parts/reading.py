@@ -261,15 +261,11 @@ def _named_as(reading: Reading, found: Mapping[str, int], certain: Set[str]) -> 
 
 
 def _ending(each: Measured | Failed) -> str:
-    """Return what was taken from the end of a name."""
     return each.otherwise.benchmark.removeprefix(each.benchmark or "") if each.otherwise else ""
 
 
 def columns(reading: Reading) -> Iterator[tuple[str, Reading]]:
-    """Take the measurings apart that a file holds, in its order: the baselines of a folder, the commits of a log.
-
-    Of a file that holds one only, its label is "".
-    """
+    """Take the measurings of a file apart, in its order: baselines of a folder, commits of a log; of one alone: ""."""
     key = reading.format.column
     if not key:
         yield "", reading
@@ -279,9 +275,5 @@ def columns(reading: Reading) -> Iterator[tuple[str, Reading]]:
         def of(found: list[R], label: str = label) -> list[R]:
             return [each for each in found if each.labels.get(key, "") == label]
 
-        yield (
-            label,
-            msgspec.structs.replace(
-                reading, measured=of(reading.measured), aggregates=of(reading.aggregates), failed=of(reading.failed)
-            ),
-        )
+        own = {name: of(getattr(reading, name)) for name in ("measured", "aggregates", "failed")}
+        yield label, msgspec.structs.replace(reading, **own)

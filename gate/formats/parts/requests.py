@@ -54,22 +54,14 @@ class Table(dict[K, Requests], Generic[K]):
     """The requests of a file by what tells them apart; new ones are made when they are asked for."""
 
     def __init__(self, others: tuple[str, ...] = (), *, tells: bool = True) -> None:
-        """Give the further metrics that the file has for every request."""
         super().__init__()
         self._others = others
         self._tells = tells
 
     def __missing__(self, key: K) -> Requests:
-        """Make it.
-
-        Raises:
-            OutputError: there are more than MOST_NAMES.
-        """
         if len(self) >= MOST_NAMES:
-            raise OutputError(
-                f"more than {MOST_NAMES:,} different names of requests: give those that are alike one name in the "
-                "load test"
-            )
+            why = f"more than {MOST_NAMES:,} different names of requests"
+            raise OutputError(f"{why}: give those that are alike one name in the load test")
         made = self[key] = Requests(others={name: array("d") for name in self._others}, tells=self._tells)
         return made
 
@@ -156,10 +148,7 @@ def percentile(text: str | float) -> str:
 
 
 def place_of(url: str) -> tuple[str, str]:
-    """Take a URL apart: its path with the query, and its host, which may differ between the sides that are compared.
-
-    What is no URL is its own path.
-    """
+    """Take a URL apart: its path with the query (what is no URL is its own), and its host, which may differ by side."""
     scheme, mark, rest = url.partition("://")
     if not mark or not scheme.isalnum():
         return url, ""

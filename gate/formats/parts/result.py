@@ -151,11 +151,7 @@ class Adapter(Protocol):
         ...
 
     def read(self, source: Source, /) -> Iterator[Result]:
-        """Yield what a file says, in its order.
-
-        Raises:
-            OutputError: what cannot be read, with its line or its place.
-        """
+        """Yield what a file says, in its order. Raises OutputError: what cannot be read, with its line or its place."""
         ...
 
 

@@ -52,9 +52,7 @@ class Head:
 
     def __init__(self, name: str, data: bytes, *, whole: bool) -> None:
         """Keep the beginning; whole: there is no more. The name is of the file, without its folder and ".gz"."""
-        self.name = name
-        self.data = data
-        self.whole = whole
+        self.name, self.data, self.whole = name, data, whole
 
     @cached_property
     def text(self) -> str:
@@ -116,17 +114,14 @@ class Head:
 
 
 class Source:
-    """A file, or a folder of files that one tool wrote."""
+    """A file, or a folder of files that one tool wrote; a UserError says that it cannot be read or unpacked."""
 
     def __init__(
         self, name: str, path: Path | None, data: bytes | None = None, *, place: str = "", beginning: int | None = None
     ) -> None:
-        """Name a file as the user did.
+        """Name a file as the user did; data: what it holds, where it is no file (standard input, a git object).
 
-        Args:
-            beginning: bytes by which it is recognised; None: those of a large file.
-            data: what it holds, where it is no file (standard input, a git object).
-            place: where in the file this is, such as "line 41"; "": it is the whole.
+        beginning: bytes by which it is recognised. place: in the file, such as "line 41"; "": it is the whole.
         """
         self.name = name
         self.full_name = f"{name}, from {place}" if place else name
@@ -149,11 +144,7 @@ class Source:
 
     @cached_property
     def head(self) -> Head:
-        """Its beginning; of a folder nothing.
-
-        Raises:
-            UserError: it cannot be read or unpacked.
-        """
+        """Its beginning; of a folder nothing."""
         own = self.path.name if self.path is not None else ""
         if self.is_folder:
             return Head(own, b"", whole=True)
@@ -166,20 +157,12 @@ class Source:
         return Source(str(path), path)
 
     def whole(self) -> bytes:
-        """Read all of its bytes, unpacked.
-
-        Raises:
-            UserError: it cannot be read or unpacked.
-        """
+        """Read all of its bytes, unpacked."""
         with self._open() as file:
             return file.read()
 
     def bytes_lines(self) -> Iterator[bytes]:
-        """Yield its lines in UTF-8, without their ends, colours and times of a log; one after the other.
-
-        Raises:
-            UserError: it cannot be read or unpacked.
-        """
+        """Yield its lines in UTF-8, without their ends, colours and times of a log; one after the other."""
         encoding = _encoding(self.head.data)
         if encoding != "utf-8":
             yield from (text.encode() for text in self.lines())
@@ -193,11 +176,7 @@ class Source:
                 yield line
 
     def lines(self) -> Iterator[str]:
-        """Yield its lines as text, without their ends, colours and times of a log; what is no text replaced.
-
-        Raises:
-            UserError: it cannot be read or unpacked.
-        """
+        """Yield its lines as text, without their ends, colours and times of a log; what is no text replaced."""
         with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace") as text:
             for line in self._placed(text, "line {}: ", 1):
                 self.unended = line[-1:] != "\n"
@@ -215,11 +194,7 @@ class Source:
         return _STAMP.sub("", own) if self.head.is_log else own
 
     def raw_lines(self) -> Iterator[str]:
-        """Yield its lines with their own ends, as the csv module wants them, and an XML parser takes them.
-
-        Raises:
-            UserError: it cannot be read or unpacked.
-        """
+        """Yield its lines with their own ends, as the csv module wants them, and an XML parser takes them."""
         with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace", newline="") as text:
             yield from self._placed(text, "line {}: ", 1)
 
@@ -234,7 +209,6 @@ class Source:
 
         Raises:
             OutputError: what begins like a document is not valid, by its line.
-            UserError: it cannot be read or unpacked.
         """
         if self.is_folder or self._size() > _SMALL:
             return []
@@ -245,12 +219,8 @@ class Source:
     def document(self, shape: type[T], what: str) -> T:
         """Read it as one JSON document: of the shape only what it names, NaN and Infinity as Python writes them.
 
-        Args:
-            what: what it should be, for the message.
-
         Raises:
-            OutputError: it is no JSON, or not of the shape.
-            UserError: it cannot be read or unpacked.
+            OutputError: it is no JSON, or not of the shape, named as `what` it should be.
         """
         self.taken_whole = True
         with self._mapped() as data:
@@ -270,10 +240,7 @@ class Source:
             raise OutputError(f"{what} is not as expected: {visible(str(shown)).replace('`', '')}") from None
 
     def beginning(self, shape: type[T]) -> T | None:
-        """Read a JSON document that was cut off, without what is not whole; None: not even that is of the shape.
-
-        Its last elements may be there in part.
-        """
+        """Read a JSON document that was cut off, without what is not whole; None: not even that is of the shape."""
         try:
             return msgspec.convert(closed(self.text()), shape, strict=False)
         except msgspec.ValidationError:
@@ -282,13 +249,10 @@ class Source:
     def items(self, place: str, what: str) -> Iterator[Any]:
         """Yield the elements of one array of a JSON document, one at a time where the document is large.
 
-        Args:
-            place: keys from the top to the array, joined by dots; "" where the document itself is the array.
-            what: what the file should be, for the message.
+        place: keys from the top to the array, joined by dots; "" where the document itself is the array.
 
         Raises:
-            OutputError: it is no JSON, or has no such array.
-            UserError: it cannot be read or unpacked.
+            OutputError: it is no JSON, or has no such array; what: the file should be.
         """
         if self._size() <= _SMALL:
             found: Any = self.document(object, what)
@@ -338,7 +302,6 @@ class Source:
             return None if file.read(2) == GZIP else self.path
 
     def _open(self) -> IO[bytes]:
-        """Open it for its bytes, unpacked."""
         self._place = None
         try:
             if self._data is None and self.path is None:

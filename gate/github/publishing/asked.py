@@ -75,11 +75,7 @@ class Asked(msgspec.Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> Asked:
-        """Read the output `request` of the job that asked.
-
-        Raises:
-            ValueError: it is something else.
-        """
+        """Read the output `request` of the job that asked. Raises ValueError: it is something else."""
         try:
             return msgspec.json.decode(text, type=cls)
         except (msgspec.MsgspecError, UnicodeError) as error:
@@ -120,11 +116,7 @@ class _Payload(msgspec.Struct):
 
 
 def read_words(text: str) -> Words:
-    """Read a request; it is one line.
-
-    Raises:
-        RefusedError: it is none, or holds what a request may not.
-    """
+    """Read a request; it is one line. Raises RefusedError: it is none, or holds what a request may not."""
     if len(text) > _LONGEST or len(text.strip().splitlines()) != 1:
         raise RefusedError("a request is one line and nothing else")
     try:
@@ -200,13 +192,9 @@ def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> 
         raise RefusedError("the pull request is closed")
     _require_head(facts, words, comment)
     found = Pull(
-        number=number,
-        head_sha=facts.head_sha,
-        head_ref=facts.head_ref,
-        base_sha=facts.base_sha,
-        base_ref=facts.base_ref,
-        fork=(facts.head_repository or "").casefold() != event.repository.casefold(),
-    )
+        number=number, head_sha=facts.head_sha, head_ref=facts.head_ref, base_sha=facts.base_sha,
+        base_ref=facts.base_ref, fork=(facts.head_repository or "").casefold() != event.repository.casefold(),
+    )  # fmt: skip
     return Asked(words, found, sha256(f"{number} {facts.head_sha} {words.said}".encode()).hexdigest()[:12])
 
 
@@ -242,11 +230,7 @@ def _refuse_bots(*users: _User | None) -> None:
 
 
 def _require_head(facts: PullFacts, words: Words, comment: _Comment | None) -> None:
-    """Refuse a head that who asked cannot have seen: a commit's own dates are its author's word, that of a push is not.
-
-    Raises:
-        RefusedError: the pull request was pushed to since then, or may have been.
-    """
+    """Refuse a head that who asked cannot have seen; a commit's own dates are its author's word, a push's are not."""
     if words.sha is not None:
         if words.sha != facts.head_sha:
             raise RefusedError(f"the head is {facts.head_sha[:10]} by now, not {words.sha[:10]}: read the change again")

@@ -71,11 +71,9 @@ def set_status(
             # what hides the right state is not ours: whoever wrote that puts it back
             return placed
         body = {
-            "state": wanted.state,
-            "context": name,
-            "description": wanted.description or "",
+            "state": wanted.state, "context": name, "description": wanted.description or "",
             "target_url": wanted.target_url,
-        }
+        }  # fmt: skip
         try:
             transport.send(task, "POST", f"{repository}/statuses/{sha}", body, _Status)
         except Problem as failed:
@@ -89,16 +87,17 @@ def set_status(
 def _wanted(found: list[_Status], stamp: Stamp, ours: _Status) -> tuple[_Status, Placed]:
     """Choose what is to be seen: the newest state of the job that was first."""
     own = [each.id for each in found if each.stamp == stamp]
-    others = [(by, each) for each in found if (by := each.stamp) is not None and by != stamp]
-    taken = [(by, each) for by, each in others if stamp.against(by, same_commit=True) == "taken"]
-    if taken and not (own and min(own) < min(each.id for _, each in taken)):
-        by, entry = max(taken, key=lambda one: (one[0].order, one[1].id))
-        return entry, Placed("taken", by)
-    newer = [(by, each) for by, each in others if stamp.against(by, same_commit=True) == "newer"]
-    if newer:
-        by, entry = max(newer, key=lambda one: (one[0].order, one[1].id))
-        return entry, Placed("older", by)
-    return ours, Placed("set")
+    states: dict[str, list[tuple[Stamp, _Status]]] = {"taken": [], "newer": [], "ours": []}
+    for each in found:
+        if (by := each.stamp) is not None and by != stamp:
+            states[stamp.against(by, same_commit=True)].append((by, each))
+    taken, newer = states["taken"], states["newer"]
+    if own and taken and min(own) < min(each.id for _, each in taken):
+        taken = []
+    if not taken and not newer:
+        return ours, Placed("set")
+    by, entry = max(taken or newer, key=lambda one: (one[0].order, one[1].id))
+    return entry, Placed("taken" if taken else "older", by)
 
 
 def _cut(text: str, longest: int) -> str:

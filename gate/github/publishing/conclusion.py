@@ -40,11 +40,9 @@ class Concluded:
 
 
 def target_of(event: Event, again: Before | None = None) -> Target:
-    """Say what the results of a run of this event are of.
+    """Say what the results of a run of this event are of; those of an earlier run's measurements (`again`) are of that.
 
-    Args:
-        again: the earlier run whose measurements are decided again. They are of that run: else a label would outrank
-            its next attempt.
+    Else a label would outrank its next attempt.
     """
     run, attempt = (again.run, again.attempt) if again is not None else (event.run_id, event.run_attempt)
     if event.pull is not None:
@@ -55,12 +53,7 @@ def target_of(event: Event, again: Before | None = None) -> Target:
 def stamp_of(event: Event, target: Target, job: str, use: str) -> Stamp:
     """Stamp what is published of a target: by whom, and how late it is."""
     return Stamp(
-        run=target.run,
-        attempt=target.attempt,
-        by_run=event.run_id,
-        by_attempt=event.run_attempt,
-        job=job,
-        use=use,
+        run=target.run, attempt=target.attempt, by_run=event.run_id, by_attempt=event.run_attempt, job=job, use=use
     )
 
 
@@ -80,14 +73,8 @@ def _accepting(
 ) -> tuple[str | None, tuple[str, ...]]:
     """Ask the forge, now, whether the pull request has the label that the rules of the run name.
 
-    Args:
-        commented: a comment is made, which says what permission is missing.
-
-    Returns:
-        What accepts regressions, in words, and why the pull request could not be asked.
-
-    Raises:
-        UserError: the rules of the run cannot be read.
+    Returns what accepts regressions, in words, and why the pull request could not be asked; commented: a comment is
+    made, which says what permission is missing.
     """
     wanted = policy_of(run_of(inputs.records), RulesOptions()).config.gate.accept_label
     if not wanted or token_of(environment) is None:
@@ -104,8 +91,7 @@ def conclude_on(
 ) -> Concluded:
     """Decide over measurements by the rules they were measured under.
 
-    Args:
-        comment: a comment is made of it: where the token may not even read labels, that says so, and once is enough.
+    comment: one is made of it: where the token may not even read labels, that says so, and once is enough.
 
     Raises:
         UserError: files that contradict each other.
@@ -144,9 +130,7 @@ def conclude_foreign(event: Event, run: ForeignRun, environment: Mapping[str, st
     from gate.github.publishing.forks import MovedOnError, UnmeasuredError, decide_foreign
 
     source = event.source
-    own = target_of(event)
-    if source is not None:
-        own = Target(None, source.head_sha, source.id, source.attempt)
+    own = Target(None, source.head_sha, source.id, source.attempt) if source is not None else target_of(event)
     try:
         found = decide_foreign(
             forge_of(event, environment), event, run.folder, run.id, directory=run.place, sets=run.sets

@@ -48,7 +48,6 @@ class UnmeasuredError(UserError):
     """A fork's run left no measurements of the head of this pull request."""
 
     def __init__(self, why: str, pull: PullFacts) -> None:
-        """Say why."""
         super().__init__(why)
         self.pull = pull
 

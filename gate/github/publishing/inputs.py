@@ -146,11 +146,7 @@ def _boolean(text: str) -> bool:
 
 
 def occasion(text: str) -> Occasion:
-    """Read when a comment is wanted.
-
-    Raises:
-        ValueError: it says something else.
-    """
+    """Read when a comment is wanted. Raises ValueError: it says something else."""
     found = OCCASIONS.get(text.casefold())
     if found is None:
         raise ValueError(f"{text!r:.80} is not one of changed, regression, always, false")

@@ -38,11 +38,7 @@ class Left(Status, frozen=True, kw_only=True):
 
 
 def keep(file: Path, value: msgspec.Struct) -> None:
-    """Write a value for a later step, over whatever measured code put there.
-
-    Raises:
-        UserError: it cannot be written.
-    """
+    """Write a value for a later step, over whatever measured code put there. Raises UserError: it cannot be written."""
     try:
         put(file, msgspec.json.encode(value) + b"\n")
     except OSError as error:

@@ -83,7 +83,8 @@ def publish(publication: Publication, environment: Mapping[str, str], out: TextI
 
     out takes workflow commands: annotations, and a warning for each thing that could not be told.
     """
-    out.writelines(_annotations(publication))
+    report, notices = publication.report, publication.outcome.notices
+    out.writelines(annotated(report) if report is not None else notice.annotated(notices))
     # one forge for all, so that what they wait for it adds up
     forge = functools.cache(lambda: forge_of(publication.event, environment))
     deliveries = [
@@ -159,12 +160,6 @@ def _text(outcome: Outcome, links: Links, most: int = _LONGEST_TEXT) -> str:
     return f"### perfgate {outcome.of}\n\n{block(chr(10).join(lines))}\n{below}"
 
 
-def _annotations(publication: Publication) -> list[str]:
-    if publication.report is not None:
-        return annotated(publication.report)
-    return notice.annotated(publication.outcome.notices)
-
-
 # --- the comment ------------------------------------------------------------------------------------------------------
 
 
@@ -218,11 +213,8 @@ def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
 
     def post() -> Delivery:
         asked = publication.asked
-        marker = (
-            answer_marker(asked, publication.event)
-            if asked is not None
-            else Marker(publication.id, target.sha, publication.stamp)
-        )
+        own = Marker(publication.id, target.sha, publication.stamp)
+        marker = own if asked is None else answer_marker(asked, publication.event)
         create = calls_for_comment(occasion, outcome, publication.report)
         shown = body(publication)
         result = publication.report is not None or outcome.text is not None
@@ -252,14 +244,9 @@ def _issue(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
         from gate.report.markdown import issue
 
         wanted = WantedIssue(
-            id=publication.id,
-            creep=creep,
-            run=event.run_id,
-            attempt=event.run_attempt,
-            title=issue.title(report),
-            body=issue.body(report, publication.links),
-            said=lambda change: issue.said(change, creep),
-        )
+            publication.id, creep, event.run_id, event.run_attempt, issue.title(report),
+            issue.body(report, publication.links), lambda change: issue.said(change, creep),
+        )  # fmt: skip
         return Delivery(publish_issue(forge(), wanted).url)
 
     return _attempted("the issue of the creep check was not written", post)
@@ -269,7 +256,6 @@ def _issue(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
 
 
 def _status(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
-    """Set the commit status."""
     outcome = publication.outcome
     if not publication.status or outcome.verdict is None or outcome.target.fork:
         return Delivery()

@@ -70,12 +70,8 @@ _WIDTH = 500
 Occasion = Literal["changed", "regression", "always", "never"]
 """When a comment is written: on anything but a plain pass, on regressions and errors, always, never."""
 OCCASIONS: dict[str, Occasion] = {
-    "changed": "changed",
-    "regression": "regression",
-    "always": "always",
-    "true": "always",
-    "false": "never",
-}
+    "changed": "changed", "regression": "regression", "always": "always", "true": "always", "false": "never",
+}  # fmt: skip
 """By what the input `comment` says."""
 
 
@@ -234,15 +230,10 @@ def bounded(request: Request) -> Request:
     )
     notices = [Notice(Exit.USAGE, why), *(Notice(each.code, _short(each.message)) for each in request.notices[:_MOST])]
     return msgspec.structs.replace(
-        request,
-        directory=_short(request.directory),
-        place=_short(request.place),
-        **dict.fromkeys(("base", "head", "config", "budget")),
-        **dict.fromkeys(("sets", "benchmarks"), ()),
-        how=None,
-        notices=notices,
-        warnings=[*folded(request.warnings)],
-    )
+        request, directory=_short(request.directory), place=_short(request.place),
+        **dict.fromkeys(("base", "head", "config", "budget")), **dict.fromkeys(("sets", "benchmarks"), ()), how=None,
+        notices=notices, warnings=[*folded(request.warnings)],
+    )  # fmt: skip
 
 
 def encode(request: Request) -> str:
@@ -251,11 +242,7 @@ def encode(request: Request) -> str:
 
 
 def request_of(environment: Mapping[str, str] | None = None) -> Request:
-    """Read the request that prepare made.
-
-    Raises:
-        UserError: there is none, or it is broken.
-    """
+    """Read the request that prepare made. Raises UserError: there is none, or it is broken."""
     text = (environment if environment is not None else os.environ).get("INPUT_REQUEST", "")
     if not text:
         raise UserError("INPUT_REQUEST: is empty: this step runs after `perfgate action prepare`")
@@ -269,9 +256,5 @@ def rules_of(request: Request) -> RulesOptions:
     """Give whose rules a request names, and over which benchmarks; a calibration's budget is not a check's."""
     key = "study.budget" if request.command == "study" else "plan.budget"
     budget = [f"{key}={request.budget}"] if request.budget and request.command != "calibrate" else []
-    return RulesOptions(
-        config=Path(request.config) if request.config else None,
-        rules=None,
-        sets=(*request.sets, *budget),
-        benchmarks=request.benchmarks,
-    )
+    config = Path(request.config) if request.config else None
+    return RulesOptions(config, None, (*request.sets, *budget), request.benchmarks)

@@ -62,11 +62,7 @@ class ArtifactError(UserError):
     """Measurements of an artifact that are not taken; one line."""
 
     def __init__(self, line: int | None, why: str, name: str = ARTIFACT) -> None:
-        """Say which line (from 1; None: none in particular) and why.
-
-        Args:
-            name: what the file is called.
-        """
+        """Say which line (from 1; None: none in particular) and why; name: what the file is called."""
         where = "" if line is None else f"line {line}: "
         super().__init__(f"{name}: {where}{clip(visible(why), _SHOWN)}")
 
@@ -210,14 +206,10 @@ def _check_fields(line: _Line, record: msgspec.Struct) -> None:
     """Check what is called the same wherever it stands: places, counts, times, names."""
     limits = line.limits
     below = {
-        "session": limits.sessions,
-        "sessions": limits.sessions + 1,
-        "build": limits.builds,
-        "look": limits.builds + 1,
-        "rounds": limits.builds + 1,
-        "execution": limits.executions,
+        "session": limits.sessions, "sessions": limits.sessions + 1, "build": limits.builds, "look": limits.builds + 1,
+        "rounds": limits.builds + 1, "execution": limits.executions,
         **dict.fromkeys(("order", "warmup", "lines"), limits.count),
-    }
+    }  # fmt: skip
     for name in record.__struct_fields__:
         value = getattr(record, name)
         if value is None:

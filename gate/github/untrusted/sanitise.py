@@ -9,29 +9,13 @@ from typing import Any
 
 import msgspec
 
+from gate import model
 from gate.config.rules import benchmark_rules, better_of, most_builds
 from gate.config.schema import to_tables
 from gate.config.types import Builds, Config
 from gate.directions import direction
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
-from gate.model import (
-    Better,
-    Build,
-    Commit,
-    Execution,
-    Failure,
-    HostState,
-    Look,
-    Metric,
-    Record,
-    Run,
-    Same,
-    Turn,
-    Unsampled,
-    UserError,
-    Whose,
-)
 from gate.model.case import CaseId, canonical
 from gate.model.choice import Choice
 from gate.model.profile import LONGEST, MOST_FRAMES, Frame, Profile, Unprofiled
@@ -86,11 +70,11 @@ class Known:
 
     id: str
     created: str | None
-    base: Commit
-    head: Commit
+    base: model.Commit
+    head: model.Commit
     choice: Choice
     config: Config
-    whose: Whose
+    whose: model.Whose
 
 
 def claims_of(records: Iterable[Located]) -> Claims:
@@ -101,27 +85,27 @@ def claims_of(records: Iterable[Located]) -> Claims:
     """
     found: Claims | None = None
     for located in records:
-        if isinstance(located.record, Run):
+        if isinstance(located.record, model.Run):
             claims = _claims(located, located.record)
             if found is not None and found != claims:
-                raise UserError(
+                raise model.UserError(
                     f"{located.path}: line {located.line}: the runs differ in their commits, shards or sessions"
                 )
             found = claims
     if found is None:
-        raise UserError("the artifact: has no run line, so it does not say what was measured")
+        raise model.UserError("the artifact: has no run line, so it does not say what was measured")
     return found
 
 
-def _claims(located: Located, run: Run) -> Claims:
+def _claims(located: Located, run: model.Run) -> Claims:
     where = f"{located.path}: line {located.line}"
     commits = [side.sha if side is not None else None for side in (run.base, run.head)]
     if any(sha is None or not _SHA.fullmatch(sha) for sha in commits):
-        raise UserError(f"{where}: does not name the commits of base and head")
+        raise model.UserError(f"{where}: does not name the commits of base and head")
     shard = _SHARD.fullmatch(run.shard) if run.shard else None
     number, shards = (int(shard[1]), int(shard[2])) if shard else (1, 1)
     if number > shards or shards * (run.sessions or 1) > MOST_PARTS:
-        raise UserError(
+        raise model.UserError(
             f"{where}: shard {run.shard or '1/1'} in {plural(run.sessions or 1, 'session')}: at most {MOST_PARTS} parts"
         )
     return Claims(str(commits[0]), str(commits[1]), shards, run.sessions)
@@ -134,9 +118,9 @@ def refuse_unfinished(records: Iterable[Located]) -> None:
         UserError: the last state of a host in a part is one of its beginning.
     """
     for file in files_of(records):
-        states = [record for record in file.records if isinstance(record, HostState)]
+        states = [record for record in file.records if isinstance(record, model.HostState)]
         if states and states[-1].when == "begin":
-            raise UserError(f"{file.path}: its run did not finish; measure again")
+            raise model.UserError(f"{file.path}: its run did not finish; measure again")
 
 
 def sanitise(records: Sequence[Located], known: Known) -> list[Located]:
@@ -161,28 +145,17 @@ def sanitise(records: Sequence[Located], known: Known) -> list[Located]:
     plan = known.config.plan
     # jobs that measure parts of a gate do not look
     looks = isinstance(plan.builds, Builds) and claims.shards == 1 and (claims.sessions or 1) == 1
-    run = Run(
-        id=known.id,
-        created=known.created,
-        looks=most_builds(plan) if looks else None,
-        sessions=claims.sessions,
-        base=known.base,
-        head=known.head,
-        config=to_tables(known.config),
-        chosen=str(known.choice),
-        choice=known.choice,
-        rules=str(known.whose),
-        whose=known.whose,
+    run = model.Run(
+        id=known.id, created=known.created, looks=most_builds(plan) if looks else None, sessions=claims.sessions,
+        base=known.base, head=known.head, config=to_tables(known.config), chosen=str(known.choice),
+        choice=known.choice, rules=str(known.whose), whose=known.whose,
         benchmarks={"base": names, "head": [*names, *sieve.new]},
-    )
-    return [
-        Located(_of_part(run, each.record), each.path, each.line) if isinstance(each.record, Run) else each
-        for each in kept
-    ]
-
-
-def _of_part(run: Run, part: Run) -> Run:
-    return msgspec.structs.replace(run, shard=part.shard, session=part.session, host=part.host)
+    )  # fmt: skip
+    for place, each in enumerate(kept):
+        if isinstance(part := each.record, model.Run):
+            own = msgspec.structs.replace(run, shard=part.shard, session=part.session, host=part.host)
+            kept[place] = Located(own, each.path, each.line)
+    return kept
 
 
 class _Sieve:
@@ -196,50 +169,50 @@ class _Sieve:
         self._suites = {b.name for b in known.config.benchmark if b.measured.suite}
         self._single = {b.name for b in known.config.benchmark} - self._suites
         self._owners: dict[str, str | None] = {}
-        self._better: dict[CaseId, Better | None] = {}
+        self._better: dict[CaseId, model.Better | None] = {}
         self._builds: set[tuple[str, int, int, str]] = set()
         self._failures = self._states = 0
         self.new: dict[str, None] = {}
 
-    def pass_on(self, located: Located) -> Record | None:
+    def pass_on(self, located: Located) -> model.Record | None:
         record = located.record
         self._refuse_other_sessions(located)
         match record:
-            case Run():
+            case model.Run():
                 host = _facts(record.host or {}, _FACTS, _FACT)
-                return Run(shard=record.shard, session=record.session, host=host)
-            case Execution():
+                return model.Run(shard=record.shard, session=record.session, host=host)
+            case model.Execution():
                 return self._execution(record)
-            case Failure():
+            case model.Failure():
                 return self._failure(record)
-            case Unsampled():
+            case model.Unsampled():
                 # perfgate measures values: no run of its own holds any
                 return None
-            case Build():
+            case model.Build():
                 return self._build(record)
-            case HostState():
+            case model.HostState():
                 return self._state(record)
-            case Same() | Turn():
+            case model.Same() | model.Turn():
                 return self._of_both(record)
             case Profile() | Unprofiled():
                 return _profile(record) if self._is_known(record.benchmark) else None
-            case Look():
+            case model.Look():
                 settled = [name for name in record.settled if self._is_known(name)]
                 return msgspec.structs.replace(record, settled=settled, stop=None)
 
     def _refuse_other_sessions(self, located: Located) -> None:
         record, where = located.record, f"{located.path}: line {located.line}"
-        if isinstance(record, Run):
+        if isinstance(record, model.Run):
             self._session[located.path] = record.session
         elif located.path not in self._session:
-            raise UserError(f"{where}: is before the first run line")
+            raise model.UserError(f"{where}: is before the first run line")
         session = getattr(record, "session", None)
         if session is None:
             return
         promised = self._session[located.path]
         if session >= self._sessions or promised not in (None, session):
             known = f"one of {self._sessions}" if promised is None else f"{promised}, which its run line names"
-            raise UserError(f"{where}: session {session} is not {known}")
+            raise model.UserError(f"{where}: session {session} is not {known}")
 
     def _is_known(self, benchmark: str) -> bool:
         return benchmark in self._single or self._suite(benchmark) is not None
@@ -251,7 +224,7 @@ class _Sieve:
             self._owners[benchmark] = owner.name if owner is not None and of_suite else None
         return self._owners[benchmark]
 
-    def _execution(self, record: Execution) -> Execution | None:
+    def _execution(self, record: model.Execution) -> model.Execution | None:
         if not self._is_known(record.benchmark):
             self.new[record.benchmark] = None
             return None
@@ -263,7 +236,7 @@ class _Sieve:
             metrics={name: self._metric(record.benchmark, name, each) for name, each in record.metrics.items()},
         )
 
-    def _metric(self, benchmark: str, name: str, metric: Metric) -> Metric:
+    def _metric(self, benchmark: str, name: str, metric: model.Metric) -> model.Metric:
         case = CaseId(benchmark, name)
         if case not in self._better:
             self._better[case] = better_of(self._known.config, benchmark, name)
@@ -273,33 +246,26 @@ class _Sieve:
             better = metric.better if self._suite(benchmark) else direction(name, "")
         return msgspec.structs.replace(metric, better=better)
 
-    def _of_both(self, record: Same | Turn) -> Same | Turn | None:
+    def _of_both(self, record: model.Same | model.Turn) -> model.Same | model.Turn | None:
         if record.benchmark not in self._single | self._suites:
             return None
-        if isinstance(record, Turn):
+        if isinstance(record, model.Turn):
             return record
         hashes = {side: clip(visible(value), 80) for side, value in record.hash.items()}
         differ = [clip(visible(path), _STATUS) for path in record.differ[:MOST_NAMED]]
         return msgspec.structs.replace(record, differ=differ, hash=hashes)
 
-    def _failure(self, record: Failure) -> Failure | None:
+    def _failure(self, record: model.Failure) -> model.Failure | None:
         self._failures += 1
         if self._failures > MOST_FAILURES:
             return None
-        return Failure(
-            kind=record.kind,
-            benchmark=record.benchmark,
-            side=record.side,
-            session=record.session,
-            build=record.build,
-            execution=record.execution,
-            status=clip(visible(record.status), _STATUS),
-            stderr=record.stderr[-_OUTPUT:],
-            seconds=record.seconds,
-            factors=record.factors,
-        )
+        return model.Failure(
+            kind=record.kind, benchmark=record.benchmark, side=record.side, session=record.session, build=record.build,
+            execution=record.execution, status=clip(visible(record.status), _STATUS), stderr=record.stderr[-_OUTPUT:],
+            seconds=record.seconds, factors=record.factors,
+        )  # fmt: skip
 
-    def _build(self, record: Build) -> Build | None:
+    def _build(self, record: model.Build) -> model.Build | None:
         place = (record.side, record.session, record.build, canonical(record.factors))
         if place in self._builds:
             return None
@@ -309,11 +275,10 @@ class _Sieve:
         }
         return msgspec.structs.replace(record, seed=None, artifacts=artifacts)
 
-    def _state(self, record: HostState) -> HostState | None:
+    def _state(self, record: model.HostState) -> model.HostState | None:
         self._states += 1
         if self._states > MOST_STATES:
             return None
-        facts = _facts(record.state, _STATES, _WORD)
         cut = record.cut
         if cut is not None and not (cut.benchmark is None or self._is_known(cut.benchmark)):
             cut = msgspec.structs.replace(cut, benchmark=None)
@@ -322,15 +287,10 @@ class _Sieve:
             for name, why in record.unproved.items()
             if name in self._single | self._suites
         }
-        return HostState(
-            when=record.when,
-            session=record.session,
-            state=facts,
-            stop=record.stop,
-            rounds=record.rounds,
-            cut=cut,
-            unproved=unproved,
-        )
+        return model.HostState(
+            when=record.when, session=record.session, state=_facts(record.state, _STATES, _WORD), stop=record.stop,
+            rounds=record.rounds, cut=cut, unproved=unproved,
+        )  # fmt: skip
 
 
 def _profile(record: Profile | Unprofiled) -> Profile | Unprofiled:
@@ -355,10 +315,10 @@ def _profile(record: Profile | Unprofiled) -> Profile | Unprofiled:
 
 def _facts(found: Mapping[str, Any], names: Sequence[str], text: re.Pattern[str]) -> dict[str, Any]:
     """Keep known facts that are a number, a truth or a short plain text."""
-    return {name: found[name] for name in names if name in found and _is_plain(found[name], text)}
 
+    def is_plain(value: object) -> bool:
+        if isinstance(value, str):
+            return value.isascii() and text.fullmatch(value) is not None
+        return isinstance(value, (int, float)) and abs(value) <= _LARGEST_FACT
 
-def _is_plain(value: object, text: re.Pattern[str]) -> bool:
-    if isinstance(value, str):
-        return value.isascii() and text.fullmatch(value) is not None
-    return isinstance(value, (int, float)) and abs(value) <= _LARGEST_FACT
+    return {name: found[name] for name in names if name in found and is_plain(found[name])}

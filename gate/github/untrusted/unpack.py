@@ -8,7 +8,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from gate.model import UserError
@@ -36,7 +36,6 @@ class UnpackError(UserError):
     """A zip file that is not taken."""
 
     def __init__(self, why: str) -> None:
-        """Say why."""
         super().__init__(f"the artifact: {why}; nothing of it is used")
 
 
@@ -53,9 +52,7 @@ def unpack(zip_file: Path, folder: Path) -> Path:
     data = _checked(zip_file)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as opened:
-            size = len(data)
-            members = _refuse_all_strange(opened, size)
-            found = [member for member in members if member.filename == MEASUREMENTS]
+            found = [member for member in _refuse_all_strange(opened, len(data)) if member.filename == MEASUREMENTS]
             if len(found) != 1:
                 raise UnpackError(f"holds {MEASUREMENTS} {f'{len(found)} times' if found else 'nowhere at its root'}")
             return _write(_unpacked(opened, found[0]), folder)
@@ -114,16 +111,11 @@ def _refuse_all_strange(opened: zipfile.ZipFile, size: int) -> list[zipfile.ZipI
             raise UnpackError("has a member that is a link or a device")
         if each.flag_bits & _ENCRYPTED:
             raise UnpackError("has an encrypted member")
-    _refuse_overlaps(members, size)
-    return members
-
-
-def _refuse_overlaps(members: Sequence[zipfile.ZipInfo], size: int) -> None:
-    ordered = sorted(members, key=lambda member: member.header_offset)
-    ends = [member.header_offset for member in ordered[1:]] + [size]
-    for member, end in zip(ordered, ends, strict=True):
-        if member.header_offset < 0 or member.header_offset + _HEADER + member.compress_size > end:
+    places = [*sorted((each.header_offset, each.compress_size) for each in members), (size, 0)]
+    for (begin, packed), (end, _) in pairwise(places):
+        if begin < 0 or begin + _HEADER + packed > end:
             raise UnpackError("has members that overlap")
+    return members
 
 
 def _unpacked(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:

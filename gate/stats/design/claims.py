@@ -94,15 +94,11 @@ def lenth(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) -> 
 
     found = [
         Contrast(
-            term=name(term),
-            factors=[name([k]) for k in term],
-            aliases=[name(other) for other in named[term].full],
-            estimate=value,
-            active=abs(value) > limits.sme,
-            possible=abs(value) > limits.me,
+            term=name(term), factors=[name([k]) for k in term], aliases=[name(other) for other in named[term].full],
+            estimate=value, active=abs(value) > limits.sme, possible=abs(value) > limits.me,
         )
         for term, value in zip((model.terms[k].factors for k in kept), own.tolist(), strict=True)
-    ]
+    ]  # fmt: skip
     found.sort(key=lambda each: -abs(each.estimate))
     return Lenth(contrasts=found, pse=limits.pse, me=limits.me, sme=limits.sme, df=limits.df, confidence=confidence)
 
@@ -304,7 +300,6 @@ def _apart(data: _Data, number: int, shares: Array, error: Error) -> float | Non
 
 
 def _places(of: Ints) -> list[Ints]:
-    """Sort values into places."""
     return np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
 
 

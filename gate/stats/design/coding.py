@@ -64,11 +64,7 @@ class Design(msgspec.Struct, frozen=True, eq=False):
 
 
 def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> Design:
-    """Sort units into treatments; settings that no unit has are not counted.
-
-    Raises:
-        ValueError: no units.
-    """
+    """Sort units into treatments; settings that no unit has are not counted. Raises ValueError: no units."""
     if not len(units):
         raise ValueError("no units")
     columns, settings = [], []
@@ -191,7 +187,6 @@ def contrasts(factors: Sequence[int], sizes: Sequence[int]) -> list[Contrast]:
 
 
 def _outer(vectors: Iterable[Array]) -> Array:
-    """Return the products of one number of each vector, in standard order."""
     return reduce(lambda one, other: np.multiply.outer(one, other).ravel(), vectors, np.ones(1))
 
 
@@ -376,7 +371,6 @@ def estimable(rows: Ints, sizes: Sequence[int], terms: Sequence[Term], df: Seque
 def _estimable(
     data: bytes, factors: int, sizes: tuple[int, ...], terms: tuple[Term, ...], df: tuple[int, ...]
 ) -> list[Part] | None:
-    """Do it once for the models of one design."""
     rows = np.frombuffer(data, dtype=np.int64).reshape(-1, factors)
     same = {term: _alike(rows, term) for term in terms}
     values, vectors = np.linalg.eigh(np.sum([same[term] for term in terms], axis=0))

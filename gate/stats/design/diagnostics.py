@@ -32,13 +32,9 @@ UNEXPLAINED = 0.5
 
 
 def diagnostics(
-    units: pd.DataFrame,
-    factors: Sequence[Factor],
-    order: int,
-    unit_name: AnalysisUnit,
-    confidence: float,
+    units: pd.DataFrame, factors: Sequence[Factor], order: int, unit_name: AnalysisUnit, confidence: float,
     scale: Scale = "value",
-) -> Diagnostics:
+) -> Diagnostics:  # fmt: skip
     """Check the linear model of `linear_model` with the same units, factors and order.
 
     unit_name: what a row of units is. 1 - confidence is shared over the checks by Holm, so a model without fault is
@@ -89,12 +85,9 @@ def diagnostics(
             "factors"
         )
     return Diagnostics(
-        checks=[check for check, _ in found],
-        residuals=_residuals(fit, cook, course),
-        largest_cook=distance,
-        where=where,
-        warnings=warnings,
-    )
+        checks=[check for check, _ in found], residuals=_residuals(fit, cook, course), largest_cook=distance,
+        where=where, warnings=warnings,
+    )  # fmt: skip
 
 
 def _cook(fit: Fit) -> Array:

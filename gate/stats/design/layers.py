@@ -173,10 +173,7 @@ def complete_within(units: pd.DataFrame, factors: Sequence[Factor]) -> Block | N
     treatments = groups(*codes)
     upper = groups(np.zeros_like(session), *(c for c, f in zip(codes, factors, strict=True) if f.varies == "session"))
     every = np.bincount(_first(treatments, upper))
-    candidates: tuple[tuple[Block, Groups], ...] = (
-        ("build", groups(session, round_)),
-        ("session", groups(session)),
-    )
+    candidates: tuple[tuple[Block, Groups], ...] = (("build", groups(session, round_)), ("session", groups(session)))
     for name, own in candidates:
         held = groups(own.of, treatments.of)
         if own.count > 1 and bool((np.bincount(_first(held, own)) == every[_first(own, upper)]).all()):

@@ -33,13 +33,9 @@ if TYPE_CHECKING:
 
 
 def linear_model(
-    units: pd.DataFrame,
-    factors: Sequence[Factor],
-    order: int,
-    confidence: float,
-    response: str = "y",
+    units: pd.DataFrame, factors: Sequence[Factor], order: int, confidence: float, response: str = "y",
     layers: Layers | None = None,
-) -> LinearModel:
+) -> LinearModel:  # fmt: skip
     """Fit the mean of a response by its factors and their interactions of up to `order` factors.
 
     units: a row for each unit of analysis, with y and f0, f1, ... (numbers of settings). confidence: of each effect's
@@ -91,14 +87,10 @@ def _layered(found: LinearModel, fit: Fit, strata: Strata, own: Sequence[Addend]
     for number, (term, stratum, test) in enumerate(zip(found.terms, strata.of, strata.tests, strict=True), 1):
         terms.append(
             msgspec.structs.replace(
-                term,
-                f=test.f if test else None,
-                p=test.p if test else None,
-                error_df=test.error_df if test else None,
-                stratum=stratum,
-                effects=effects.get(number, []),
+                term, f=test.f if test else None, p=test.p if test else None, error_df=test.error_df if test else None,
+                stratum=stratum, effects=effects.get(number, []),
             )
-        )
+        )  # fmt: skip
     lowest = strata.found[-1] if strata.found else None
     return msgspec.structs.replace(
         found,
@@ -231,12 +223,8 @@ Sums = Callable[["Array", int], Sum]
 
 
 def trends(
-    units: pd.DataFrame,
-    factors: Sequence[Factor],
-    order: int,
-    confidence: float,
-    layers: Layers | None = None,
-) -> list[Trend]:
+    units: pd.DataFrame, factors: Sequence[Factor], order: int, confidence: float, layers: Layers | None = None,
+) -> list[Trend]:  # fmt: skip
     """Return the trend of each factor that has numbers for settings, if it is in the linear model.
 
     Args:
@@ -316,14 +304,9 @@ def _trend(
         plain = np.array(numbers) - np.mean(numbers)
         unit = _slope(fit, told((plain / (plain @ plain)) @ each, number), confidence)
     return Trend(
-        factor=name,
-        axis=axis,
-        settings=list(numbers),
-        slope=line,
-        per_unit=unit,
-        curvature=curvature,
+        factor=name, axis=axis, settings=list(numbers), slope=line, per_unit=unit, curvature=curvature,
         fitted=fitted.tolist(),
-    )
+    )  # fmt: skip
 
 
 def _slope(fit: Fit, own: Sum, confidence: float) -> Slope:

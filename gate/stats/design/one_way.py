@@ -50,12 +50,8 @@ class Error(msgspec.Struct, frozen=True):
 
 
 def one_ways(
-    units: pd.DataFrame,
-    factors: Sequence[Factor],
-    confidence: float,
-    *,
-    errors: Mapping[str, Error] | None = None,
-) -> list[OneWay]:
+    units: pd.DataFrame, factors: Sequence[Factor], confidence: float, *, errors: Mapping[str, Error] | None = None,
+) -> list[OneWay]:  # fmt: skip
     """Return a table of each factor at each combination of the others, then one over the combinations ({}).
 
     Quantiles are those of JMP, which SCHED used: the value at rank (n + 1) tau (Hyndman and Fan's definition 6), so
@@ -121,14 +117,8 @@ def _table(of: Sequence[Box], factor: Factor, at: dict[str, Setting], confidence
 
 
 def percents(
-    units: pd.DataFrame,
-    factors: Sequence[Factor],
-    better: Better,
-    confidence: float,
-    *,
-    unit: str,
-    log: bool = False,
-) -> list[PercentRow]:
+    units: pd.DataFrame, factors: Sequence[Factor], better: Better, confidence: float, *, unit: str, log: bool = False,
+) -> list[PercentRow]:  # fmt: skip
     """Compare each setting with the first one of its factor, at each combination of the others.
 
     The first is the first that was measured anywhere; combinations without it have no row. unit: the response's base

@@ -139,11 +139,7 @@ class Ordered(msgspec.Struct, frozen=True, eq=False):
 
 
 def by_treatment(y: Array, place: Ints, clusters: Ints) -> list[Ordered]:
-    """Sort values, shape (n,), into treatments.
-
-    Args:
-        place, clusters: the treatment and the cluster of each value.
-    """
+    """Sort values, shape (n,), into treatments; place, clusters: the treatment and the cluster of each value."""
     order = np.lexsort((y, place))
     ends = np.cumsum(np.bincount(place))[:-1]
     return [_ordered(y[part], clusters[part]) for part in np.split(order, ends)]

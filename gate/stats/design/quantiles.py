@@ -42,15 +42,9 @@ MOST_SIZE = 40_000
 
 
 def quantile_effects(
-    values: pd.DataFrame,
-    factors: Sequence[Factor],
-    taus: Sequence[float] = DEFAULT_TAUS,
-    *,
-    cluster: Varies = "execution",
-    confidence: float = 0.95,
-    iid: bool = False,
-    order: int | None = None,
-) -> QuantileEffects:
+    values: pd.DataFrame, factors: Sequence[Factor], taus: Sequence[float] = DEFAULT_TAUS, *,
+    cluster: Varies = "execution", confidence: float = 0.95, iid: bool = False, order: int | None = None,
+) -> QuantileEffects:  # fmt: skip
     """Fit quantiles of the values by all factors and all their interactions.
 
     values: a row for each value, with y, f0, f1, ... (numbers of settings) and the column `cluster` (any integers):
@@ -246,7 +240,6 @@ def _narrow(found: Sequence[AtTau], cluster: Varies) -> list[str]:
 
 
 def _ratio(own: Effect, other: Effect) -> float | None:
-    """Return how many times as wide the first interval is."""
     if own.low is None or own.high is None or other.low is None or other.high is None:
         return None
     width = other.high - other.low

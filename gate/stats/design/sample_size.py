@@ -43,13 +43,9 @@ WORK = 4e8
 
 
 def sample_sizes(
-    units: pd.DataFrame,
-    factors: Sequence[Factor],
-    confidence: float,
-    seed: int,
-    mains: Sequence[MainEffect],
+    units: pd.DataFrame, factors: Sequence[Factor], confidence: float, seed: int, mains: Sequence[MainEffect],
     treatment: Codes | None = None,
-) -> SampleSizes | None:
+) -> SampleSizes | None:  # fmt: skip
     """Study one treatment, by default that with the most units (of several the first); None: it has fewer than FEWEST.
 
     mains: the main effects found; the median over the factors of the largest difference between two settings is what
@@ -74,13 +70,9 @@ def sample_sizes(
             break
         enough = row.size
     return SampleSizes(
-        settings=settings(factors, largest.codes),
-        units=len(largest.y),
-        confidence=confidence,
-        rows=rows,
-        median_effect=effect,
-        enough=enough,
-    )
+        settings=settings(factors, largest.codes), units=len(largest.y), confidence=confidence, rows=rows,
+        median_effect=effect, enough=enough,
+    )  # fmt: skip
 
 
 def _rows(y: Array, size: int, confidence: float, seed: int) -> Iterator[SampleSize]:
@@ -207,15 +199,9 @@ class Power(msgspec.Struct, frozen=True):
 
 
 def power(
-    units: pd.DataFrame,
-    factors: Sequence[Factor],
-    order: int,
-    block: Block | None,
-    sizes: Sequence[float],
-    *,
-    quantiles: int,
-    alpha: float = 0.05,
-) -> list[Power]:
+    units: pd.DataFrame, factors: Sequence[Factor], order: int, block: Block | None, sizes: Sequence[float], *,
+    quantiles: int, alpha: float = 0.05,
+) -> list[Power]:  # fmt: skip
     """Return the chance that a change is claimed, for each factor in the linear model.
 
     units: as for `layers`, of the whole design. sizes: of changes, in standard deviations of executions, or of means of

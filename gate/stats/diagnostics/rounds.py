@@ -40,7 +40,6 @@ def carry_over(base: Sample, head: Sample) -> CarryOver | None:
 
 
 def _places(sample: Sample) -> list[tuple[int, int]]:
-    """Return session and position in its run of each execution."""
     sessions = np.repeat([session for session, _ in sample.builds], sample.counts[1])
     orders = [] if sample.orders is None else sample.orders.tolist()
     return list(zip(sessions.tolist(), orders, strict=True))

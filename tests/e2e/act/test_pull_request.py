@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import re
 import zipfile
@@ -10,7 +9,6 @@ import zipfile
 import pytest
 
 from gate.evidence.records import read
-from tests.e2e.act import events
 from tests.e2e.act.consumer import Consumer, template, workflow
 from tests.e2e.act.runner import Act
 from tests.support.forge import FakeGitHub
@@ -88,18 +86,3 @@ def test_a_fork_is_not_measured_on_a_self_hosted_runner(act: Act, consumer: Cons
     assert "gate.measure" not in ran.steps
     assert "not measured: fork on a self-hosted runner" in ran.summaries[0]
     assert github.violations == []
-
-
-@pytest.mark.parametrize("name", ["issue_comment", pytest.param("release", marks=pytest.mark.nightly)])
-def test_events_with_the_rights_of_the_repository_measure_nothing(
-    act: Act, consumer: Consumer, github: FakeGitHub, name: str
-) -> None:
-    consumer.change(1.3)
-    event = dataclasses.replace(events.comment(12, consumer.base), name=name)
-    text = workflow(base=consumer.base, comment="always").replace("on: [", "on: [release, ")
-    ran = act.run(consumer.top, event, text)
-    assert (ran.exit, ran.outputs["gate"]["exit-code"]) == (1, "4"), ran.log
-    assert "gate.measure" not in ran.steps
-    [error] = [one.message for one in ran.annotations if one.level == "error"]
-    assert f"not measured: {name} runs with the repository's secrets and write token" in error
-    assert (github.comments, github.violations) == ([], [])

@@ -169,6 +169,7 @@ def test_a_program_whose_work_differs_from_start_to_start_needs_no_other_host(
     said = reports.next_step(asked)
     assert said.startswith("Give the program the same work" if itself else "Use a quieter host"), said
     assert ("perfgate doctor" in said) is not itself
+    assert said.endswith("so neither host nor more measuring helps") is itself
     # of waits its CPU time knows nothing, and decides
     waits = report(found, recorded=(*of_a_command(half=0.02),), warnings=warnings)
     assert reports.next_step(waits).startswith("Decide by user time")

@@ -163,7 +163,10 @@ def test_a_budget_that_ended_before_one_round(
     assert report["summary"]["kind"] == "budget-ended"
     # there is room for more than the least
     (advised,) = re.findall(r"plan\.budget=(\w+)`", out)
-    assert advised == {"1 min 20 s": "3m", "1 min": "2m", "1 min 24 s": "3m", "1 min 34 s": "4m", "1 min 31 s": "4m"}[least]
+    assert (
+        advised
+        == {"1 min 20 s": "3m", "1 min": "2m", "1 min 24 s": "3m", "1 min 34 s": "4m", "1 min 31 s": "4m"}[least]
+    )
 
 
 def test_every_format_says_so(tmp_path: Path) -> None:

@@ -284,8 +284,8 @@ UNREADABLE = {
             "metrics": {"http_req_failed": {"value": None}, "iteration_duration": None, "vus": {"value": 1}},
         },
         [
-            ("http_req_failed", "no value in the summary that is a number"),
-            ("iteration_duration", "no value in the summary that is a number"),
+            ("http_req_failed", "its summary has no number"),
+            ("iteration_duration", "its summary has no number"),
         ],
     ),
     "mitata": (

@@ -38,6 +38,10 @@ EXPECTED = [
         "10.0% faster (at least 6.6%), threshold 3% (2.9% faster): improvement",
     ),
     (
+        examples.finding("x", "improvement", estimate=0.9, half=0.02, threshold=0.02, reason=examples.EXCEEDS),
+        "10.0% faster (at least 6.6%), threshold 2%: improvement",
+    ),
+    (
         examples.finding(estimate=1.002, half=0.011),
         "0.20% slower (0.90% faster to 1.3% slower), threshold 3%: same",
     ),

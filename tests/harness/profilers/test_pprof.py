@@ -37,7 +37,7 @@ def test_a_profile_that_is_not_packed_is_the_same() -> None:
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.profilers.pprof.MOST_OUTPUT", 1 << 16)
+    monkeypatch.setattr("harness.profilers.profiler.MOST_OUTPUT", 1 << 16)
     with pytest.raises(OutputError, match="cannot be read"):
         parse(gzip.compress(bytes(1 << 22)), PLACES)
 

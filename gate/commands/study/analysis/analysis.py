@@ -64,14 +64,9 @@ def lie_of(observed: Observed) -> Layers:
 
 
 def family(
-    observed: Observed,
-    method: Method,
-    linear: LinearModel | None,
-    taus: Sequence[float],
-    varying: Sequence[Spread],
-    lie: Layers,
-    contrasts: Lenth | None = None,
-) -> list[Claim]:
+    observed: Observed, method: Method, linear: LinearModel | None, taus: Sequence[float], varying: Sequence[Spread],
+    lie: Layers, contrasts: Lenth | None = None,
+) -> list[Claim]:  # fmt: skip
     """Test the family of a response; taus: the quantiles that have their values; contrasts: without another error."""
     if linear is None:
         return []
@@ -171,7 +166,6 @@ def analyse(observed: Observed, method: Method) -> Response:
 
 
 def _known(observed: Observed, pattern: Pattern, option: str) -> list[tuple[int, ...]]:
-    """Return the treatments that a pattern names, at least one."""
     found = matching(observed, pattern, option)
     if not found:
         raise UserError(f"{option} {written(pattern)}: this combination was not measured")
@@ -179,7 +173,6 @@ def _known(observed: Observed, pattern: Pattern, option: str) -> list[tuple[int,
 
 
 def _sampled(observed: Observed, method: Method) -> tuple[int, ...] | None:
-    """Return the treatment that the sample-size study is asked for."""
     if method.sample is None:
         return None
     found = _known(observed, method.sample, "--sample")

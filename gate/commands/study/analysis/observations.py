@@ -57,9 +57,7 @@ class Observed:
     def where(self, kept: npt.NDArray[np.bool_], kept_values: npt.NDArray[np.bool_]) -> Observed:
         """Keep some rows; factors and codes stay, even where a setting has no row left."""
         return replace(
-            self,
-            units=self.units[kept].reset_index(drop=True),
-            values=self.values[kept_values].reset_index(drop=True),
+            self, units=self.units[kept].reset_index(drop=True), values=self.values[kept_values].reset_index(drop=True)
         )
 
 
@@ -134,27 +132,16 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     long["iteration"] = np.arange(len(long), dtype=np.int64) - np.repeat(ends - lengths, lengths)
     units = _units(long, len(factors), wanted.analysis_unit)
     plain = Observed(
-        benchmark=first.benchmark,
-        metric=metric,
-        unit=units_met[0],
-        better=better.pop(),
-        scale="value",
-        analysis_unit=wanted.analysis_unit,
-        factors=factors,
-        values=long,
-        units=units,
+        benchmark=first.benchmark, metric=metric, unit=units_met[0], better=better.pop(), scale="value",
+        analysis_unit=wanted.analysis_unit, factors=factors, values=long, units=units,
         block=_block(units, factors, wanted),
-    )
+    )  # fmt: skip
     auto = wanted.scale == "auto" and spread_grows(plain.units, factors)
     return on_scale(plain, "log") if auto or wanted.scale == "log" else plain
 
 
 def on_scale(observed: Observed, scale: Scale) -> Observed:
-    """Return the same observations on a scale.
-
-    Raises:
-        UserError: a value that has no logarithm.
-    """
+    """Return the same observations on a scale. Raises UserError: a value that has no logarithm."""
     if scale == observed.scale:
         return observed
     y = observed.values["y"].to_numpy(dtype=np.float64)

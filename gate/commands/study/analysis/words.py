@@ -129,7 +129,6 @@ def _at(response: Response, model: QuantileModel, confidence: float) -> str:
 
 
 def _alike(response: Response, term: str, text: str) -> str:
-    """Name a term with those that it cannot be told from."""
     terms = response.linear.terms if response.linear else []
     return _called(text, next((t.aliases for t in terms if t.term == term), []))
 

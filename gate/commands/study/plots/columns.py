@@ -229,13 +229,9 @@ class Columns:
 
 
 def columns(
-    response: Response,
-    samples: Sequence[TreatmentValues],
-    *,
-    order: Sequence[Factor] | None = None,
-    below: float = 0,
+    response: Response, samples: Sequence[TreatmentValues], *, order: Sequence[Factor] | None = None, below: float = 0,
     logs: bool = False,
-) -> Columns | None:
+) -> Columns | None:  # fmt: skip
     """Lay treatments out, the last factor fastest; None where there is no spread.
 
     More than 24 treatments stand in several rows, at most 72 at all.

@@ -114,7 +114,6 @@ def quantile_effects(prefix: str, response: Response, effects: QuantileEffects, 
 def _panel(
     row: Sequence[tuple[float, Effect, Effect | None, bool]], response: Response, of: Scale | Differences | None
 ) -> _Panel | None:
-    """Bring one effect over the quantiles into the numbers of its panel."""
     if of is None:
         return None
     number = of.one if isinstance(of, Scale) else of.of
@@ -159,19 +158,10 @@ def _draw(sheet: Sheet, panel: _Panel, index: int, y: Vertical) -> None:
     grid(sheet, placed.axis, placed.ticks, x.start, x.end)
     if panel.term:
         sheet.lines("zero", [[(x.start, placed.axis.at(0)), (x.end, placed.axis.at(0))]])
-    _bands(sheet, panel, x, placed.axis)
-    line = [(x.at(p.tau), placed.axis.at(p.value)) for p in panel.points]
-    sheet.lines(f"line-{_LOOK.colour}", [line])
-    _LOOK.marks(sheet, [at for at, p in zip(line, panel.points, strict=True) if p.enough])
-    _LOOK.hollow(sheet, [at for at, p in zip(line, panel.points, strict=True) if not p.enough], "middle")
-    sheet.row(top + _PLOT + 20, [(x.at(share / 100), f"{share}") for share in (0, 25, 50, 75, 100)], "soft")
-
-
-def _bands(sheet: Sheet, panel: _Panel, x: Axis, y: Axis) -> None:
     run: list[tuple[float, float, float]] = []
     for p in [*panel.points, None]:
         if p is not None and p.ends is not None:
-            run.append((x.at(p.tau), y.at(p.ends[0]), y.at(p.ends[1])))
+            run.append((x.at(p.tau), placed.axis.at(p.ends[0]), placed.axis.at(p.ends[1])))
             continue
         if len(run) == 1:
             # one point has no width: its interval is a line
@@ -182,7 +172,14 @@ def _bands(sheet: Sheet, panel: _Panel, x: Axis, y: Axis) -> None:
         run = []
     known = [(x.at(p.tau), p.iid) for p in panel.points if p.iid is not None]
     if known:
-        sheet.lines(f"hair-{_IID.colour}", [[(at, y.at(ends[side])) for at, ends in known] for side in (0, 1)])
+        sheet.lines(
+            f"hair-{_IID.colour}", [[(at, placed.axis.at(ends[side])) for at, ends in known] for side in (0, 1)]
+        )
+    line = [(x.at(p.tau), placed.axis.at(p.value)) for p in panel.points]
+    sheet.lines(f"line-{_LOOK.colour}", [line])
+    _LOOK.marks(sheet, [at for at, p in zip(line, panel.points, strict=True) if p.enough])
+    _LOOK.hollow(sheet, [at for at, p in zip(line, panel.points, strict=True) if not p.enough], "middle")
+    sheet.row(top + _PLOT + 20, [(x.at(share / 100), f"{share}") for share in (0, 25, 50, 75, 100)], "soft")
 
 
 def _caption(

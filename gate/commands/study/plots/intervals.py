@@ -23,17 +23,7 @@ from gate.commands.study.plots.marks import (
     look_of,
     said,
 )
-from gate.model.study import (
-    Factor,
-    MeanInterval,
-    OneWay,
-    OneWayRow,
-    PairwiseDifference,
-    Response,
-    SampleSize,
-    SampleSizes,
-    Setting,
-)
+from gate.model import study
 from gate.plots.axes import grid, tick_room
 from gate.plots.picture import Picture, Sheet, room
 from gate.plots.scales import Axis, minus, ticks
@@ -52,16 +42,16 @@ MOST = 24
 class _Panel(msgspec.Struct, frozen=True, eq=False):
     """One metric at one combination of the factors that are not told apart by colour."""
 
-    response: Response
-    at: dict[str, Setting]
-    means: list[MeanInterval]
+    response: study.Response
+    at: dict[str, study.Setting]
+    means: list[study.MeanInterval]
 
     @property
     def ends(self) -> Array:
         return np.array([v for own in self.means for v in (own.mean, own.low, own.high) if v is not None])
 
 
-def means_by_metric(prefix: str, responses: Sequence[Response], confidence: float) -> Picture | None:
+def means_by_metric(prefix: str, responses: Sequence[study.Response], confidence: float) -> Picture | None:
     """Draw the mean of each treatment with its interval, a panel for each metric and combination.
 
     The panels of one combination and unit span the same, each around its own means.
@@ -116,9 +106,9 @@ def means_by_metric(prefix: str, responses: Sequence[Response], confidence: floa
     return sheet.picture(prefix, f"Means with BCa intervals of {shown[0].benchmark}", described, " ".join(words))
 
 
-def _rows(responses: Sequence[Response], factor: Factor) -> list[list[_Panel]]:
+def _rows(responses: Sequence[study.Response], factor: study.Factor) -> list[list[_Panel]]:
     """Return the panels, those of one combination in a row of metrics; of one metric all in a row."""
-    found: dict[tuple[tuple[str, Setting], ...], dict[str, _Panel]] = {}
+    found: dict[tuple[tuple[str, study.Setting], ...], dict[str, _Panel]] = {}
     for response in responses:
         for own in response.means:
             key = tuple((k, v) for k, v in own.settings.items() if k != factor.name)
@@ -145,7 +135,7 @@ def _names(panels: Sequence[_Panel], *, several: bool) -> dict[int, dict[str, st
 
 
 def _panel(
-    sheet: Sheet, panel: _Panel, factor: Factor, left: float, top: float, span: float, names: Mapping[str, str]
+    sheet: Sheet, panel: _Panel, factor: study.Factor, left: float, top: float, span: float, names: Mapping[str, str]
 ) -> None:
     middle = float(panel.ends.max() + panel.ends.min()) / 2
     reach = 0.6 * span or 0.05 * abs(middle) or 1.0
@@ -181,7 +171,7 @@ _LOG = 8.0
 _METHODS = {"t": ("t interval", Look(0), -5.0), "bca": ("BCa bootstrap", Look(1), 5.0)}
 
 
-def sample_sizes(prefix: str, response: Response, sizes: SampleSizes) -> Picture | None:
+def sample_sizes(prefix: str, response: study.Response, sizes: study.SampleSizes) -> Picture | None:
     """Draw the widths of intervals and their coverage against the size of the sample; None: there are no sizes."""
     rows = sizes.rows
     widths = np.array([w for r in rows for w in r.widths])
@@ -236,7 +226,7 @@ def sample_sizes(prefix: str, response: Response, sizes: SampleSizes) -> Picture
 
 
 def _across(
-    sheet: Sheet, rows: Sequence[SampleSize], y: Vertical, span: tuple[float, float], dotted: float | None
+    sheet: Sheet, rows: Sequence[study.SampleSize], y: Vertical, span: tuple[float, float], dotted: float | None
 ) -> Axis:
     """Draw a panel over the sizes with a dotted line at a pixel, and return its axis of their logarithms."""
     places = sorted({math.log10(r.size): f"{r.size}" for r in rows}.items())
@@ -252,7 +242,7 @@ def _across(
     return x
 
 
-def _sizes_caption(sizes: SampleSizes, effect: str | None) -> str:
+def _sizes_caption(sizes: study.SampleSizes, effect: str | None) -> str:
     level = format_confidence(sizes.confidence)
     counts = sorted({r.subsamples for r in sizes.rows})
     drawn = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
@@ -281,11 +271,11 @@ MOST_PAIRS = 10
 _DRAWN = 60
 """Units of a setting that are drawn at most."""
 
-Units = Mapping[Setting, npt.NDArray[np.float64]]
+Units = Mapping[study.Setting, npt.NDArray[np.float64]]
 
 
 def one_way(
-    prefix: str, response: Response, one: OneWay, units: Units | None = None, confidence: float = 0.95
+    prefix: str, response: study.Response, one: study.OneWay, units: Units | None = None, confidence: float = 0.95
 ) -> Picture | None:
     """Draw the units of each setting, with letters of what does not differ, and the differences of pairs below.
 
@@ -330,7 +320,7 @@ def one_way(
     return sheet.picture(prefix, title, f"Means: {described}.", caption)
 
 
-def _pairs(sheet: Sheet, pairs: Sequence[PairwiseDifference], response: Response, top: float) -> None:
+def _pairs(sheet: Sheet, pairs: Sequence[study.PairwiseDifference], response: study.Response, top: float) -> None:
     found = [(p, p.low or 0.0, p.high or 0.0) for p in pairs]
     ends = np.array([end for p, low, high in found for end in (low, high, p.difference)])
     of = m.differences(response, ends)
@@ -360,7 +350,9 @@ def _pairs(sheet: Sheet, pairs: Sequence[PairwiseDifference], response: Response
     sheet.row(end + 24, [(x.at(t.at), minus(t.label)) for t in marks], "soft")
 
 
-def _caption(one: OneWay, rows: Sequence[OneWayRow], drawn: int, known: int, confidence: float, *, given: bool) -> str:
+def _caption(
+    one: study.OneWay, rows: Sequence[study.OneWayRow], drawn: int, known: int, confidence: float, *, given: bool
+) -> str:
     place = f"At {combination(one.at, 100)}" if one.at else "Over all the other factors"
     words = [f"{place}: {clip(said(one.factor), 30)}."]
     words.append(

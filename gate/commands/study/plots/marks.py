@@ -55,12 +55,7 @@ class Look:
     def marks(
         self, sheet: Sheet, points: Sequence[Point], size: Size = "middle", also: str = "", colour: str | None = None
     ) -> None:
-        """Draw its marks at some points.
-
-        Args:
-            also: further classes.
-            colour: instead of its own.
-        """
+        """Draw its marks at some points; also: further classes. colour: instead of its own."""
         kinds = {"circle": _CIRCLES, "cross": _CROSSES}.get(self.shape, _AREAS)
         sheet.marks(f"{kinds[size]}-{colour or self.colour}{also}", self.shape, points, _SIZES[size])
 

@@ -8,18 +8,6 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import (
-    Array,
-    Entry,
-    Look,
-    Scale,
-    Vertical,
-    entries,
-    in_unit,
-    look_of,
-    said,
-    strongest,
-)
 from gate.model.study import Diagnostics, Factor, Residual, Response, SeriesPoint, Setting, Varies
 from gate.plots.axes import grid
 from gate.plots.picture import SETTINGS, Picture, Sheet
@@ -39,8 +27,9 @@ _SESSIONS = 40
 """More sessions than this are not separable."""
 
 
-def _frame(response: Response, of: Scale, values: Array, listed: Sequence[Entry], title: str) -> tuple[Sheet, Vertical]:
-    """Lay out a sheet with a legend above one axis."""
+def _frame(
+    response: Response, of: m.Scale, values: m.Array, listed: Sequence[m.Entry], title: str
+) -> tuple[Sheet, m.Vertical]:
     top = _HEAD + m.legend_height(listed, _WIDTH - 24, title) + 22
     y = m.vertical(of.of(values), of.measure.log, top, top + _PLOT, cut=True)
     sheet = Sheet(_WIDTH, top + _PLOT + _FOOT)
@@ -54,7 +43,7 @@ def _unit(response: Response) -> str:
     return "a value" if unit == "iteration" else f"the mean of a {level_name(unit)}"
 
 
-def _beyond(y: Vertical) -> list[str]:
+def _beyond(y: m.Vertical) -> list[str]:
     count = y.range.beyond
     return [f"{count:,} {agree(count, 'lies', 'lie')} beyond the axis, marked at its edge."] if count else []
 
@@ -105,27 +94,27 @@ def series(prefix: str, response: Response) -> Picture | None:
     return sheet.picture(prefix, title, described, " ".join(words))
 
 
-def _kinds(response: Response) -> tuple[list[int], list[Entry], str, str]:
+def _kinds(response: Response) -> tuple[list[int], list[m.Entry], str, str]:
     """Tell treatments apart where there are few; else by the setting of the factor that matters most.
 
     Returns:
         The number of the kind of each treatment, the legend with its title, and in words what kinds are.
     """
-    texts = [", ".join(said(s) for s in t.settings.values()) or "all" for t in response.treatments]
-    named = [Entry(Look(k), text) for k, text in enumerate(texts)]
+    texts = [", ".join(m.said(s) for s in t.settings.values()) or "all" for t in response.treatments]
+    named = [m.Entry(m.Look(k), text) for k, text in enumerate(texts)]
     brief = len(named) <= SETTINGS and m.legend_height(named, _WIDTH - 24) <= _LEGEND
     if brief and len(response.factors) != 1:
         return list(range(len(named))), named, "", "the treatment"
     if not response.factors:
-        return [0] * len(named), [Entry(Look(0), "all")], "", "the treatment"
-    factor = strongest(response)
+        return [0] * len(named), [m.Entry(m.Look(0), "all")], "", "the treatment"
+    factor = m.strongest(response)
     settings = [t.settings[factor.name] for t in response.treatments]
     used = [s for s in factor.settings if s in settings]
-    by = f"the setting of {clip(said(factor.name), 30)}"
-    return [used.index(s) for s in settings], entries(factor, used), said(factor.name), by
+    by = f"the setting of {clip(m.said(factor.name), 30)}"
+    return [used.index(s) for s in settings], m.entries(factor, used), m.said(factor.name), by
 
 
-def _sessions(sheet: Sheet, points: Sequence[SeriesPoint], x: Axis, y: Vertical) -> bool:
+def _sessions(sheet: Sheet, points: Sequence[SeriesPoint], x: Axis, y: m.Vertical) -> bool:
     """Part and name the sessions; tell whether there are several."""
     found = [p.session for p in points]
     starts = [k for k, s in enumerate(found) if k == 0 or s != found[k - 1]]
@@ -152,7 +141,7 @@ class Boot(msgspec.Struct, frozen=True, eq=False):
     """
 
     setting: Setting | None
-    values: Array
+    values: m.Array
 
 
 def boots(
@@ -171,14 +160,14 @@ def boots(
     if len(drawn) < 2 or of is None or float(every.min()) == float(every.max()):
         return None
     used = [s for s in (factor.settings if factor else ()) if any(b.setting == s for b in drawn)]
-    listed: list[Entry] = entries(factor, used) if factor else []
-    sheet, y = _frame(response, of, every, listed, said(factor.name) if factor else "")
+    listed: list[m.Entry] = m.entries(factor, used) if factor else []
+    sheet, y = _frame(response, of, every, listed, m.said(factor.name) if factor else "")
     left, right = y.room, _WIDTH - 12
     grid(sheet, y.axis, y.ticks, left, right)
     slot = min((right - left) / len(drawn), 90.0)
     quota = max(5, _SPOTS // len(drawn))
     for number, boot in enumerate(drawn):
-        look = look_of(factor, boot.setting) if factor and boot.setting is not None else Look(0)
+        look = m.look_of(factor, boot.setting) if factor and boot.setting is not None else m.Look(0)
         x = left + slot * (number + 0.5)
         numbers = of.of(m.evenly(boot.values, quota))
         xs = x + (m.spread_out(numbers.size) - 0.5) * slot * 0.7
@@ -195,9 +184,9 @@ def boots(
     words = [f"Each column is a {level}, in the order of time; each mark is {_unit(response)}."]
     words.append(f"A bar is the mean of the {level}; if nothing depends on the {level}, {alike}.")
     if adjusted:
-        off = f" but for {clip(said(factor.name), 30)}" if factor else ""
+        off = f" but for {clip(m.said(factor.name), 30)}" if factor else ""
         words.append(f"What the treatments differ in{off} is taken off.")
-    checks = [said(d.check.words).strip() for d in response.dependences if d.level == level]
+    checks = [m.said(d.check.words).strip() for d in response.dependences if d.level == level]
     words += [f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in checks]
     count = sum(min(b.values.size, quota) for b in drawn)
     if count < every.size:
@@ -232,7 +221,7 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
     y = m.vertical(np.append(sizes / factor, 0.0), False, _TOP, _BOTTOM, count=6)
     middle = (_WIDTH + y.room) / 2
     sheet = Sheet(_WIDTH, _HEIGHT)
-    m.both(sheet, 12, 20, f"residual{in_unit(unit, 24)}", f"residual{in_unit(unit, 12)}")
+    m.both(sheet, 12, 20, f"residual{m.in_unit(unit, 24)}", f"residual{m.in_unit(unit, 12)}")
 
     numbers = fits.of(np.array([r.fitted for r in kept]))
     ends = m.whole(numbers)
@@ -240,7 +229,7 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
     grid(sheet, y.axis, y.ticks, x.start, x.end)
     sheet.lines("zero", [[(x.start, y.axis.at(0)), (x.end, y.axis.at(0))]])
     across = m.marks_between(ends.low, ends.high, 5, log=fits.measure.log)
-    fitted = f"fitted value{in_unit(fits.measure.unit, 12)}"
+    fitted = f"fitted value{m.in_unit(fits.measure.unit, 12)}"
     _panel(sheet, kept, (x, x.all(numbers), across), y, factor, (fitted, "soft other", "residual and fitted"))
 
     quantiles = np.array([r.quantile for r in kept])
@@ -278,22 +267,22 @@ def _thinned(found: Sequence[Residual]) -> list[Residual]:
 
 
 def _panel(
-    sheet: Sheet, kept: Sequence[Residual], across: tuple[Axis, list[float], list[Tick]], y: Vertical, factor: float,
+    sheet: Sheet, kept: Sequence[Residual], across: tuple[Axis, list[float], list[Tick]], y: m.Vertical, factor: float,
     words: tuple[str, str, str],
 ) -> None:  # fmt: skip
     """Draw residuals above an axis, and the largest Cook's distance; words: its name, how to write it, its title."""
     x, xs, marks = across
     points = [(at, y.axis.at(r.residual / factor)) for at, r in zip(xs, kept, strict=True)]
-    Look(0).marks(sheet, points, "middle" if len(points) <= 60 else "small")
+    m.Look(0).marks(sheet, points, "middle" if len(points) <= 60 else "small")
     far = max((k for k, r in enumerate(kept) if r.cook is not None), key=lambda k: kept[k].cook or 0.0, default=None)
     if far is not None:
-        Look(1).marks(sheet, [points[far]], "large")
+        m.Look(1).marks(sheet, [points[far]], "large")
     sheet.row(_BOTTOM + 24, [(x.at(t.at), minus(t.label)) for t in marks], "soft")
     sheet.text((x.start + x.end) / 2, _HEIGHT - 12, words[0], words[1], "middle")
     sheet.text((x.start + x.end) / 2, _TOP - 14, words[2], "strong", "middle")
 
 
-def _line(found: Sequence[Residual], factor: float, x: Axis, y: Vertical) -> list[list[tuple[float, float]]]:
+def _line(found: Sequence[Residual], factor: float, x: Axis, y: m.Vertical) -> list[list[tuple[float, float]]]:
     """Return the line through the quartiles within a panel, where normal residuals would lie; [] of too few."""
     ranked = sorted((r.quantile, r.residual / factor) for r in found)
     at, values = np.array([q for q, _ in ranked]), np.array([v for _, v in ranked])

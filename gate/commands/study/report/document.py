@@ -307,7 +307,6 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
 
 
 def _units_at(observed: Observed | None, found: OneWay) -> dict[Setting, Array]:
-    """Return the units of each setting of a one-way table."""
     if observed is None:
         return {}
     units, factors = observed.units, observed.factors

@@ -60,10 +60,6 @@ def _or(empty: str) -> Callable[[Any], str]:
     return lambda settings: settings_text(settings) or empty
 
 
-def _signed_share(value: float) -> str:
-    return format_share(value, sign=True)
-
-
 def _quantile_of(name: str) -> Callable[[Any], Any]:
     return lambda row: row.quantiles.get(name)
 

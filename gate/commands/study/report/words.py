@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gate.model.study import (
-    Block,
-    Blocks,
-    Check,
-    Effect,
-    Error,
-    LinearModel,
-    QuantileEffects,
-    QuantileModel,
-    Response,
-    Term,
-)
+from gate.model import study
 from gate.units import format_number, format_share, plural
 from gate.words.effects import alias_sets, level_of, named, partial_aliases, settings_text, unit_of
 
@@ -25,8 +14,7 @@ UNITS = {"iteration": "iterations", "execution": "executions", "build": "builds"
 class Amounts:
     """Writes the values of a response in its one unit, which captions name; None is ""."""
 
-    def __init__(self, response: Response) -> None:
-        """Choose the unit."""
+    def __init__(self, response: study.Response) -> None:
         self.response = response
         self.unit = unit_of(response)
         self.log = response.scale == "log"
@@ -55,7 +43,7 @@ class Amounts:
         """Write a sum of squares in the square of the unit; of logarithms it has none."""
         return "" if value is None else f"{value if self.log else value / self.unit.factor**2:.4g}"
 
-    def ends(self, effect: Effect | None) -> tuple[str, str, str]:
+    def ends(self, effect: study.Effect | None) -> tuple[str, str, str]:
         """Write an effect with the ends of its interval: low, estimate, high."""
         if effect is None:
             return "", "", ""
@@ -63,7 +51,7 @@ class Amounts:
         return write(effect.low), write(effect.estimate), write(effect.high)
 
 
-def measured(response: Response) -> str:
+def measured(response: study.Response) -> str:
     """Say what was measured: factors, treatments, units."""
     counts = [t.executions for t in response.treatments]
     factors = " x ".join(f"{f.name} ({', '.join(map(str, f.settings))})" for f in response.factors) or "no factor"
@@ -79,7 +67,7 @@ def measured(response: Response) -> str:
     return f"{text}{kind}; values are in {unit}." if unit else f"{text}{kind}."
 
 
-def other_scale(response: Response) -> str:
+def other_scale(response: study.Response) -> str:
     """Say which factors would be clear on the other scale; "" where that is not known."""
     other = response.other_scale
     if other is None:
@@ -92,7 +80,7 @@ def other_scale(response: Response) -> str:
     return f"{where} other terms of the linear model are clear ({'; '.join(parts)})."
 
 
-def coding(response: Response) -> str:
+def coding(response: study.Response) -> str:
     """Say what an effect is."""
     two = [f for f in response.factors if len(f.settings) == 2]
     parts = []
@@ -107,38 +95,35 @@ def coding(response: Response) -> str:
     return "; ".join(parts)
 
 
-def below(response: Response, model: LinearModel) -> list[str]:
+def below(response: study.Response, model: study.LinearModel) -> list[str]:
     """Say below a linear model what an effect is, what it also holds, and what the treatments do not separate."""
     partial = [text for text in (partial_aliases(model),) if text]
     return [coding(response), *partial, *(f"not separable: {text}" for text in model.inestimable)]
 
 
-ERRORS: dict[Error, str] = {
-    "session": "sessions",
-    "build": "builds",
-    "build x treatment": "builds by treatment",
-    "execution": "executions",
-}
-_BLOCKS: dict[Block, str] = {
+ERRORS: dict[study.Error, str] = {
+    "session": "sessions", "build": "builds", "build x treatment": "builds by treatment", "execution": "executions",
+}  # fmt: skip
+_BLOCKS: dict[study.Block, str] = {
     "replicate": "iterations of the design",
     "build": "rounds of builds",
     "session": "sessions",
 }
 
 
-def residuals(model: LinearModel) -> str:
+def residuals(model: study.LinearModel) -> str:
     """Name what the factors leave: blocks are in it, though no term is tested against them."""
     return f"residuals, {model.block}s among them" if model.block else "residuals"
 
 
-def error_of(term: Term) -> str:
+def error_of(term: study.Term) -> str:
     """Name what a term is tested against: "builds (8 df)"."""
     if term.error_df is None:
         return f"too few {ERRORS[term.stratum]}"
     return f"{ERRORS[term.stratum]} ({term.error_df:.3g} df)"
 
 
-def errors(model: LinearModel) -> str:
+def errors(model: study.LinearModel) -> str:
     """Say which terms are tested against what: "a, a:b against builds (8 df); b against executions (16 df)"."""
     of: dict[str, list[str]] = {}
     for term in model.terms:
@@ -147,7 +132,7 @@ def errors(model: LinearModel) -> str:
     return f"{told}; {method(model)}"
 
 
-def method(model: LinearModel) -> str:
+def method(model: study.LinearModel) -> str:
     """Say how errors were separated, and within what executions are compared."""
     block = f"compared within {model.blocks} {_BLOCKS[model.block]}; " if model.block else ""
     exact = {
@@ -158,7 +143,7 @@ def method(model: LinearModel) -> str:
     return f"{block}{exact[model.method]}"
 
 
-def effect_name(effect: Effect, response: Response, model: LinearModel | None = None) -> str:
+def effect_name(effect: study.Effect, response: study.Response, model: study.LinearModel | None = None) -> str:
     """Name an effect: its term, or the settings where the term alone is ambiguous, and what it cannot be told from.
 
     Args:
@@ -175,13 +160,13 @@ def effect_name(effect: Effect, response: Response, model: LinearModel | None = 
     return named(name, aliases)
 
 
-def shown_quantile(found: QuantileEffects) -> QuantileModel:
+def shown_quantile(found: study.QuantileEffects) -> study.QuantileModel:
     """Return the quantile that is shown first: the highest that has its values, else the one that needs the fewest."""
     enough = [model for model in found.models if model.enough]
     return enough[-1] if enough else min(found.models, key=lambda model: abs(model.tau - 0.5))
 
 
-def blocks(response: Response, found: Blocks) -> str:
+def blocks(response: study.Response, found: study.Blocks) -> str:
     """Say what a block plot shows, with the exact chance of its pattern where boxes are independent."""
     shared = next((f.varies for f in response.factors if f.name == found.factor and f.varies != "execution"), None)
     if shared is not None:
@@ -197,7 +182,7 @@ def blocks(response: Response, found: Blocks) -> str:
     return f"{found.factor}: the same order in {found.same} of {found.complete} boxes{tail}"
 
 
-def lacking(response: Response) -> list[str]:
+def lacking(response: study.Response) -> list[str]:
     """Say which combinations were not measured."""
     if not response.lacking:
         return []
@@ -206,7 +191,7 @@ def lacking(response: Response) -> list[str]:
     return [f"{plural(len(response.lacking), 'combination')} of settings not measured: {some}{more}"]
 
 
-def cautions(response: Response) -> list[str]:
+def cautions(response: study.Response) -> list[str]:
     """Return what a reader of the response must keep in mind."""
     return [
         *response.warnings,
@@ -216,6 +201,6 @@ def cautions(response: Response) -> list[str]:
     ]
 
 
-def checks(response: Response) -> list[Check]:
+def checks(response: study.Response) -> list[study.Check]:
     """Return all checks of a response."""
     return [*(response.diagnostics.checks if response.diagnostics else []), *(d.check for d in response.dependences)]

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from gate.commands.action.earlier_runs import Measured, WantedRun, fetch_measured, workflow_path
+from gate.commands.action.earlier_runs import WantedRun, fetch_measured, workflow_path
 from gate.evidence.records import read
 from gate.github.event import Pull
+from gate.github.publishing.request import Before
 from gate.model import Run, UserError
 from harness.source.fetching import Clone, open_clone
 from harness.source.repository import find_repository
@@ -40,7 +41,7 @@ def github() -> Iterator[FakeGitHub]:
 
 def measured(
     github: FakeGitHub, folder: Path, asked: WantedRun = PLAIN, clone: Clone | None = None, pull: Pull = PULL
-) -> Measured | None:
+) -> Before | None:
     event = dataclasses.replace(LABELED, pull=pull)
     return fetch_measured(forge(github), clone, event, folder, "perfgate", asked)
 
@@ -58,8 +59,8 @@ def test_it_is_the_newest_of_the_same_head(github: FakeGitHub, tmp_path: Path) -
     github.add_artifact(62, NAME, packed(lines()), OTHER)
     github.add_artifact(63, "perfgate-other-data", packed(lines()), HEAD)
     found = measured(github, tmp_path / "run")
-    assert found == Measured(tmp_path / "run", 61, 1)
-    records = read("kept", (found.folder / "measurements.jsonl").read_bytes()).records
+    assert found == Before(run=61, attempt=1)
+    records = read("kept", (tmp_path / "run" / "measurements.jsonl").read_bytes()).records
     assert len(records) == len(lines())
     # the rules of the run are its own here
     run = records[0].record
@@ -80,7 +81,7 @@ def test_parts_of_two_runs_are_never_put_together(github: FakeGitHub, tmp_path: 
         github.add_artifact(run, f"{NAME}-shard{number}of2-session0", packed(mine), HEAD)
     found = measured(github, tmp_path)
     assert found is not None
-    records = [each.record for each in read("kept", (found.folder / "measurements.jsonl").read_bytes()).records]
+    records = [each.record for each in read("kept", (tmp_path / "measurements.jsonl").read_bytes()).records]
     assert [record.id for record in records if isinstance(record, Run)] == ["61"]
 
 

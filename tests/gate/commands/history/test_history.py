@@ -76,7 +76,7 @@ def test_says_what_controls_of_all_runs_prove(project: Project) -> None:
     assert kept.controls is not None
     assert kept.controls.count == 2
     assert (
-        f"{kept.controls.alarmed} of 2 controls of the last run alarmed, 0.05 are expected. "
+        f"{kept.controls.alarmed} of 2 controls of the last run showed a regression, 0.05 would by chance. "
         in run("--history", "history")[1]
     )
     # a machine on which every control alarms

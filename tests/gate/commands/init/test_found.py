@@ -52,7 +52,7 @@ CARGO = {
     "criterion": Case(
         {"Cargo.toml": BENCHED.format("0.5", "my-bench"), **LIB, "benches/my-bench.rs": CRITERION},
         "cargo",
-        "['./target/bench-my-bench', '--bench', '--warm-up-time=0.1', '--measurement-time=0.5']",
+        "['./target/bench-my-bench', '--bench', '--warm-up-time=0.02', '--measurement-time=0.1']",
         "touch benches/my-bench.rs\ncargo bench --no-run --target-dir target --bench my-bench\ncp ",
     ),
     # versions of Criterion that take whole seconds only

@@ -74,7 +74,7 @@ def test_comparisons_are_counted_as_one_by_one() -> None:
         [(f.ratio.low, f.ratio.high) for f in report] for report in findings(study.source, rules, 4, 60, ratios)
     ]
     low, high = np.array(limits)[..., 0], np.array(limits)[..., 1]
-    assert counts.coverage == ((low <= 1.1) & (high >= 1.1)).mean()
+    assert counts.coverage_of_each == ((low <= 1.1) & (high >= 1.1)).mean(axis=0).tolist()
     assert counts.mean_half_width == pytest.approx(((high - low) / 2).mean(axis=0))
     assert counts.power.tolist() == [[(low > 1 + d).mean(axis=0)[k] for d in (0.0, 0.02)] for k in range(2)]
     assert counts.different == pytest.approx([((low > 1 + d) | (high < 1 / (1 + d))).mean() for d in (0.0, 0.02)])

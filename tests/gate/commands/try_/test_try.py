@@ -62,7 +62,6 @@ def host(monkeypatch: pytest.MonkeyPatch) -> list[Check]:
     found: list[Check] = []
     monkeypatch.setattr(try_, "examine", lambda history: found)
     monkeypatch.setattr("gate.run.strict.problems", lambda waits: [f"{check.name}: {check.value}" for check in found])
-    monkeypatch.setattr(try_, "others_load", lambda seconds: 0.0)
     return found
 
 
