@@ -18,7 +18,7 @@ from gate.formats.parts.source import Source
 
 FORMAT = Format(
     title="JMeter (`-l FILE`: JTL as CSV or XML)",
-    execution="the file, and each part of a CSV that begins with a header line again",
+    execution="the file, and each part of a CSV that starts with another header line",
     iteration="one sample of the label",
     trap=(
         "times are whole milliseconds; a transaction controller is a label of its own (kind=transaction) that contains "
