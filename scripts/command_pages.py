@@ -56,7 +56,7 @@ def commands_page() -> str:
     parts = [
         "# Command line\n",
         _INTRODUCTION,
-        f"{_SIGNALS} Commands list the [exit codes](exit-codes.md) that they have beside 0 and 2.\n",
+        f"{_SIGNALS} Each command lists its [exit codes](exit-codes.md).\n",
         "## Common options\n",
         "Options that several commands have, each with the same meaning. `--help` of a command shows all of its own.\n",
         _rows([Heading("", "", tuple(common.values()))]),
