@@ -101,7 +101,7 @@ class Progress:
                 self._line(f"{self._round}: {settled}, {event.wanted} still open")
             elif event.settled:
                 # what is still open here has no later look that fits the budget
-                self._line(f"{self._round}: all decided")
+                self._line(f"{self._round}: measuring ends")
         elif isinstance(event, events.StepFinished):
             self._finished(event)
         else:
