@@ -6,6 +6,7 @@ import datetime
 import math
 from collections import Counter
 
+from gate.config.source import COMMAND_LINE
 from gate.decide.importance import ordered
 from gate.decide.policy import today
 from gate.document.markdown import block, brief
@@ -36,10 +37,11 @@ def accept(report: Report, share: float = 1.0) -> Part:
         entries |= dict.fromkeys(entry(f, until, alone=alone, view=view) for view in ([f] if alone else f.views))
     kept = [text for text in entries if len(text) <= _LONGEST][:_MOST]
     more = " Write the others in the same way." if len(kept) < len(entries) else ""
-    opening = (
-        "Add to perfgate.toml, with your reason; `until` is the last day it holds. It takes effect once it is in the "
-        f"rules that decide: {brief(report.policy.source, 200)}.{more}\n\n"
-    )
+    whose = report.policy.whose
+    file, later = "Add to perfgate.toml", f" once it is in the rules that decide: {brief(report.policy.source, 200)}"
+    if whose is not None and whose.name == COMMAND_LINE:
+        file, later = "Write perfgate.toml by `--save`, and add to it", " in checks by that file"
+    opening = f"{file}, with your reason; `until` is the last day it holds. It takes effect{later}.{more}\n\n"
     return Part(
         "To accept a known regression", "entry to paste", [block(text, "toml") for text in kept], share, opening, "\n\n"
     )

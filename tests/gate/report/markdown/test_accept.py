@@ -8,9 +8,9 @@ import pytest
 
 from gate.config.parse import parse
 from gate.config.rules import accepts_of
-from gate.config.source import read_source
+from gate.config.source import COMMAND_LINE, read_source
 from gate.config.types import Config
-from gate.model import Finding
+from gate.model import Finding, Whose
 from gate.model.warnings.measured import TwoPrograms
 from gate.report import junit
 from gate.report.markdown import accept, comment, summary
@@ -104,3 +104,14 @@ def test_two_given_programs_have_no_rules_to_add_to() -> None:
     for form in (terminal.render, comment.render, summary.render, junit.render, html.render):
         assert " ".join(form(report).partition("<script")[0].split()).count("another build of either may differ") == 1
         assert "another build" not in form(failed).partition("<script")[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [(COMMAND_LINE, "Write perfgate.toml by `--save`, and add to it"), ("perfgate.toml", "Add to perfgate.toml")],
+)
+def test_a_gate_without_a_file_needs_one_for_an_entry(name: str, first: str) -> None:
+    policy = examples.policy(whose=Whose(kind="named", name=name))
+    report = msgspec.structs.replace(examples.report("regression", [examples.regressed()]), policy=policy)
+    part = accept.accept(report)
+    assert part.opening.startswith(f"{first}, with your reason")
