@@ -126,10 +126,8 @@ def test_five_rounds_at_least(tmp_path: Path) -> None:
         (("--base-command", "./a", "--head-command", "./b", "--", "c"), "put no command behind --"),
         (("--head-command", "./a"), "--head-command: needs --base-command too"),
         (("--base-command", "./a", "--head-command", "./b", "--build", "make"), "--build: not with two programs"),
-        (
-            ("--base-command", "./a", "--head-command", "./b c"),
-            "--base-command ./a, --head-command ./b: there are no such",
-        ),
+        (("--base-command", "./a", "--head-command", "ls"), "--base-command: there is no program ./a"),
+        (("--base-command", "ls", "--head-command", "./b c"), "--head-command: there is no program ./b"),
         (("--base-command", "ls", "--head-command", "ls", "--base", "main"), "--base means commits"),
         (("--base-command", "ls", "--head-command", "ls", "--creep"), "two given programs"),
         (("--base-command", "./a 'b", "--head-command", "./b"), "--base-command ./a 'b: no closing quotation"),

@@ -84,8 +84,9 @@ def _of_programs(given: GivenOptions, kept: Mapping[str, Mapping[str, Any]]) -> 
     if given.build is not None:
         raise MisuseError("--build: not with two programs, which are compared as they are")
     base, head = _command(given.base_command, "--base-command"), _command(given.head_command, "--head-command")
-    if _is_nowhere(base) and _is_nowhere(head):
-        raise MisuseError(f"--base-command {base[0]}, --head-command {head[0]}: there are no such programs")
+    for option, command in (("--base-command", base), ("--head-command", head)):
+        if _is_nowhere(command):
+            raise MisuseError(f"{option}: there is no program {command[0]}")
     return _written(kept, {"command": head, "against": base})
 
 
