@@ -23,11 +23,14 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "WITH": "a\nline, \udcff and ☃"}
 ABOUT = r"""
 import os, resource, signal, stat, sys
 
+# of a parent that may not have gone on yet: posix_spawn(3) blocks all signals until the program has started
+STARTING = ("State", "SigBlk")
+
 def about(pid):
     status = dict(line.split(":\t", 1) for line in open(f"/proc/{pid}/status"))
     names = ("Umask", "State", "Uid", "Gid", "Groups", "SigQ", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "CapInh", "CapPrm",
              "NoNewPrivs", "Seccomp", "Cpus_allowed", "Mems_allowed", "THP_enabled")
-    found = [(name, status.get(name)) for name in names if name != "SigQ" and (name != "State" or pid == "self")]
+    found = [(name, status.get(name)) for name in names if name != "SigQ" and (name not in STARTING or pid == "self")]
     of = os.getpid() if pid == "self" else pid
     found += [open(f"/proc/{pid}/{name}").read() for name in ("cgroup", "limits", "oom_score_adj", "personality")]
     found += [os.readlink(f"/proc/{pid}/{name}") for name in ("cwd", "root", "ns/mnt", "ns/pid", "ns/net")]
