@@ -97,7 +97,7 @@ def signals_later() -> Iterator[None]:
 def before_others() -> Iterator[None]:
     """Let what this thread starts go before the rest of the machine, where the user has the right, as root has.
 
-    So a program is as fast beside a load as on a quiet machine. A nice value that perfgate was started with stays.
+    So a program does not wait for the machine's other load. A nice value that perfgate was started with stays.
     """
     own = os.getpriority(os.PRIO_PROCESS, 0)
     try:

@@ -86,7 +86,7 @@ def watchdog(tree: Tree) -> Check:
 
 def priority(given: int) -> Check:
     """Tell whether measured programs go before others: information; given: their nice value."""
-    why = "As root perfgate lets measured programs go before others: beside a load they are as fast as without one."
+    why = "As root perfgate lets measured programs go before others, so that they do not wait for a load."
     value = f"{given}: measured programs " + ("go before others" if given < 0 else "share processors with others")
     return Check("priority", "ok", value, why)
 
