@@ -1,5 +1,6 @@
 """perfgate drill: gates that can go red, and gates that cannot, each found by real builds and starts."""
 
+import io
 import json
 import subprocess
 from pathlib import Path
@@ -7,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from gate.cli.main import main
 from gate.commands.drill.drill import Exercise, _said
 from gate.commands.drill.edits import with_failing_artifacts
 from gate.config.parse import parse
 from gate.config.source import read_source
 from gate.model import Metric
 from harness.loop.execution import _longer
+from harness.sandbox import landlock
 from tests.support.project import Project
 
 SOURCE = """\
@@ -147,6 +150,21 @@ def test_what_cannot_be_tried(project: Project, arguments: list[str], code: int,
     done = project.perfgate("drill", *arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("known", [landlock.version(), 0])
+def test_scripts_that_cannot_be_looked_at_are_named(
+    known: int, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = "perfgate check || true"
+    project.write(".github/workflows/gate.yml", f"on: pull_request\njobs: {{a: {{steps: [{{run: {run}}}]}}}}\n")
+    project.commit()
+    monkeypatch.chdir(project.top)
+    monkeypatch.setattr(landlock, "version", lambda: known)
+    out = io.StringIO()
+    assert main(["drill", "--workflow"], out, io.StringIO()) == int(known > 0)
+    assert ("the shell ends with 0" in out.getvalue()) is (known > 0)
+    assert ("scripts of steps were not looked at" in out.getvalue()) is (known == 0)
 
 
 @pytest.mark.endtoend
