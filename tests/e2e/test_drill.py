@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from gate.cli.main import main
-from gate.commands.drill.drill import Exercise, _said
+from gate.commands.drill.drill import Exercise, document
 from gate.commands.drill.edits import with_failing_artifacts
 from gate.config.parse import parse
 from gate.config.source import read_source
+from gate.document.terminal import Screen, render
 from gate.model import Metric
 from harness.loop.execution import _longer
 from harness.sandbox import landlock
@@ -188,7 +189,7 @@ def test_a_suite_fails_as_a_whole_and_its_benchmarks_have_the_rows() -> None:
         Exercise("broken", "failing", {"suite": True, "own": False}, folder="reports"),
         Exercise("artifacts", "base's", why="it needs --patch"),
     ]
-    first, _, _, *rows = _said(tried, {}, quiet=False).splitlines()
+    first, _, _, *rows = render(document(tried, {}), Screen(False, 100, 100)).splitlines()
     assert first == "✖ 2 of 3 exercises held, 1 not tried"
     assert [row.split() for row in rows[:3]] == [
         ["suite/a", "red", "green", "error"],
