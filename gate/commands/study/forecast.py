@@ -10,6 +10,7 @@ from gate.commands.study.design import Design, bound_sessions
 from gate.commands.study.report.words import ERRORS
 from gate.config.fractions import LETTERS, Fraction, Word, model_order, roman
 from gate.config.treatments import SIDE, Planned, builds_of, jobs, runner_of, shares_of
+from gate.document import document as doc
 from gate.model.case import quantile_of
 from gate.model.study import Factor
 from gate.model.warnings import AnyWarning
@@ -169,7 +170,7 @@ def power_text(found: Sequence[Power]) -> list[str]:
             f"power: a change by {names} of 2 standard deviations of {drawn} shows in {two} of such studies, "
             f"and one of 1 in {one} ({by} {first.df:.3g} degrees of freedom)"
         )
-    return [*lines, ""] if lines else []
+    return lines
 
 
 def power_json(found: Sequence[Power]) -> list[dict[str, Any]]:
@@ -188,28 +189,29 @@ _PAIRS = 2
 """Aliases are told of factors and of interactions of so many."""
 
 
-def fraction_text(fraction: Fraction | None) -> list[str]:
-    """Return the lines of a fraction; none where all combinations are measured, or those listed."""
+def fraction_text(fraction: Fraction | None) -> list[doc.Part]:
+    """Describe a fraction; nothing where all combinations are measured, or those listed."""
     if fraction is None:
         return []
-    names, lines = fraction.factors, [title(fraction)]
+    names, lines = fraction.factors, list[str]()
     if not fraction.burman:
         letters = zip(LETTERS, names, strict=False)
-        lines.append(f"  factors: {', '.join(f'{letter}={name}' for letter, name in letters)}")
-        lines.append(f"  generators: {', '.join(own.named() for own in fraction.generators)}")
-        lines.append(f"  defining words: I = {_some([word.named() for word in fraction.words], ' = ')}")
+        lines.append(f"factors: {', '.join(f'{letter}={name}' for letter, name in letters)}")
+        lines.append(f"generators: {', '.join(own.named() for own in fraction.generators)}")
+        lines.append(f"defining words: I = {_some([word.named() for word in fraction.words], ' = ')}")
     if fraction.fold:
         turned = "all factors" if len(fraction.fold) == len(names) else names[fraction.fold[0]]
         between = _some([word.named() for word in fraction.between], ", ")
         mixed = f"; the difference of the blocks is mixed with {between}" if between else ""
-        lines.append(f"  folded over: a second block has {turned} the other way round{mixed}")
-    if fraction.burman:
-        return [*lines, f"  {_of_burman(fraction)}", ""]
-    sets = alias_sets(fraction)
-    lines.append("  cannot be told apart:" if sets else "  no factor or interaction of two is mixed with another")
-    lines += [f"    {' = '.join(own)}" for own in sets[:_LISTED]]
-    lines += [f"    ... {plural(len(sets) - _LISTED, 'more set')}"] if len(sets) > _LISTED else []
-    return [*lines, ""]
+        lines.append(f"folded over: a second block has {turned} the other way round{mixed}")
+    sets = [] if fraction.burman else alias_sets(fraction)
+    if not sets:
+        none = "no factor or interaction of two is mixed with another"
+        lines.append(_of_burman(fraction) if fraction.burman else none)
+    told = [" = ".join(own) for own in sets[:_LISTED]]
+    told += [f"... {plural(len(sets) - _LISTED, 'more set')}"] if len(sets) > _LISTED else []
+    parts: list[doc.Part] = [doc.Items(lines, "told"), doc.Items(told, "told", "cannot be told apart")]
+    return [doc.Section(title(fraction), "fraction", parts)]
 
 
 def _of_burman(fraction: Fraction) -> str:
