@@ -11,7 +11,7 @@ import msgspec
 from gate.document.document import Cell as Cell  # whoever lays out a table finds its parts here
 from gate.document.document import Code, Document, Facts, Footnotes, Items, Part, Row, Said, Section, Table
 from gate.document.document import Column as Column
-from gate.words.names import NameSet
+from gate.words.short_names import NameSet
 from gate.words.streams import colored, is_terminal
 from gate.words.streams import paint as paint
 from gate.writing.phrases import more_are

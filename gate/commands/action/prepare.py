@@ -20,8 +20,8 @@ from gate.github.client import forge_of, token_of
 from gate.github.event import LABELS, Event, may_write_history, nothing_to_do, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
+from gate.github.publishing.action_inputs import read_inputs
 from gate.github.publishing.conclusion import job_name
-from gate.github.publishing.inputs import read_inputs
 from gate.github.publishing.request import (
     Command,
     Inputs,

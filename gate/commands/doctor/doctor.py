@@ -17,8 +17,8 @@ from gate.model.controls import UNTESTED
 from gate.report.json import text_of
 from gate.report.outputs import require_writable, write
 from gate.run.place import opened
+from gate.store.history_records import proof_of
 from gate.store.memory import HistoryError, folder_of
-from gate.store.records import proof_of
 from gate.units import plural
 from harness.host.fitness import WAITS, Check, examine, unfit
 from harness.sandbox.sandbox import examined

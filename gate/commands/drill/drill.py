@@ -20,10 +20,10 @@ from gate.commands.drill.shell import loses
 from gate.commands.drill.workflows import swallowed
 from gate.config.commands import paths_named
 from gate.config.types import Config
+from gate.decide.decided import Decided, looking
 from gate.decide.design import design_of, subjects_of
 from gate.decide.detectable import detectable
 from gate.decide.looks import walk
-from gate.decide.measurements import Decided, looking
 from gate.decide.policy import policy_at
 from gate.document import document as doc
 from gate.document import terminal

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.drill.conditions import Value, gives
+from gate.commands.drill.expressions import Value, gives
 from gate.commands.drill.shell import loses
 from gate.config.rules import matches
 from gate.config.types import Config

@@ -95,8 +95,8 @@ def _plan(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -
     """
     from gate.document import terminal
     from gate.planning.basis import from_runs
+    from gate.planning.document import as_json, document
     from gate.planning.plan import Wanted, planned
-    from gate.planning.text import as_json, document
     from gate.report.outputs import refuse_inputs, write
 
     if options.json is not None:

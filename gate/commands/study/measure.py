@@ -29,10 +29,10 @@ from gate.model import SIDES, Execution, Failure, Record, Run, UserError
 from gate.model.case import canonical
 from gate.model.warnings import typed
 from gate.report.outputs import require_writable
-from gate.run import folder as runs
+from gate.run import run_folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Earlier, Job, JobTreatments, instruments_of, run_line, seed_of
-from gate.run.live import say_line
+from gate.run.live_lines import say_line
 from gate.run.measuring import Done, Measuring, opened
 from gate.run.preview import expected_seconds
 from gate.run.refusal import refuse_unsafe

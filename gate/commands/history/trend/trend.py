@@ -23,7 +23,7 @@ from gate.report.outputs import write
 from gate.run.place import here, opened
 from gate.stats.series import Interval
 from gate.store.chain import Chain, chained
-from gate.store.records import when
+from gate.store.history_records import when
 from gate.store.series import CaseTrend, Trend, followed, series, trend
 from gate.writing.phrases import none_of
 from gate.writing.plain import visible
