@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from gate.commands.study.design import Design, bound_sessions
+from gate.commands.study.experiment import Experiment, bound_sessions
 from gate.commands.study.report.words import ERRORS
 from gate.config.fractions import LETTERS, Fraction, Word, model_order, roman
 from gate.config.treatments import SIDE, Planned, builds_of, jobs, runner_of, shares_of
@@ -29,7 +29,7 @@ _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
 """The quantiles that an analysis has unless others are asked for (QR section 5)."""
 
 
-def design_warnings(design: Design, sessions: int | None) -> list[AnyWarning]:
+def design_warnings(design: Experiment, sessions: int | None) -> list[AnyWarning]:
     """Say what the design cannot show, however much its programs write.
 
     sessions: of all jobs together; None: this is the only job.
@@ -50,7 +50,7 @@ def design_warnings(design: Design, sessions: int | None) -> list[AnyWarning]:
     return [*found, *([OneSessionEach(names)] if names else [])]
 
 
-def forecast(design: Design, here: Sequence[Planned], sessions: int | None) -> list[str]:
+def forecast(design: Experiment, here: Sequence[Planned], sessions: int | None) -> list[str]:
     """Say what the plan lacks, for before measuring: a report says it of what was measured; here: what this job has."""
     found = _quantiles(design, _repeats(design, sessions))
     # other jobs are needed, where this is taken for the only one
@@ -61,20 +61,20 @@ def forecast(design: Design, here: Sequence[Planned], sessions: int | None) -> l
     return found
 
 
-def _repeats(design: Design, sessions: int | None) -> int:
+def _repeats(design: Experiment, sessions: int | None) -> int:
     """Count the sessions that measure a treatment, of the treatment that has the fewest."""
     each = sessions_of_each(design, sessions or 1)
     return min(len(jobs(design.study, [planned], each)) for planned in design.planned)
 
 
-def sessions_of_each(design: Design, sessions: int) -> int:
+def sessions_of_each(design: Experiment, sessions: int) -> int:
     """Return how many sessions each runner has, of those of all runners together."""
     if bound_sessions(design.study):
         return sessions
     return max(1, sessions // len({str(runner_of(design.study, each)) for each in design.planned}))
 
 
-def _quantiles(design: Design, repeats: int) -> list[str]:
+def _quantiles(design: Experiment, repeats: int) -> list[str]:
     """Name the quantiles that the plan is too small for.
 
     A program may write more values than the plan asks for, so the report says it only of what was measured.
@@ -106,7 +106,7 @@ _MOST = 200_000
 _LIKELY = (0.5, 0.9, 0.99)
 
 
-def powers(design: Design, sessions: int | None) -> list[Power]:
+def powers(design: Experiment, sessions: int | None) -> list[Power]:
     """Return the power for each factor, sessions as for design_warnings; none for a design too large to lay out."""
     each = sessions_of_each(design, sessions or 1)
     study = design.study
@@ -127,7 +127,7 @@ def powers(design: Design, sessions: int | None) -> list[Power]:
     )
 
 
-def _units(design: Design, sessions: int) -> pd.DataFrame:
+def _units(design: Experiment, sessions: int) -> pd.DataFrame:
     """Lay out one benchmark's executions, as they will be measured."""
     import pandas as pd
 

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from gate.commands.study.design import Design, tables_of
+from gate.commands.study.experiment import Experiment, tables_of
 from gate.commands.study.forecast import forecast, fraction_json, fraction_text, power_json, power_text, powers
 from gate.commands.study.options import StudyOptions
 from gate.config.commands import mentions
@@ -33,7 +33,7 @@ _WORDS = {
 }  # fmt: skip
 
 
-def means(design: Design, factor: str) -> list[str]:
+def means(design: Experiment, factor: str) -> list[str]:
     """Say what the settings of a factor change: ["load", "environment MODE", "{clients} in commands"]."""
     if factor == SIDE:
         return ["the side"]
@@ -57,7 +57,7 @@ _LINES = 40
 """Combinations left out that are shown."""
 
 
-def introduction(design: Design, job: Job) -> str:
+def introduction(design: Experiment, job: Job) -> str:
     """Say in one line what will be measured, and how long it is expected to take."""
     head = f"head {commit(job.run.head)}"
     sides = head if job.run.base is None else f"base {commit(job.run.base)} and {head}"
@@ -84,13 +84,13 @@ def _made(job: Job) -> int:
     return sum(len(each.builds) for each in job.rounds)
 
 
-def warnings_of(design: Design, job: Job) -> list[str]:
+def warnings_of(design: Experiment, job: Job) -> list[str]:
     """Return what to know before measuring: what the run line says, and what the plan lacks."""
     sessions = job.part.sessions if job.part else None
     return [*(each.sentence() for each in typed(job.run.warnings)), *forecast(design, job.treated.planned, sessions)]
 
 
-def write_plan(design: Design, job: Job, options: StudyOptions, out: TextIO) -> None:
+def write_plan(design: Experiment, job: Job, options: StudyOptions, out: TextIO) -> None:
     """Print the plan, or write it as JSON where the options say so. Raises UserError: the file cannot be written."""
     text = json.dumps(as_json(design, job), indent=2, ensure_ascii=False) + "\n" if options.json is not None else ""
     if options.json == "-":
@@ -104,7 +104,7 @@ def write_plan(design: Design, job: Job, options: StudyOptions, out: TextIO) -> 
 # --- document -------------------------------------------------------------------------------------------------------
 
 
-def document(design: Design, job: Job, *, every: bool) -> doc.Document:
+def document(design: Experiment, job: Job, *, every: bool) -> doc.Document:
     """Say what will be measured; every: with the order of all executions."""
     run = job.run
     runner = (job.run.host or {}).get("runner")
@@ -134,7 +134,7 @@ def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> do
     return doc.Table(title, "", [*map(doc.Column, head)], [doc.Row([*map(doc.Cell, row)]) for row in rows])
 
 
-def _treatments(design: Design, job: Job) -> list[doc.Part]:
+def _treatments(design: Experiment, job: Job) -> list[doc.Part]:
     here, every = job.treated.planned, design.planned
     names = list(design.study.factor)
     rows = [[str(each.number + 1), *(str(whole(each)[name]) for name in names)] for each in here]
@@ -154,7 +154,7 @@ def whole(planned: Planned) -> dict[str, Setting]:
     return {SIDE: planned.side, **planned.settings}
 
 
-def excluded_of(design: Design) -> list[dict[str, Setting]]:
+def excluded_of(design: Experiment) -> list[dict[str, Setting]]:
     """Return the combinations of settings that are no treatments."""
     factors = {name: settings_of(table) for name, table in design.study.factor.items()}
     planned = {tuple(whole(each)[name] for name in factors) for each in design.planned}
@@ -162,7 +162,7 @@ def excluded_of(design: Design) -> list[dict[str, Setting]]:
     return [dict(zip(factors, each, strict=True)) for each in every if each not in planned]
 
 
-def _builds(design: Design, job: Job) -> list[str]:
+def _builds(design: Experiment, job: Job) -> list[str]:
     builds, replicates = builds_of(design.study), design.study.replicates
     built = list(dict.fromkeys(_built(design, each.side, each.building) for each in job.treated.planned))
     each = f", each of {'; '.join(built)}" if len(built) > 1 else ""
@@ -181,12 +181,12 @@ def _builds(design: Design, job: Job) -> list[str]:
     ]
 
 
-def _built(design: Design, side: str, factors: Mapping[str, Setting]) -> str:
+def _built(design: Experiment, side: str, factors: Mapping[str, Setting]) -> str:
     words = [side] if len(design.sides) > 1 else []
     return " ".join([*words, settings_text(factors)]) or side
 
 
-def _order(design: Design, job: Job) -> list[str]:
+def _order(design: Experiment, job: Job) -> list[str]:
     lines, number = ["order"], job.earlier.replicates if job.earlier else 0
     rounds = job.earlier.rounds if job.earlier else len(job.rounds)
     several = len(design.sides) > 1
@@ -206,7 +206,7 @@ def _order(design: Design, job: Job) -> list[str]:
 # --- JSON -----------------------------------------------------------------------------------------------------------
 
 
-def as_json(design: Design, job: Job) -> dict[str, Any]:
+def as_json(design: Experiment, job: Job) -> dict[str, Any]:
     """Return the plan as it is written with --json; times in seconds."""
     return {
         "benchmarks": list(design.benchmarks),
