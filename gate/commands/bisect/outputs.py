@@ -6,24 +6,24 @@ import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TextIO
-from xml.sax import saxutils
 
 import msgspec
-from markupsafe import Markup
 
 from gate.commands.bisect import words
 from gate.commands.bisect.options import OutputOptions
 from gate.commands.bisect.result import Member, Result
 from gate.document import document as doc
 from gate.document import html, markdown, terminal
+from gate.plots.axes import grid
+from gate.plots.picture import Picture, Sheet, Tip
+from gate.plots.scales import Axis, Tick, change_ticks
 from gate.report.outputs import write
-from gate.writing.amounts import changed
 from gate.writing.phrases import more_are
 from gate.writing.plain import clip, visible
 
-_LEFT, _RIGHT, _TOP, _BARS, _GAP, _CHANGES, _BOTTOM = 64.0, 16.0, 26.0, 120.0, 44.0, 150.0, 40.0
-_LEAST, _WIDE = 1080.0, 14.0
-"""Width of the picture, and of a commit where there are many."""
+_WIDTH, _HEIGHT, _LEFT, _RIGHT = 960.0, 442.0, 78.0, 946.0
+_TOP, _BARS, _CHANGES, _BOTTOM = 50.0, 120.0, 150.0, 382.0
+"""Places in the picture, and the heights of its halves."""
 _TONES: dict[str, doc.Tone] = {"culprit": "regression", "failed": "error", "no-difference": "pass"}
 _READING = (
     "Bars: the probability that a commit brought the largest slowdown; red: the fewest that hold 95%. Points: the "
@@ -32,9 +32,6 @@ _READING = (
 )
 _MOST = 12
 """Commits that a text lists."""
-_DOT = 3.5
-_LABELS = 24
-"""Commits of which each has a label; of more, some."""
 
 
 def document_of(result: Result, *, page: bool = False) -> doc.Document:
@@ -62,7 +59,7 @@ def document_of(result: Result, *, page: bool = False) -> doc.Document:
     sections: list[list[doc.Part]] = [[doc.Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]]
     if page:
         best = words.top(result) if searched and result.outcome == "culprit" else None
-        picture = doc.Figure("strip", "Probability and change of each commit", Markup(strip(result)), "")  # noqa: S704 - escaped as it is made
+        picture = strip(result).figure("strip", "Probability and change of each commit")
         sections += [
             [doc.Facts(_facts(best))] if best is not None else [],
             [doc.Section("Commits of the range", "range", [doc.Figures([picture])], _READING)] if searched else [],
@@ -108,75 +105,43 @@ def _facts(member: Member) -> list[tuple[str, str]]:
     ]
 
 
-def strip(result: Result) -> str:
+def strip(result: Result) -> Picture:
     """Draw the range from left to right: probabilities above, measured changes with their intervals below."""
-    members = result.commits
-    width = max(_LEAST, _LEFT + _RIGHT + _WIDE * len(members))
-    step = (width - _LEFT - _RIGHT) / len(members)
-    top = _TOP + _BARS + _GAP
-    height = top + _CHANGES + _BOTTOM
+    members, sheet = result.commits, Sheet(_WIDTH, _HEIGHT)
+    step = (_RIGHT - _LEFT) / len(members)
+    xs = [_LEFT + step * (index + 0.5) for index in range(len(members))]
+    chance = Axis(0, 1, _TOP + _BARS, _TOP)
     # the logarithms that the lower scale goes from and to
     logs = [math.log(end) for m in members if (c := m.change) is not None for end in (c.low, c.high, c.ratio) if end]
     logs += [0.0] if result.step is None else [0.0, math.log(result.step.ratio)]
-    room = 0.06 * (max(logs) - min(logs)) or 0.01
-    low, high = min(logs) - room, max(logs) + room
-
-    def place(ratio: float) -> float:
-        share = (math.log(ratio) - low) / (high - low)
-        return top + _CHANGES * (1 - min(max(share, 0.0), 1.0))
-
-    def rule(kind: str, y: float, label: str) -> list[str]:
-        return [
-            f'<path class="{kind}" d="M{_LEFT} {y:.1f}H{width - _RIGHT:.1f}"/>',
-            f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}">{label}</text>',
-        ]
-
-    label = saxutils.escape(words.headline(result), {'"': "&quot;"})
-    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    parts = [f'<svg class="strip" {size} role="img" aria-label="{label}">']
-    parts.append(f'<text class="title" x="4" y="{_TOP - 14}">probability</text>')
-    for tick in (0.0, 0.5, 1.0):
-        parts += rule("grid", _TOP + _BARS * (1 - tick), f"{tick:.0%}")
-    parts.append(f'<text class="title" x="4" y="{top - 18}">change against good</text>')
-    span = math.exp(high) - math.exp(low)
-    unit = 10 ** math.floor(math.log10(span / 3))
-    unit *= next(each for each in (1, 2, 5, 10) if span / (each * unit) <= 5)
-    for number in range(math.ceil((math.exp(low) - 1) / unit), math.floor((math.exp(high) - 1) / unit) + 1):
-        ratio = 1 + number * unit
-        parts += rule("grid" if number else "zero", place(ratio), changed(ratio) if number else "0%")
-    for index, member in enumerate(members):
-        x = _LEFT + step * (index + 0.5)
-        tone = "likely" if member.sha in result.remaining else "rest"
-        tall = _BARS * member.probability
-        parts += [
-            f'<g class="{tone}"><title>{_tip(member)}</title>',
-            f'<rect class="hit" x="{x - step / 2:.1f}" y="{_TOP}" width="{step:.1f}" height="{height - _TOP}"/>',
-            f'<rect class="bar" x="{x - step * 0.36:.1f}" y="{_TOP + _BARS - tall:.1f}" ',
-            f'width="{step * 0.72:.1f}" height="{max(tall, 0.6):.1f}"/>',
-        ]
-        parts += _mark(member, x, place)
-        parts.append("</g>")
-    every = max(1, math.ceil(len(members) / _LABELS * 1.6)) if step < 80 else 1
-    last = len(members) - 1
-    for index, member in enumerate(members):
-        if index == last or (index % every == 0 and last - index >= every):
-            x = _LEFT + step * (index + 0.5)
-            parts.append(f'<text class="name" x="{x:.1f}" y="{height - 22}">{member.number}</text>')
-    parts.append(f'<text class="title" x="{_LEFT}" y="{height - 4}">commits after good, in order</text>')
-    return "".join([*parts, "</svg>"])
-
-
-def _mark(member: Member, x: float, place: Callable[[float], float]) -> list[str]:
-    change = member.change
-    if change is None:
-        y = place(1.0)
-        if member.state == "unmeasurable":
-            return [f'<path class="unmeasurable" d="M{x - 3:.1f} {y - 3:.1f}l6 6m0-6l-6 6"/>']
-        return [f'<circle class="same" cx="{x:.1f}" cy="{y:.1f}" r="{_DOT}"/>'] if member.state == "same" else []
-    found = []
-    if change.low is not None and change.high is not None:
-        found.append(f'<path class="whisker" d="M{x:.1f} {place(change.low):.1f}V{place(change.high):.1f}"/>')
-    return [*found, f'<circle class="dot" cx="{x:.1f}" cy="{place(change.ratio):.1f}" r="{_DOT}"/>']
+    margin = 0.06 * (max(logs) - min(logs)) or 0.01
+    change = Axis(min(logs) - margin, max(logs) + margin, _BOTTOM, _BOTTOM - _CHANGES)
+    grid(sheet, chance, [Tick(share, f"{share:.0%}") for share in (0.0, 0.5, 1.0)], _LEFT, _RIGHT)
+    grid(sheet, change, change_ticks(change, lambda _: 30), _LEFT, _RIGHT)
+    sheet.lines("axis", [[(_LEFT, change.at(0)), (_RIGHT, change.at(0))]])
+    sheet.text(12, 20, "probability", "soft")
+    sheet.text(12, _BOTTOM - _CHANGES - 26, "change against good", "soft")
+    for is_likely, fill, colour in ((False, "soft", "base"), (True, "pip-regression", "regression")):
+        own = [(x, m) for x, m in zip(xs, members, strict=True) if (m.sha in result.remaining) is is_likely]
+        half = 0.36 * step
+        tops = [(x, min(chance.at(m.probability), chance.start - 0.6)) for x, m in own]
+        corners = ((-half, 0), (half, 0), (half, 1), (-half, 1))
+        bars = ([(x + dx, (top, chance.start)[end]) for dx, end in corners] for x, top in tops)
+        sheet.lines(fill, bars, closed=True)
+        changes = [(x, c) for x, m in own if (c := m.change) is not None]
+        ends = [(x, c.low, c.high) for x, c in changes if c.low is not None and c.high is not None]
+        whiskers = ([(x, change.at(math.log(end))) for end in (low, high)] for x, low, high in ends)
+        sheet.lines(f"fine-{colour}", whiskers)
+        sheet.marks(f"spot-{colour}", "circle", [(x, change.at(math.log(c.ratio))) for x, c in changes])
+    unmeasured = [(x, m.state) for x, m in zip(xs, members, strict=True) if m.change is None]
+    for state, classes in (("same", ("spot-base", "hole")), ("unmeasurable", ("fine-inconclusive",))):
+        points = [(x, change.at(0)) for x, own in unmeasured if own == state]
+        for each in classes:
+            sheet.marks(each, "circle" if state == "same" else "cross", points)
+    sheet.row(_BOTTOM + 24, [(x, str(m.number)) for x, m in zip(xs, members, strict=True)], "soft")
+    sheet.text((_LEFT + _RIGHT) / 2, _HEIGHT - 10, "commits after good, in order", "soft wide", "middle")
+    sheet.tips("tip", [Tip(x, _TOP, _BOTTOM, _tip(m)) for x, m in zip(xs, members, strict=True)])
+    return sheet.picture("strip", "Probability and change of each commit", words.headline(result), "")
 
 
 def _tip(member: Member) -> str:
@@ -186,7 +151,7 @@ def _tip(member: Member) -> str:
         f"{member.author}, {member.date[:10]}, {words.size_of(member)}",
         f"{words.percent(member.probability)}{f', {basis}' if basis else ''}",
     ]
-    return saxutils.escape("\n".join(visible(line) if line != "" else "" for line in lines))
+    return "\n".join(map(visible, lines))
 
 
 def json(result: Result) -> str:
