@@ -19,8 +19,8 @@ import msgspec
 from gate.cli.listing import result_formats
 from gate.config import types as config
 from gate.config.schema import json_schema
+from gate.config.shared_tables import OF_RUNS
 from gate.config.study import SettingTable
-from gate.config.tables import OF_RUNS
 from gate.formats import adapter
 from gate.units import Duration, Quantity, Share
 from scripts import command_pages, report_pages

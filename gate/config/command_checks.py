@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from gate.config.commands import PLACEHOLDERS, is_simple, mentions
 from gate.config.rules import is_studied
+from gate.config.shared_tables import Command, Load, Service
 from gate.config.source import Fault, Path
 from gate.config.study import SettingTable, Study
-from gate.config.tables import Command, Load, Service
 from gate.config.treatments import SIDE, variable
 from gate.config.types import Benchmark, Config
 

@@ -22,9 +22,9 @@ from gate.config.commands import PLACEHOLDERS, mentions
 from gate.config.fractions import check_fraction, fraction_of
 from gate.config.instruments import KNOWN, instrument_names, traits_of
 from gate.config.rules import show_of
+from gate.config.shared_tables import OF_RUNS
 from gate.config.source import Fault, Path, Source, dotted
 from gate.config.study import FactorTable, Setting, SettingTable, Study
-from gate.config.tables import OF_RUNS
 from gate.config.treatments import (
     MOST_TREATMENTS,
     SIDE,

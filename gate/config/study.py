@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from gate.config.tables import Cpus, Load, Service, Table, default
+from gate.config.shared_tables import Cpus, Load, Service, Table, default
 from gate.units import Duration
 
 Setting = str | int | float

@@ -13,8 +13,8 @@ import msgspec
 from gate.config.commands import extended as with_words
 from gate.config.commands import filled, mentions, replaced
 from gate.config.fractions import Fraction, fraction_of
+from gate.config.shared_tables import Load, Service
 from gate.config.study import FactorTable, Setting, SettingTable, Study
-from gate.config.tables import Load, Service
 from gate.config.types import Benchmark, BuildTable, Config
 from gate.model import Side
 

@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Meta
 
 from gate.config.instruments import KNOWN, Traits
+from gate.config.shared_tables import Command, Cpus, Load, Service, Table, default
 from gate.config.study import Study
-from gate.config.tables import Command, Cpus, Load, Service, Table, default
 from gate.model import Better
 from gate.model.case import MEAN
 from gate.units import Duration, Quantity, Share

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gate.config.instruments import instrument_names
+from gate.config.shared_tables import OF_RUNS
 from gate.config.source import Path, dotted
-from gate.config.tables import OF_RUNS
 from gate.config.types import Config, Detectable
 from gate.units import Duration, Quantity, Share
 

@@ -5,9 +5,9 @@ import itertools
 import pytest
 
 from gate.config.parse import parse
+from gate.config.shared_tables import Load, Service
 from gate.config.source import read_source
 from gate.config.study import Setting, Study
-from gate.config.tables import Load, Service
 from gate.config.treatments import (
     Job,
     Planned,

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.columns import ROW, Places, keyed, labels, names_room, ordered
 from gate.commands.study.plots.marks import (
     LAYOUTS,
     Entry,
@@ -22,6 +21,7 @@ from gate.commands.study.plots.marks import (
     look_of,
     said,
 )  # fmt: skip
+from gate.commands.study.plots.treatment_columns import ROW, Places, keyed, labels, names_room, ordered
 from gate.model.study import Blocks, Box, Factor, Response, Setting
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet

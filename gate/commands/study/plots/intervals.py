@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.columns import ordered
 from gate.commands.study.plots.marks import (
     LAYOUTS,
     Array,
@@ -23,6 +22,7 @@ from gate.commands.study.plots.marks import (
     look_of,
     said,
 )
+from gate.commands.study.plots.treatment_columns import ordered
 from gate.model import study
 from gate.plots.axes import grid, tick_room
 from gate.plots.picture import Picture, Sheet, room

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.columns import Column, Columns, TreatmentValues, columns
 from gate.commands.study.plots.marks import LAYOUTS, Array, Scale, combination, in_unit, said
+from gate.commands.study.plots.treatment_columns import Column, Columns, TreatmentValues, columns
 from gate.model.study import Factor, Response, Setting
 from gate.plots.axes import grid, half_violin, tick_room
 from gate.plots.picture import Picture, Sheet, room

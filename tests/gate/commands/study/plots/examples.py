@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.commands.study.plots.columns import TreatmentValues
+from gate.commands.study.plots.treatment_columns import TreatmentValues
 from gate.model.study import (
     Blocks,
     Box,

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gate.commands.study.plots.columns import Run, ordered, runs
 from gate.commands.study.plots.marks import Entry, Look, apart, legend, legend_height, marks_between, shortened
+from gate.commands.study.plots.treatment_columns import Run, ordered, runs
 from gate.model.study import Factor, Setting
 from gate.plots.picture import SETTINGS, Sheet
 from gate.plots.scales import Tick
