@@ -29,14 +29,14 @@ _REWRITTEN = re.compile(
     re.DOTALL,
 )
 _INSTEAD = {"test": "test", "input": "<>", "path": "@"}
-_KNOWN = {"PATH": "nowhere", "HOME": "home", "LC_ALL": "C.UTF-8", "GITHUB_EVENT_NAME": "pull_request"}
+_KNOWN = {"PATH": "nowhere", "HOME": "home", "TMPDIR": ".", "LC_ALL": "C.UTF-8", "GITHUB_EVENT_NAME": "pull_request"}
 _VARIABLE = re.compile(r"\$\{?([A-Z]\w*)")
 _PREAMBLE = r"""
 PWD=. BASH=bash SHELL=sh _lines=0
 read() { (( _lines++ == 0 )) || { mapfile -t _; return 1; }; }
 command_not_found_handle() {
   local word words=" $* "
-  mapfile -t _
+  mapfile -t _ || :
   case ${1##*@} in "[" | test | grep) return ANSWER ;; esac
   for word do
     shift

@@ -106,6 +106,11 @@ def test_how_the_shell_was_started() -> None:
     assert not told("other\ngate", stops=False)
 
 
+def test_a_long_here_document_is_read() -> None:
+    text = "cat > x <<END\n" + "it is a / b\n" * 20_000 + "END\ngate"
+    assert (told(f"{text} || true"), told(text)) == (True, False)
+
+
 @pytest.mark.parametrize(
     "script", ["other", "set", "trap", "export", "echo '", "if gate; then", "gate $(", "fi", "function"]
 )
