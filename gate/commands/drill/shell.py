@@ -7,10 +7,12 @@ nothing be written outside a throw-away folder.
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shutil
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -81,8 +83,7 @@ def loses(script: str, *, stops: bool, pipefail: bool) -> bool:
         rules = [Rule("/", READ_FILE | READ_DIR), Rule(place, WRITE & ~EXECUTE), Rule("/dev/null", DEVICE)]
         ruleset = landlock.ruleset([*rules, Rule(bash, EXECUTE), *(Rule(each, EXECUTE) for each in loaders)])
         stack.callback(os.close, ruleset)
-        room = stack.enter_context(closing(Room()))
-        executor = stack.enter_context(closing(ProcessExecutor()))
+        room, executor = _ground()
         confined = Confinement(ruleset, -1, *room.entered(namespaces() - {"files"}, network=False))
         argv = (bash, "-c", _WHOLE, bash, str(preamble), "--noprofile", "--norc", *flags, str(file))
         for answer in "01" if re.search(r"\[|test|grep", text) else "0":
@@ -93,3 +94,12 @@ def loses(script: str, *, stops: bool, pipefail: bool) -> bool:
                 (place / ".met").unlink()
                 ended.append(outcome.status)
     return bool(ended) and not any(ended)
+
+
+@cache
+def _ground() -> tuple[Room, ProcessExecutor]:
+    """Make what all scripts are run in and by, until perfgate ends."""
+    room, executor = Room(), ProcessExecutor()
+    atexit.register(room.close)
+    atexit.register(executor.close)
+    return room, executor
