@@ -425,6 +425,7 @@ PULL = {"CI": "1", "GITHUB_REF": "refs/pull/1/merge", "GITHUB_BASE_REF": "main"}
 ONE, EVERY = ("--depth=1",), ("--depth=1", "--no-single-branch")
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize(
     ("make", "options", "environment", "base"),
     [

@@ -539,6 +539,7 @@ def _extra(measured: Measured) -> int:
     return measured.command.count("\n") + 1 if isinstance(measured.command, str) and "\n" in measured.command else 0
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize("name", EVERY)
 def test_what_is_found(project: Project, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     case = EVERY[name]

@@ -402,6 +402,7 @@ def test_a_leaner_plan_that_finds_nothing_is_none() -> None:
     assert leaner(RoundCost(once=0.0, builds=0.0, executions=240.0, least=False), long) is None
 
 
+@pytest.mark.endtoend
 def test_of_many_cases_that_do_not_fit_some_are_to_be_chosen_rather_than_each_measured_less() -> None:
     cost = RoundCost(once=0.0, builds=0.0, executions=240.0, least=False)
 

@@ -440,6 +440,7 @@ def test_what_is_cut_says_how_much_of_it_is_shown() -> None:
     assert len(findings_in(gfm.read(text))) == 100 + int(shown[1])
 
 
+@pytest.mark.endtoend
 def test_room_is_used_before_anything_is_left_out() -> None:
     assert size(markdown.render(examples.many(1000))) > 59_000
     assert size(summary.render(LONG["everything"]())) > 890_000
