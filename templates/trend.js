@@ -2,7 +2,9 @@
   "use strict";
   for (const figure of document.querySelectorAll("figure.trend")) {
     const tips = [...figure.querySelectorAll(".p-tip path")];
-    const readout = figure.querySelector(".readout");
+    const readout = figure.appendChild(document.createElement("output"));
+    readout.className = "readout";
+    readout.hidden = true;
     const frame = figure.querySelector(".scroll");
     let current = -1;
     const show = (index) => {

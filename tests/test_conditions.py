@@ -24,7 +24,7 @@ OTHERS = {
     "gate/explain/matching.py": "names of functions, as compilers and profilers write them",
     "gate/formats": "the output of other tools",
     "gate/run/hints.py": "what programs say",
-    "gate/writing/output.py": "what programs say",
+    "gate/writing/last_lines.py": "what programs say",
     "gate/github/client.py": "GitHub's words",
     "gate/github/problems.py": "GitHub's words",
     "harness/host": "the files of the kernel",

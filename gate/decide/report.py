@@ -12,10 +12,10 @@ from gate.config.rules import Policy, benchmark_rules, default_floor, implausibl
 from gate.config.schema import to_tables
 from gate.config.types import Config
 from gate.decide import reasons
-from gate.decide.budget import budget_ended, not_enough, planned_rounds
 from gate.decide.controls import controls_of, counted
 from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, by_question, design_of, subject_of, subjects_of
+from gate.decide.ended_early import budget_ended, not_enough, planned_rounds
 from gate.decide.estimates import estimates
 from gate.decide.explanations import explanations_of, unprofiled_of
 from gate.decide.findings import answers_of, ratio_interval

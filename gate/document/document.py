@@ -139,6 +139,8 @@ class Fold(msgspec.Struct, frozen=True):
     parts: list[Part]
     id: str = ""
     """Of one that stands by itself."""
+    open: bool = False
+    """Shown when the page is opened."""
 
 
 class Section(msgspec.Struct, frozen=True):

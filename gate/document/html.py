@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -83,8 +85,19 @@ def render(document: Document) -> str:
         "folds": folds,
         "id_of": lambda part: ids[id(part)],
         "links": links if len(links) > 1 else [],
+        **_own(document.tool.split()[-1]),
     }
     return render_template("document.html.j2", values, html=True, finalize=shown).lstrip()
+
+
+@functools.cache
+def _own(tool: str) -> dict[str, str]:
+    """Name the style and the script that the pages of a command have besides, and the script's hash."""
+    css, js = (name if (templates() / name).is_file() else "" for name in (f"{tool}.css", f"{tool}.js"))
+    if not js:
+        return {"style": css}
+    digest = hashlib.sha256(render_template(js, {}, html=True).encode()).digest()
+    return {"style": css, "script": js, "script_hash": f"sha256-{base64.b64encode(digest).decode()}"}
 
 
 def shown(value: Any) -> Any:

@@ -165,7 +165,11 @@ def _part(part: Part, document: Document, notes: Notes) -> str:
         case Fold() if found := _parts(part.parts, document, notes):
             return f"<details><summary>{escape(part.title)}</summary>\n\n{found}\n\n</details>"
         case Table():
-            return "\n".join([*_table(part, notes), *(["", brief(part.note, _TEXT)] if part.note else [])])
+            left = len(part.rows) - len(part.rows[: part.most])
+            below = [*([f"{more_are(left, 'row')} {document.elsewhere}."] if left else []), part.note]
+            return "\n".join(
+                [*_table(part, notes), *(line for text in below if text for line in ("", brief(text, _TEXT)))]
+            )
         case Footnotes():
             listed = "\n".join(f"{number}. {brief(text, _TEXT)}" for text, number in notes.texts.items())
             more = f"{more_are(notes.left_out, 'note')} {document.elsewhere}." if notes.left_out else ""
@@ -190,7 +194,7 @@ def _table(table: Table, notes: Notes) -> Iterator[str]:
     yield ""
     yield row(*(brief(column.title, _TITLE) for column in table.head))
     yield row(*("---:" if column.right else "---" for column in table.head))
-    for each in table.rows:
+    for each in table.rows[: table.most]:
         name, *cells = each.cells
         shown = f"**{brief(name.text, _MEAN)}**" if each.is_mean else code(name.text, len(name.text))
         yield row(shown + _marks(name, notes), *(_cell(cell, notes) for cell in cells))

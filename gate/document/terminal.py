@@ -11,7 +11,7 @@ import msgspec
 from gate.document.document import Cell as Cell  # whoever lays out a table finds its parts here
 from gate.document.document import Code, Document, Facts, Footnotes, Items, Part, Row, Said, Section, Table
 from gate.document.document import Column as Column
-from gate.words.names import NameSet
+from gate.words.short_names import NameSet
 from gate.words.streams import colored, is_terminal
 from gate.words.streams import paint as paint
 from gate.writing.phrases import more_are
@@ -240,7 +240,7 @@ class _Text:
                 return list(self.items(part))
             case Said():
                 style = self.verdicts.get(part.tone, "")
-                return [paint(line, style) for line in self.lines(part.text)] if part.text else []
+                return [paint(line, style) for line in self.lines(part.text)]
             case Table():
                 left = len(part.rows) - len(part.rows[: part.most])
                 more = [f"{more_are(left, 'row')} {self.elsewhere}."] if left else []
@@ -266,7 +266,7 @@ class _Text:
                 return []
 
     def lines(self, text: str) -> list[str]:
-        return wrap(visible(text), self.width)
+        return wrap(visible(text), self.width) if text else []
 
     def items(self, items: Items) -> Iterator[str]:
         texts = [visible(text) for text in items.texts]

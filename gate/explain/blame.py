@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from gate.explain.tree import BOTH, Node
+from gate.explain.call_tree import BOTH, Node
 from gate.model.explanation import Amounts
 
 _MORE = 1.1

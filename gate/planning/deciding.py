@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy, matches
 from gate.decide import decide
-from gate.decide.measurements import Decided
+from gate.decide.decided import Decided
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
 from gate.evidence.inputs import MEASUREMENTS, Inputs

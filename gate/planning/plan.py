@@ -15,8 +15,8 @@ from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.model import UserError
 from gate.model.case import MEAN
 from gate.planning.basis import Gathered
+from gate.planning.document import POWER, Planned, Row
 from gate.planning.known import Known
-from gate.planning.text import POWER, Planned, Row
 from gate.stats.cheapest import cheapest
 from gate.stats.planning import (
     Aim,

@@ -46,7 +46,7 @@ def render(report: Report) -> str:
     What follows from a report is written with it, and not read again: what to do `next`, the sentence of each finding.
     """
     # a report that is only read needs neither
-    from gate.decide.steps import next_step
+    from gate.decide.next_steps import next_step
     from gate.words.findings import conclusion
 
     tables: dict[str, Any] = plain(report)

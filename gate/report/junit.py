@@ -9,15 +9,15 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
-from gate.decide.steps import blocks
+from gate.decide.next_steps import blocks
 from gate.model import Finding, Identical, Report, outcomes
 from gate.model.warnings.measured import MissingAllowed
 from gate.words import failures, notes, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
-from gate.words.names import Names
+from gate.words.short_names import Names
 from gate.writing.amounts import known
-from gate.writing.output import last_lines
+from gate.writing.last_lines import last_lines
 from gate.writing.plain import clip, visible
 
 _SUITE = "perfgate"

@@ -9,7 +9,7 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.config.rules import matches
-from gate.decide.measurements import Decided
+from gate.decide.decided import Decided
 from gate.evidence.apart import as_in_file
 from gate.evidence.inputs import read_inputs
 from gate.model import Case, Execution, Report, UserError

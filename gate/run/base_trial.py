@@ -19,7 +19,7 @@ from harness.loop.execution import Executions, Unmeasured
 from harness.loop.measure import cut_at
 from harness.loop.steps import BuildStep, ExecutionStep
 from harness.process.budget import BudgetEndedError
-from harness.process.groups import NOT_STARTED
+from harness.process.process_groups import NOT_STARTED
 from harness.source.tracked import facts_of, restore
 from harness.source.untracked import checkout_hint
 

@@ -20,8 +20,8 @@ from gate.model import SIDES, Build, Execution, Failure, HostState, Record, Run,
 from gate.model.case import canonical
 from gate.model.study import Setting
 from gate.model.warnings.setup import BudgetHoldsFew
-from gate.run.folder import MEASUREMENTS, PAST
 from gate.run.refusal import build_cache
+from gate.run.run_folder import MEASUREMENTS, PAST
 from gate.run.trial import trial_seconds
 from gate.store.learning import costs_of, first_build
 from gate.store.memory import Costs

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 from typing import TextIO
 
-from gate.decide.budget import budget_ended
-from gate.decide.steps import raise_budget
+from gate.decide.ended_early import budget_ended
+from gate.decide.next_steps import raise_budget
 from gate.evidence.records import Located
 from gate.evidence.unfinished import unfinished
-from gate.run.folder import records_of
 from gate.run.job import Job
+from gate.run.run_folder import records_of
 
 
 class Heard(io.StringIO):

@@ -28,7 +28,7 @@ from gate.model import SIDES, Record, Run, Side, Turn, UserError
 from gate.model.sandbox import Sandboxed
 from gate.model.study import Setting
 from gate.model.warnings import AnyWarning
-from gate.run import folder
+from gate.run import run_folder
 from gate.run.duration import budget_warnings
 from gate.run.first_comparison import as_begun
 from gate.run.memory import Recalled, control_warnings, costs_here, recall_memory
@@ -145,7 +145,7 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     if part is not None:
         project = of_shard(project, part.shard)
     project = replace(project, settings=NONE.with_baseline(project.settings))
-    past = folder.interrupted(out) if options.resume else None
+    past = run_folder.interrupted(out) if options.resume else None
     if past is not None:
         project = as_begun(project, past)
     instruments = instruments_of(project)
@@ -170,7 +170,7 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     )
     if past is not None:
         refuse_other_part(past, run, out)
-        folder.refuse_other(past, run, out)
+        run_folder.refuse_other(past, run, out)
         run = past
     rounds = _rounds(project, run)
     costs = costs_here(options.history, project, host) if remembers else {}

@@ -13,8 +13,8 @@ import msgspec
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender, cut_torn
 from gate.model import Failure
-from gate.run.folder import PAST, make_room
 from gate.run.job import Job
+from gate.run.run_folder import PAST, make_room
 from gate.units import format_duration
 from gate.writing.plain import visible
 from harness.host.lock import Claim, LockHeldError, LockOccupiedError, NotFreeError, named

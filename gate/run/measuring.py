@@ -24,15 +24,15 @@ from gate.run.base_search import Settled, settled
 from gate.run.base_trial import Started, started, tried
 from gate.run.duration import needed_rounds
 from gate.run.first_comparison import lacking, may_lack
-from gate.run.folder import make_room, outputs_in, records_of, resumed
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, by_starts, counted, divisible, now, prepare
-from gate.run.live import Live, Steps, say_line
+from gate.run.live_lines import Live, Steps, say_line
 from gate.run.locked import WaitingLines, record_held
 from gate.run.profiling import regressed
 from gate.run.programs import open_programs, two_programs
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project, overlaid_sources
+from gate.run.run_folder import make_room, outputs_in, records_of, resumed
 from gate.run.strict import refuse_unfit_for, shim_warnings, strictly
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.words.failures import sentence

@@ -35,9 +35,9 @@ from gate.model.warnings.setup import (
 from gate.run.project import Project
 from gate.stats.prior import nu_of
 from gate.stats.subsample import of_rounds
+from gate.store.history_records import proof_of
 from gate.store.learning import learn, setup_of, setups_of
 from gate.store.memory import Costs, Entry, HistoryError, Session, Sessions, Setup, folder_of, is_ref
-from gate.store.records import proof_of
 from harness.errors import SourceError
 from harness.host.facts import differences
 from harness.source.repository import Repository

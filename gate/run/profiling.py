@@ -27,11 +27,11 @@ from gate.model import SIDES, Execution, Failure, Finding, Record, Run, Side, Us
 from gate.model.case import canonical
 from gate.model.profile import MOST_FRAMES, Profile, Unprofiled
 from gate.planning.deciding import decide_by
-from gate.run.folder import records_of
 from gate.run.job import Job, prepare
-from gate.run.live import Live, Steps
+from gate.run.live_lines import Live, Steps
 from gate.run.locked import WaitingLines, not_free
 from gate.run.project import Project, open_project, overlaid_sources
+from gate.run.run_folder import records_of
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.units import format_duration
 from gate.writing.plain import visible

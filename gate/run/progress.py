@@ -14,7 +14,7 @@ from gate.model import Execution, Record
 from gate.model.reasons import SameProgram
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.run.job import treatment_name
-from gate.run.live import Live, bar_line
+from gate.run.live_lines import Live, bar_line
 from gate.units import agree, format_duration, plural
 from gate.words.failures import title
 from gate.words.reports import turns

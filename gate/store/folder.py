@@ -13,7 +13,7 @@ from pathlib import Path
 from gate.checkout import refuse_tracked
 from gate.model import UserError
 from gate.model.history import HistoryRecord
-from gate.store.records import (
+from gate.store.history_records import (
     Added,
     Name,
     Reading,

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from gate.config.types import Config
+from gate.decide.decided import Decided
 from gate.decide.design import design_of, subjects_of
 from gate.decide.estimates import Estimated, estimates
 from gate.decide.findings import variances
-from gate.decide.measurements import Decided
 from gate.decide.sides import side_summary
 from gate.evidence.records import Located
 from gate.model import Commit, HostState, Identical, Run, Side, SideSummary, UserError, Variance
@@ -21,7 +21,7 @@ from gate.model.case import case_id
 from gate.model.history import Change, HistoryRecord, Machine, Measured, Spread
 from gate.stats.fixed_sessions import effect
 from gate.stats.ratio import LogPair, MeanPair, Rounded
-from gate.store.records import is_sha
+from gate.store.history_records import is_sha
 from gate.store.ref import Git
 from gate.units import nominal_gib
 from gate.writing.phrases import unread

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from gate.model import UserError
 from gate.model.history import HistoryRecord
-from gate.store.records import (
+from gate.store.history_records import (
     LARGEST,
     Added,
     ConflictError,

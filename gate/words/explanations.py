@@ -11,7 +11,7 @@ from gate.explain.matching import plain
 from gate.model.explanation import Amounts, Candidate, Explanation, FlameNode, Moved, Part
 from gate.model.profile import Frame, Unprofiled
 from gate.words import views
-from gate.words.names import Names
+from gate.words.short_names import Names
 from gate.writing import amounts
 from gate.writing.phrases import joined
 from gate.writing.plain import clip, columns, visible

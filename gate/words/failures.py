@@ -13,8 +13,8 @@ import msgspec
 from gate.config.commands import by_hand
 from gate.model import Failure, RunFacts
 from gate.units import plural
-from gate.words.names import Names
-from gate.writing.output import error_line
+from gate.words.short_names import Names
+from gate.writing.last_lines import error_line
 from gate.writing.plain import clip, visible
 
 _OF_CI = re.compile(r"(GITHUB|ACTIONS|RUNNER|INPUT)_")

@@ -322,10 +322,10 @@ def next_step(report: Report, *, pull: bool = False) -> str:
 
     pull: in the comment of a pull request.
     """
-    from gate.decide import steps
+    from gate.decide import next_steps
     from gate.writing.sentences import Options
 
-    step = steps.next_step(report)
+    step = next_steps.next_step(report)
     if step is None:
         return ""
     said, whose = step.on_pull() if pull else step.sentence(), report.policy.whose

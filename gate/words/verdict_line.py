@@ -10,7 +10,7 @@ from gate.units import plural
 from gate.words import findings as finding_words
 from gate.words import numbers, reports, views
 from gate.words.failures import sentence
-from gate.words.names import Names
+from gate.words.short_names import Names
 from gate.writing.plain import clip, visible
 
 _SAID = 400

@@ -25,7 +25,7 @@ from gate.model import SIDES, Build, Failure, Side
 from gate.model.records import FullBuilds
 from gate.walking import open_beneath, walk
 from harness.build.cache import About, BuildCache, Subject
-from harness.build.changes import ArtifactError, Artifacts, Project, Watch, hash_artifacts, kept_apart
+from harness.build.changed_files import ArtifactError, Artifacts, Project, Watch, hash_artifacts, kept_apart
 from harness.build.conditions import Conditions, Recipe, Standing
 from harness.build.functions import layout_of
 from harness.build.relink import Recording

@@ -13,7 +13,7 @@ from gate.config.types import BuildTable
 from gate.formats.parts.output import OutputError
 from gate.model.records import FullBuilds, FullKind, Ordered
 from gate.removal import remove_tree
-from harness.build import check, replay
+from harness.build import relink_check, replay
 from harness.build.record import LINKS
 from harness.instruments.protocol import read_regular
 
@@ -62,7 +62,7 @@ class Recording:
 
     def checking(self, prefix: str, artifacts: Sequence[str]) -> tuple[str, ...]:
         """Return the command that checks the records, to be run as the build was."""
-        return (*self._command(check.__file__, prefix), *artifacts)
+        return (*self._command(relink_check.__file__, prefix), *artifacts)
 
     def replaying(self, prefix: str) -> tuple[str, ...]:
         """Return the command that links again, to be run in place of a build's."""

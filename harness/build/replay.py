@@ -1,7 +1,7 @@
 """Links again what a build has linked, with another seed, and puts the results where the build had put its own.
 
 Started by itself (`python -I -S replay.py RECORDING ROOT`) as a build's command is, in the same place and environment,
-so it imports little. Which links, and what goes where, is what harness.build.check has found.
+so it imports little. Which links, and what goes where, is what harness.build.relink_check has found.
 """
 
 import marshal

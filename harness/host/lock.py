@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from harness.errors import LockError
-from harness.process.groups import alive, start_time
+from harness.process.process_groups import alive, start_time
 
 # Not in TMPDIR, which differs between users: all of a machine must find one file.
 LOCK_FILE = Path("/tmp/perfgate.lock")  # noqa: S108  # opened without following links, and nothing in it is trusted
@@ -41,7 +41,7 @@ class Claim(msgspec.Struct, frozen=True):
     pid: int
     user: str
     started: str | None
-    """As harness.process.groups has it."""
+    """As harness.process.process_groups has it."""
     since: str
     command: str
     run: str

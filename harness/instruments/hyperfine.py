@@ -26,7 +26,7 @@ from harness.instruments.protocol import (
     words,
 )
 from harness.process.execute import Command, Outcome, find_own, find_program
-from harness.process.groups import NOT_STARTED
+from harness.process.process_groups import NOT_STARTED
 
 OLDEST = (1, 14)
 """The first with both -N and --output."""

@@ -33,7 +33,7 @@ from harness.instruments.protocol import (
     words,
 )
 from harness.process.execute import Command, Outcome, find_program
-from harness.process.groups import NOT_STARTED, exit_status
+from harness.process.process_groups import NOT_STARTED, exit_status
 
 _LAUNCHER = Path(__file__).with_name("perf_launcher.py")
 _MAX_RESULT = 1 << 20

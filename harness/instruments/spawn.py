@@ -34,7 +34,7 @@ from harness.instruments.protocol import (
 )
 from harness.process.execute import Command, Outcome
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
-from harness.process.groups import NOT_STARTED, exit_status
+from harness.process.process_groups import NOT_STARTED, exit_status
 from harness.sandbox.enter import pace
 
 LAUNCHER = Path(__file__).with_name("launcher.py")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from harness.process.groups import NOT_STARTED, Process, end_group, exit_status, return_code
+from harness.process.process_groups import NOT_STARTED, Process, end_group, exit_status, return_code
 
 KEPT = 64 * 1024
 """Bytes of the end that are kept."""

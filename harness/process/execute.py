@@ -25,11 +25,11 @@ from gate.units import Duration
 from harness.process.background import Background, StartError, bound, last
 from harness.process.descendants import Descendants
 from harness.process.forkserver import ForkServer, ForkServerError, Launch, LaunchSide
-from harness.process.groups import NOT_STARTED, Process, end_group
-from harness.process.groups import (
+from harness.process.leftovers import marks, note
+from harness.process.process_groups import NOT_STARTED, Process, end_group
+from harness.process.process_groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
 )
-from harness.process.leftovers import marks, note
 from harness.process.processors import ProcessorsError, started_with, weigh_session
 from harness.sandbox.enter import enter, pace, put_back
 from harness.sandbox.sandbox import Confinement

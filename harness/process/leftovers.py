@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from harness.process.groups import signal_group, start_time
+from harness.process.process_groups import signal_group, start_time
 
 _MARK = "PERFGATE_RUN"
 _GRACE, _PAUSE = 0.5, 0.01

@@ -12,7 +12,7 @@ import sys
 if __name__ == "__main__":
     sys.path.append(os.path.normpath(f"{__file__}/../../.."))
 
-from harness.sandbox import alone, enter
+from harness.sandbox import enter, keeper
 
 
 def main(where: str, ruleset: int, user: int, room: int, kinds: int, count: int, *rest: str) -> None:
@@ -22,9 +22,9 @@ def main(where: str, ruleset: int, user: int, room: int, kinds: int, count: int,
     try:
         if room >= 0:
             enter.join(room, kinds)
-        alone.unshare(alone.NEW_MOUNTS)
+        keeper.unshare(keeper.NEW_MOUNTS)
         for pair in pairs:
-            alone.stand(*pair)
+            keeper.stand(*pair)
         os.chdir(where)
         if ruleset >= 0:
             enter.enter(ruleset, user)

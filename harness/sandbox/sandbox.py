@@ -18,7 +18,7 @@ from gate.model import SIDES, Side
 from gate.model.sandbox import Sandboxed
 from gate.removal import remove_tree
 from gate.walking import descend
-from harness.sandbox import alone, landlock
+from harness.sandbox import keeper, landlock
 from harness.sandbox.caches import Reach, added_to, caches, home_of, is_told
 from harness.sandbox.enter import MACHINES, enter, hide, join
 from harness.sandbox.home import FETCHING, SECRETS, TMP, Copied, Home, copy, make_home, overlaps
@@ -582,7 +582,7 @@ class Room:
 
     descriptor: of the process; -1: there are none. had: which there are, and the numbers of overlays. why: what the
     system said; "": nothing. root: leads to the root directory inside; "": it is the machine's. covered, visible: see
-    harness/sandbox/alone.py. writable: covered directories for temporary files, where nothing else would be, too.
+    harness/sandbox/keeper.py. writable: covered directories for temporary files, where nothing else would be, too.
     """
 
     def __init__(
@@ -592,7 +592,7 @@ class Room:
         files: Sequence[str] = (),
         overlays: Sequence[tuple[str, str, str]] = (),
     ) -> None:
-        """Make them; the arguments as in harness/sandbox/alone.py."""
+        """Make them; the arguments as in harness/sandbox/keeper.py."""
         self.descriptor, self.had, self.why, self.root = -1, frozenset[str](), "", ""
         self.covered, self.visible = covered, visible
         self.writable = [
@@ -602,7 +602,7 @@ class Room:
         if sys.platform != "linux":
             return
         pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
-        argv = [sys.executable, "-I", "-S", alone.__file__]
+        argv = [sys.executable, "-I", "-S", keeper.__file__]
         with suppress(OSError):
             self._process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True)
             KEEPERS.add(self._process.pid)
@@ -626,11 +626,11 @@ class Room:
 
     def entered(self, had: Collection[str], *, network: bool) -> tuple[int, int]:
         """Return what a command enters of it (see Confinement); had: that can be entered here."""
-        kinds = alone.NEW_NETWORK if "network" in had and not network else 0
-        kinds |= alone.NEW_MOUNTS if "files" in had and self.root else 0
+        kinds = keeper.NEW_NETWORK if "network" in had and not network else 0
+        kinds |= keeper.NEW_MOUNTS if "files" in had and self.root else 0
         if self.descriptor < 0 or not kinds:
             return -1, 0
-        return self.descriptor, kinds | (alone.NEW_USER if _user() < 0 else 0)
+        return self.descriptor, kinds | (keeper.NEW_USER if _user() < 0 else 0)
 
     def close(self) -> None:
         """End it."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from gate.checkout import git_command, is_repository, top_of
 from harness.errors import LackError, SourceError
 from harness.process.budget import Budget, BudgetEndedError
-from harness.process.groups import end_group
+from harness.process.process_groups import end_group
 from harness.process.processors import signals_later
 
 _REVISIONS = {"diff-tree", "log", "rev-list", "show"}

@@ -21,8 +21,8 @@ from typing import BinaryIO
 from gate.model.warnings.setup import LeftBehind
 from gate.removal import remove_tree
 from harness.errors import SourceError
-from harness.process.groups import alive, start_time
 from harness.process.leftovers import end_leftovers
+from harness.process.process_groups import alive, start_time
 
 _NAME = re.compile(r"perfgate-[0-9a-f]{8}")
 _MOMENTS = 60.0

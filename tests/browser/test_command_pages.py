@@ -182,11 +182,11 @@ def test_many_cases_of_a_trend_stay_small_and_folded(browser: Browser, written: 
     assert path.stat().st_size < 4_000_000
     with context(browser) as inside:
         page = opened(inside, path)
-        assert page.evaluate("() => document.querySelectorAll('details.finding[open]').length") == 0
+        assert page.evaluate("() => document.querySelectorAll('.more > details[open]').length") == 0
         # a link opens the case that it leads to
         page.evaluate("() => document.querySelector('a[href=\"#case-41\"]').click()")
-        page.page.wait_for_selector("#case-41[open]")
-        assert page.evaluate("() => document.querySelectorAll('details.finding').length") == 50
+        page.page.wait_for_selector(".more > details[open] #case-41")
+        assert page.evaluate("() => document.querySelectorAll('.more > details').length") == 50
 
 
 def test_arrow_keys_go_from_commit_to_commit(browser: Browser, written: Page) -> None:

@@ -1,5 +1,6 @@
 """perfgate drill: gates that can go red, and gates that cannot, each found by real builds and starts."""
 
+import io
 import json
 import subprocess
 from pathlib import Path
@@ -7,12 +8,15 @@ from typing import Any
 
 import pytest
 
-from gate.commands.drill.drill import Exercise, _said
+from gate.cli.main import main
+from gate.commands.drill.drill import Exercise, document
 from gate.commands.drill.edits import with_failing_artifacts
 from gate.config.parse import parse
 from gate.config.source import read_source
+from gate.document.terminal import Screen, render
 from gate.model import Metric
 from harness.loop.execution import _longer
+from harness.sandbox import landlock
 from tests.support.project import Project
 
 SOURCE = """\
@@ -149,6 +153,21 @@ def test_what_cannot_be_tried(project: Project, arguments: list[str], code: int,
     assert said in done.stderr
 
 
+@pytest.mark.parametrize("known", [landlock.version(), 0])
+def test_scripts_that_cannot_be_looked_at_are_named(
+    known: int, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = "perfgate check || true"
+    project.write(".github/workflows/gate.yml", f"on: pull_request\njobs: {{a: {{steps: [{{run: {run}}}]}}}}\n")
+    project.commit()
+    monkeypatch.chdir(project.top)
+    monkeypatch.setattr(landlock, "version", lambda: known)
+    out = io.StringIO()
+    assert main(["drill", "--workflow"], out, io.StringIO()) == int(known > 0)
+    assert ("the shell ends with 0" in out.getvalue()) is (known > 0)
+    assert ("scripts of steps were not looked at" in out.getvalue()) is (known == 0)
+
+
 @pytest.mark.endtoend
 @pytest.mark.nightly
 def test_a_command_that_never_comes_to_the_work(project: Project) -> None:
@@ -170,7 +189,7 @@ def test_a_suite_fails_as_a_whole_and_its_benchmarks_have_the_rows() -> None:
         Exercise("broken", "failing", {"suite": True, "own": False}, folder="reports"),
         Exercise("artifacts", "base's", why="it needs --patch"),
     ]
-    first, _, _, *rows = _said(tried, {}, quiet=False).splitlines()
+    first, _, _, *rows = render(document(tried, {}), Screen(False, 100, 100)).splitlines()
     assert first == "✖ 2 of 3 exercises held, 1 not tried"
     assert [row.split() for row in rows[:3]] == [
         ["suite/a", "red", "green", "error"],

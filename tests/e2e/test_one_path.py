@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.process.groups import alive
+from harness.process.process_groups import alive
 from harness.sandbox.sandbox import namespaces
 from tests.support.project import Project, until
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.process.groups import alive
+from harness.process.process_groups import alive
 from tests.support.project import Project, until
 
 pytestmark = pytest.mark.endtoend

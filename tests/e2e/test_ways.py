@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.decide.steps import next_step
+from gate.decide.next_steps import next_step
 from gate.model import Report, outcomes
 from gate.report.json import read
 from gate.writing.sentences import Command, Options

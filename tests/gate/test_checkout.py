@@ -16,7 +16,7 @@ from gate.evidence.foreign.imported import Imported
 from gate.evidence.records import Appender
 from gate.model import UserError
 from gate.report.outputs import make_folder, write
-from gate.run.folder import make_room
+from gate.run.run_folder import make_room
 from gate.store.folder import write_new
 from tests.support.project import Project
 

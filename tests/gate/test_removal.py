@@ -12,7 +12,7 @@ import pytest
 
 from gate.github.command_files import remove
 from gate.removal import remove_tree
-from gate.run.folder import make_room
+from gate.run.run_folder import make_room
 from harness.sandbox.sandbox import _clear
 from harness.source.workdir import WorkDirectory, remove_leftovers
 

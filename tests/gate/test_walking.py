@@ -16,7 +16,7 @@ from gate.formats.parts.output import EmptyError
 from gate.model import UserError
 from gate.walking import descend, size_of, walk
 from harness.build.builder import works_elsewhere
-from harness.build.changes import ArtifactError, Artifacts, Project, hash_artifacts
+from harness.build.changed_files import ArtifactError, Artifacts, Project, hash_artifacts
 from harness.instruments.criterion import Criterion
 from harness.instruments.suite import Call
 from harness.sandbox.home import copy

@@ -115,5 +115,5 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> Clock:
         time.sleep(0.001)
         clock.now += 1
 
-    monkeypatch.setattr("harness.process.groups.time", SimpleNamespace(monotonic=clock, sleep=sleep))
+    monkeypatch.setattr("harness.process.process_groups.time", SimpleNamespace(monotonic=clock, sleep=sleep))
     return clock

@@ -21,7 +21,7 @@ MACHINE = "a file or directory of the machine, which no command writes"
 BENEATH = "by a descriptor of the directory above it, or through open_beneath"
 ALLOWED = {
     "harness/build/archives.py": INSIDE, "harness/build/builder.py": BENEATH, "harness/build/cache.py": OWN,
-    "harness/build/changes.py": BENEATH, "harness/build/check.py": INSIDE, "harness/build/functions.py": INSIDE,
+    "harness/build/changed_files.py": BENEATH, "harness/build/relink_check.py": INSIDE, "harness/build/functions.py": INSIDE,
     "harness/build/linker.py": INSIDE, "harness/build/order.py": INSIDE, "harness/build/perturb.py": OWN,
     "harness/build/record.py": INSIDE, "harness/build/replay.py": INSIDE,
     "harness/host/facts.py": MACHINE, "harness/host/fitness/examination.py": MACHINE,
@@ -32,12 +32,12 @@ ALLOWED = {
     "harness/instruments/pytest_benchmark.py": OWN, "harness/process/descendants.py": MACHINE,
     "harness/process/execute.py": OWN, "harness/process/leftovers.py": OWN,
     "harness/profilers/callgrind.py": BENEATH, "harness/profilers/python.py": OWN, "harness/profilers/python_sampler.py": INSIDE,
-    "harness/sandbox/alone.py": MACHINE, "harness/sandbox/landlock.py": "O_PATH: what rules are about, and nothing is read",
+    "harness/sandbox/keeper.py": MACHINE, "harness/sandbox/landlock.py": "O_PATH: what rules are about, and nothing is read",
     "harness/sandbox/sandbox.py": BENEATH,
     "harness/source/differences.py": CONTENT, "harness/source/fetching.py": OWN, "harness/source/store.py": OWN,
     "harness/source/tracked.py": CONTENT, "harness/source/workdir.py": OWN,
     "harness/trace/child.py": OWN, "harness/trace/trace.py": OWN, "harness/trace/watcher.py": "O_PATH, or a list of words of its caller's",
-    "gate/run/duration.py": OWN, "gate/run/folder.py": OWN, "gate/run/project.py": OWN, "gate/run/trial.py": OWN,
+    "gate/run/duration.py": OWN, "gate/run/run_folder.py": OWN, "gate/run/project.py": OWN, "gate/run/trial.py": OWN,
 }  # fmt: skip
 """Modules that open files otherwise, each with why no link or pipe that a command puts there leads perfgate on."""
 

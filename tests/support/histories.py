@@ -15,7 +15,7 @@ from gate.model.history import Change, HistoryRecord, Machine, Measured
 from gate.model.reasons import Accepted
 from gate.stats.series import Levels, Steps, level_variance, moderated, outlying
 from gate.store.folder import FolderStore
-from gate.store.records import encode, name_of
+from gate.store.history_records import encode, name_of
 
 Array = npt.NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Builds, Plan
 from gate.decide import decide
-from gate.decide.measurements import looking
+from gate.decide.decided import looking
 from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
 from gate.evidence.records import Located

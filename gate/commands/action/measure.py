@@ -145,12 +145,12 @@ def _measured(request: Request, out: TextIO) -> int:
     verb = request.asked.words.verb if request.asked is not None else "check"
     if verb == "bisect":
         return _bisected(request, out)
-    from gate.decide.measurements import looking
+    from gate.decide.decided import looking
     from gate.evidence.inputs import DEFAULT_FOLDER
-    from gate.run.folder import records_of
     from gate.run.measuring import never, opened
     from gate.run.memory import append_check
     from gate.run.preview import introduction
+    from gate.run.run_folder import records_of
 
     options = measuring_options(request)
     with opened(options, Path(DEFAULT_FOLDER), out, quiet=False) as run:

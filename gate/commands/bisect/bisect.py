@@ -18,10 +18,10 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.bisect import journal, words
+from gate.commands.bisect.against_good import MeasuringError, Pairs, pace_of, wanted_executions
 from gate.commands.bisect.journal import Settled, Visited, gated, read_journal
 from gate.commands.bisect.options import MeasuringOptions, OutputOptions
 from gate.commands.bisect.outputs import fill, show, write_asked
-from gate.commands.bisect.pairs import MeasuringError, Pairs, pace_of, wanted_executions
 from gate.commands.bisect.result import Asked, Begun, Result, concluded
 from gate.commands.bisect.search import RangeCommit, Search, commits_between
 from gate.config.schema import to_tables
@@ -29,7 +29,6 @@ from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
 from gate.model import SIDES, Execution, Failure, UserError
 from gate.model.case import case_id
 from gate.report.outputs import make_folder, require_writable, targets, write
-from gate.run.folder import PAST, records_of
 from gate.run.interruption import Folder, kept_in
 from gate.run.job import Job
 from gate.run.locked import not_free
@@ -37,6 +36,7 @@ from gate.run.measuring import Measuring, opened
 from gate.run.preview import write_preview
 from gate.run.project import Project, open_project
 from gate.run.refusal import refuse_unsafe
+from gate.run.run_folder import PAST, records_of
 from gate.run.workshop import Workshop, one_path, workshop
 from harness.build.builder import TreeBuilder
 from harness.errors import HarnessError

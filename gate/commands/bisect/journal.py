@@ -15,7 +15,7 @@ from gate.checkout import refuse_tracked
 from gate.cli.groups import RulesOptions
 from gate.config.changed import differences
 from gate.config.source import dotted
-from gate.decide.measurements import Decided, looking
+from gate.decide.decided import Decided, looking
 from gate.decide.policy import policy_at
 from gate.evidence.inputs import read_inputs
 from gate.evidence.records import cut_torn
@@ -23,9 +23,9 @@ from gate.model import Case, Execution, Finding, Record, UserError
 from gate.model.case import case_id
 from gate.planning.deciding import decide_by
 from gate.report.outputs import fill, make_folder
-from gate.run.folder import records_of
 from gate.run.job import Job, now
 from gate.run.measuring import Measuring
+from gate.run.run_folder import records_of
 
 JOURNAL = "bisect.jsonl"
 ENDS = "ends"

@@ -14,7 +14,7 @@ from gate.commands.bisect.search import RangeCommit
 from gate.config.types import Config
 from gate.model.case import MEAN, TYPICAL, CaseId
 from gate.model.names import ACTIVE
-from gate.run.live import say_line
+from gate.run.live_lines import say_line
 from gate.stats.bisection import ENOUGH
 from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.words import views

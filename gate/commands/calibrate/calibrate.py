@@ -25,13 +25,13 @@ from gate.model.case import case_id
 from gate.model.warnings import typed
 from gate.report.outputs import require_writable, targets, write
 from gate.run.failure_line import ended_before_a_round, say_why
-from gate.run.folder import records_of
 from gate.run.job import Job, prepare
 from gate.run.measuring import opened
 from gate.run.memory import barred, history_path, project_name
 from gate.run.preview import expected, write_preview
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
+from gate.run.run_folder import records_of
 from gate.store.learning import setups_of
 from gate.store.memory import HistoryError, Learned, Session, Sessions
 from gate.units import Duration, plural

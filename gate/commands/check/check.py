@@ -10,19 +10,19 @@ from typing import TextIO
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.config.rules import matches
-from gate.decide.measurements import Decided, looking
+from gate.decide.decided import Decided, looking
 from gate.decide.policy import policy_at
 from gate.evidence.inputs import DEFAULT_FOLDER, Inputs, read_inputs
 from gate.model import Report, UserError
 from gate.model.records import Failure, Same
 from gate.planning.deciding import decide_by
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, whole, write_asked
-from gate.run.folder import records_of
 from gate.run.job import Job
 from gate.run.measuring import opened
 from gate.run.memory import append_check
 from gate.run.preview import introduction, write_preview
 from gate.run.refusal import refuse_unsafe
+from gate.run.run_folder import records_of
 
 
 def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:

@@ -10,17 +10,17 @@ from typing import TextIO
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
-from gate.document.terminal import paint, screen
+from gate.document import terminal
+from gate.document.document import Code, Document, Facts, Part, Said, Section
 from gate.model import SCHEMA, UserError
 from gate.model.controls import UNTESTED
 from gate.report.json import text_of
 from gate.report.outputs import require_writable, write
 from gate.run.place import opened
+from gate.store.history_records import proof_of
 from gate.store.memory import HistoryError, folder_of
-from gate.store.records import proof_of
 from gate.units import plural
-from gate.writing.plain import pad, visible, wrap
-from harness.host.fitness import WAITS, Check, State, examine, unfit
+from harness.host.fitness import WAITS, Check, examine, unfit
 from harness.sandbox.sandbox import examined
 
 
@@ -44,8 +44,7 @@ def run(strict: bool, json: str | None, out: TextIO) -> int:
     if json == "-":
         out.write(render_json(checks))
     else:
-        shown = screen(out)
-        out.write(render(checks, color=shown.color, width=shown.width))
+        out.write(terminal.render(document(checks), terminal.bounded(out)))
         if json is not None:
             write(Path(json), render_json(checks))
     return Exit.UNFIT if strict and unfit(checks) else 0
@@ -72,37 +71,25 @@ def render_json(checks: Sequence[Check]) -> str:
     return text_of({"schema": SCHEMA, "verdict": "unfit" if unfit(checks) else "fit", "checks": plain})
 
 
-_STYLES: dict[State, str] = {"bad": "1;31", "warn": "33", "unknown": "2", "ok": ""}
-_SHOWN: tuple[State, ...] = ("bad", "warn")
-_INDENT = " " * 9
-_NARROWEST = 40
-
-
-def render(checks: Sequence[Check], *, color: bool = False, width: int = 100) -> str:
-    """Write what was found, the worst first, ending with the verdict and a newline.
-
-    Args:
-        color: SGR codes for states, else none at all.
-        width: columns of the terminal; only commands to copy go beyond it.
-    """
-    wide = max(width, _NARROWEST)
-    names = max((len(check.name) for check in checks if check.state != "ok"), default=0)
-    lines: list[str] = []
-    for check in sorted((c for c in checks if c.state in _SHOWN), key=lambda check: _SHOWN.index(check.state)):
-        state = paint(check.state, _STYLES[check.state] if color else "")
-        first = f"{state}{pad('', len(_INDENT) - len(check.state))}{pad(check.name, names)}  "
-        # as wide as it looks: a colour takes no columns
-        plain = pad("", len(_INDENT) + names + 2)
-        head, *rest = wrap(visible(check.value), wide, first=plain, rest=plain)
-        lines += [first + head[len(plain) :], *rest, *wrap(check.why, wide, first=_INDENT, rest=_INDENT)]
-        # never broken: it is there to be copied
-        lines += [*([f"{_INDENT}to change it: {check.command}"] if check.command else []), ""]
-    lines += _brief(checks, "unknown", wide, color=color)
-    lines += _brief(checks, "ok", wide, color=color)
-    bad = bool(unfit(checks))
-    style = ("1;31" if bad else "1;32") if color else ""
-    lines += ["", *(paint(line, style) for line in wrap(verdict(checks), wide))]
-    return "\n".join(lines) + "\n"
+def document(checks: Sequence[Check]) -> Document:
+    """Say what was found, the worst first, ending with the verdict."""
+    of = {state: [check for check in checks if check.state == state] for state in ("bad", "warn", "unknown", "ok")}
+    sections: list[list[Part]] = [
+        [
+            Section(
+                f"{check.state}: {check.name}",
+                check.name,
+                [Said(check.value), Said(check.why), *([Code(check.command, "to change it")] if check.command else [])],
+            )
+        ]
+        for check in (*of["bad"], *of["warn"])
+    ]
+    sections += [
+        [Section("unknown", "unknown", [Facts([(each.name, f"{each.value}. {each.why}") for each in of["unknown"]])])],
+        [Section("ok", "ok", [Facts([(each.name, each.value) for each in of["ok"]])])],
+        [Said(verdict(checks), "error" if unfit(checks) else "pass")],
+    ]
+    return Document("perfgate doctor", "this host", sections, "in --json", "")
 
 
 def verdict(checks: Sequence[Check]) -> str:
@@ -117,17 +104,3 @@ def verdict(checks: Sequence[Check]) -> str:
         able = "; commands that active time decides can be measured (`perfgate try` shows which)" if wall else ""
         return f"unfit{wall}: {', '.join(bad)}{able}" + (f"; {more}" if more else "")
     return f"fit with {more}" if more else "fit"
-
-
-def _brief(checks: Sequence[Check], state: State, width: int, *, color: bool) -> list[str]:
-    """List the checks of one state in short."""
-    found = [check for check in checks if check.state == state]
-    if not found:
-        return []
-    shown = paint(state, _STYLES[state]) if color else state
-    texts = [f"{check.name}: {visible(check.value)}" for check in found]
-    if state == "unknown":
-        texts = [f"{text}. {check.why}" for text, check in zip(texts, found, strict=True)]
-    lines = [line for text in texts for line in wrap(text, width, first=_INDENT, rest=_INDENT + "  ")]
-    lines[0] = f"{shown}{pad('', len(_INDENT) - len(state))}{lines[0][len(_INDENT) :]}"
-    return [*lines, ""] if state == "unknown" else lines

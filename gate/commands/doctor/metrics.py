@@ -18,14 +18,15 @@ import numpy as np
 from gate.codes import Exit
 from gate.config.instruments import instrument_names, traits_of
 from gate.config.types import Benchmark
-from gate.document.terminal import Column, screen, table
+from gate.document import document as doc
+from gate.document import terminal
 from gate.model import Metric, Sample, UserError
 from gate.model.warnings.setup import limits
 from gate.report.outputs import write
 from gate.run.interruption import orderly
 from gate.stats.levels import summarize
 from gate.units import Duration, format_duration, format_number, format_share, format_value, plural
-from gate.writing.plain import clip, visible, wrap
+from gate.writing.plain import clip, visible
 from harness.instruments.declaration import Found as Usable
 from harness.instruments.declaration import declared
 from harness.instruments.protocol import Collected, Context, Instrument, Unusable
@@ -120,8 +121,7 @@ def run(command: tuple[str, ...], json: str | None, out: TextIO, err: TextIO) ->
             return 0
         if json is not None:
             write(Path(json), text)
-        shown = screen(out)
-        out.write(render(found, color=shown.color, width=shown.width))
+        out.write(terminal.render(document(found), terminal.bounded(out)))
     return 0
 
 
@@ -346,13 +346,13 @@ def advice(rows: Sequence[Row]) -> list[str]:
 
 
 _HEAD = (
-    Column("metric"),
-    Column("instrument"),
-    Column("n", right=True),
-    Column("mean", right=True),
-    Column("between", right=True),
-    Column("within", right=True),
-    Column("against time"),
+    doc.Column("metric"),
+    doc.Column("instrument", fixed=True),
+    doc.Column("n", right=True),
+    doc.Column("mean", right=True),
+    doc.Column("between", right=True),
+    doc.Column("within", right=True),
+    doc.Column("against time"),
 )
 
 
@@ -369,21 +369,16 @@ class Found:
     """By instrument."""
 
 
-def render(found: Found, *, color: bool = False, width: int = 100) -> str:
-    """Write a table of the metrics, what measured nothing and why, and advice; ends with a newline."""
-    width = max(width, 40)
-    lines = [clip(f"Metrics of {visible(shlex.join(found.command))}", width), ""]
-    lines += table(_HEAD, [*map(_cells, found.rows)], width, style="1" if color else "")
-    lines += [
-        "",
-        *wrap("n: starts x values; between, within: variation (CV) of starts and in them.", width),
-    ]
-    for name, why in (*found.absent.items(), *found.notes.items()):
-        left_out = "not measured: " if name in found.absent else ""
-        lines += ["", *wrap(f"{name}: {left_out}{visible(why)}", width, rest="  ")]
-    for line in advice(found.rows):
-        lines += ["", *wrap(line, width)]
-    return "\n".join(lines) + "\n"
+def document(found: Found) -> doc.Document:
+    """Give a table of the metrics, what measured nothing and why, and advice."""
+    note = "n: starts x values; between, within: variation (CV) of starts and in them."
+    rows = [doc.Row([*map(doc.Cell, _cells(row))]) for row in found.rows]
+    table = doc.Table(f"Metrics of {clip(visible(shlex.join(found.command)), 100)}", "", list(_HEAD), rows, note=note)
+    absent = [f"{name}: not measured: {why}" for name, why in found.absent.items()]
+    told = [absent, [f"{name}: {note}" for name, note in found.notes.items()], advice(found.rows)]
+    sections: list[list[doc.Part]] = [[table]]
+    sections += [[doc.Items(texts, "advice")] for texts in told]
+    return doc.Document("perfgate doctor", "metrics", sections, "in --json", "")
 
 
 def _cells(row: Row) -> list[str]:

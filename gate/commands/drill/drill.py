@@ -16,16 +16,17 @@ from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.drill import edits
 from gate.commands.drill.options import DrillOptions
+from gate.commands.drill.shell import loses
 from gate.commands.drill.workflows import swallowed
 from gate.config.commands import paths_named
 from gate.config.types import Config
+from gate.decide.decided import Decided, looking
 from gate.decide.design import design_of, subjects_of
 from gate.decide.detectable import detectable
 from gate.decide.looks import walk
-from gate.decide.measurements import Decided, looking
 from gate.decide.policy import policy_at
-from gate.document.document import Column
-from gate.document.terminal import table
+from gate.document import document as doc
+from gate.document import terminal
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.model import SCHEMA, Report, UserError
 from gate.planning.deciding import decide_by
@@ -37,14 +38,12 @@ from gate.run.refusal import refuse_unsafe
 from gate.units import format_share, plural
 from gate.words.failures import title
 from gate.writing.phrases import listed
-from gate.writing.plain import visible, wrap
 from harness.errors import SourceError
 from harness.source.base_and_head import Source, default_branch
 from harness.source.repository import Repository, files_at
 from harness.source.snapshot import patched
 
 LONGER = 0.25
-_WIDTH = 100
 _FOLDER = Path(DEFAULT_FOLDER) / "drill"
 _ONCE = ("plan.builds=1", "plan.executions=1", "plan.iterations=1", "gate.sameness=off")
 """Of an exercise that asks only whether a benchmark fails."""
@@ -172,11 +171,11 @@ def run(options: DrillOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
     exercises = [{**msgspec.to_builtins(each), "wanted": _KINDS[each.name].wanted} for each in tried]
     held = not any(each.failed for each in tried)
     found = {"held": held, "exercises": exercises, "detectable": sizes}
-    _print(options, out, found, _said(tried, sizes, quiet=options.quiet))
+    _print(options, out, found, document(tried, sizes, quiet=options.quiet))
     return Exit.PASS if held else Exit.REGRESSION
 
 
-def _print(options: DrillOptions, out: TextIO, found: dict[str, Any], text: str) -> None:
+def _print(options: DrillOptions, out: TextIO, found: dict[str, Any], shown: doc.Document) -> None:
     """Write the result as JSON where that is asked for, and as text where it is not what is printed."""
     whole = json.dumps({"schema": SCHEMA, **found}, indent=2) + "\n"
     if options.json == "-":
@@ -184,7 +183,7 @@ def _print(options: DrillOptions, out: TextIO, found: dict[str, Any], text: str)
         return
     if options.json is not None:
         write(Path(options.json), whole)
-    out.write(text)
+    out.write(terminal.render(shown, terminal.screen(out)))
 
 
 def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> int:
@@ -201,10 +200,13 @@ def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> 
             branch = ""
     paths = [path for path in tracked if path in named]
     found = swallowed(files, config, paths, branch.removeprefix("origin/") or None)
-    lines = [f"{'✖' if found else '✔'} {plural(len(found), 'place')} would swallow a verdict"]
-    lines += [f"{each.file}:{each.line}: {each.what}; {each.cure}" for each in found if not options.quiet]
-    text = "".join(f"{visible(line)}\n" for line in lines)
-    _print(options, out, {"held": not found, "swallows": msgspec.to_builtins(found)}, text)
+    scripts = loses("perfgate check || true", stops=True, pipefail=False)
+    headline = f"{'✖' if found else '✔'} {plural(len(found), 'place')} would swallow a verdict"
+    unread = [] if scripts else ["scripts of steps were not looked at: that needs bash, and Linux 5.19 with Landlock"]
+    told = [f"{each.file}:{each.line}: {each.what}; {each.cure}" for each in found if not options.quiet]
+    parts: list[doc.Part] = [doc.Said(headline), doc.Items([*unread, *told], "told")]
+    shown = doc.Document("perfgate drill", headline, [parts], "in --json", "")
+    _print(options, out, {"held": not found, "scripts": scripts, "swallows": msgspec.to_builtins(found)}, shown)
     return Exit.REGRESSION if found else Exit.PASS
 
 
@@ -345,28 +347,32 @@ def _sizes(decided: Decided) -> dict[str, float]:
     return found
 
 
-def _said(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bool) -> str:
+def document(tried: Sequence[Exercise], sizes: Mapping[str, float], *, quiet: bool = False) -> doc.Document:
+    """Say what held for which benchmark, what was done, and what it means that something did not hold."""
     done = [each for each in tried if each.why is None]
     good = sum(not each.failed for each in done)
     headline = f"{'✔' if good == len(done) else '✖'} {good} of {len(done)} exercises held"
     headline += f", {len(tried) - len(done)} not tried" if len(done) < len(tried) else ""
-    if quiet:
-        return f"{headline}\n"
     names = list(dict.fromkeys(name for each in done for name in each.held))
     suites = {name.partition("/")[0] for name in names if "/" in name}
-    names = [name for name in names if name not in suites]
-    columns = [Column("benchmark"), *(Column(_KINDS[each.name].title) for each in done), Column("finds", right=True)]
-    rows = []
-    for name in names:
-        cells = [_cell(each, name) for each in done]
-        rows.append([visible(name), *cells, format_share(sizes[name]) if name in sizes else ""])
-    lines = [headline, "", *table(columns, rows, _WIDTH), ""]
-    for each in tried:
-        text = f"{each.what}: must be {_KINDS[each.name].wanted}" if each.why is None else f"not tried, {each.why}"
-        lines += wrap(visible(f"{_KINDS[each.name].title:<15}{text}"), _WIDTH, rest=" " * 15)
-    lines += wrap("finds          the smallest slowdown that this gate would have called on this host today", _WIDTH)
-    told = [line for each in done for why in _whys(each) for line in wrap(visible(why), _WIDTH, rest="  ")]
-    return "".join(f"{line}\n" for line in [*lines, *([""] if told else []), *told])
+    head = [doc.Column("benchmark"), *(doc.Column(_KINDS[e.name].title) for e in done), doc.Column("finds", right=True)]
+    rows = [
+        [name, *(_cell(each, name) for each in done), format_share(sizes[name]) if name in sizes else ""]
+        for name in names
+        if name not in suites
+    ]
+    meant = [
+        (_KINDS[e.name].title, f"not tried, {e.why}" if e.why else f"{e.what}: must be {_KINDS[e.name].wanted}")
+        for e in tried
+    ]
+    meant.append(("finds", "the smallest slowdown that this gate would have called on this host today"))
+    rest: list[doc.Part] = [
+        doc.Table("", "", head, [doc.Row([*map(doc.Cell, row)]) for row in rows]),
+        doc.Facts(meant),
+        doc.Items([why for each in done for why in _whys(each)], "rest"),
+    ]
+    parts = [doc.Said(headline), *([] if quiet else rest)]
+    return doc.Document("perfgate drill", headline, [[part] for part in parts], "in --json", "")
 
 
 def _cell(each: Exercise, name: str) -> str:

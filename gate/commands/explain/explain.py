@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.config.rules import matches
-from gate.decide.measurements import Decided
+from gate.decide.decided import Decided
 from gate.document.terminal import screen
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError

@@ -19,7 +19,7 @@ from gate.model.history import Change, HistoryRecord, Measured
 from gate.report.csv import cell
 from gate.run.place import opened
 from gate.stats.ratio import t_quantile
-from gate.store.records import when
+from gate.store.history_records import when
 from gate.units import plural
 from gate.writing.plain import visible
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -94,9 +93,10 @@ def _plan(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -
     Raises:
         UserError: nothing to plan from, an output that is an input, or not even two rounds fit the budget.
     """
+    from gate.document import terminal
     from gate.planning.basis import from_runs
+    from gate.planning.document import as_json, document
     from gate.planning.plan import Wanted, planned
-    from gate.planning.text import as_json, render
     from gate.report.outputs import refuse_inputs, write
 
     if options.json is not None:
@@ -111,8 +111,7 @@ def _plan(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -
         if not found.plan.reached:
             err.write(f"perfgate: no plan within the budget reaches {found.aim}\n")
         return 0
-    width = shutil.get_terminal_size((100, 24)).columns
-    out.write(render(found, max(min(width, 120), 40)))
+    out.write(terminal.render(document(found), terminal.bounded(out)))
     return 0
 
 

@@ -33,7 +33,7 @@ def _id(text: str) -> str:
 
 
 def _occasion(text: str) -> Occasion:
-    from gate.github.publishing.inputs import occasion
+    from gate.github.publishing.action_inputs import occasion
 
     try:
         return occasion(text)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gate.cli.groups import RulesOptions
-from gate.decide.measurements import Decided
+from gate.decide.decided import Decided
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
 from gate.planning.deciding import decide_inputs

@@ -18,7 +18,7 @@ from typing import TextIO, TypeVar, cast
 import numpy as np
 
 from gate.commands.simulate.studies import Counts, Study
-from gate.run.live import Live, bar_line
+from gate.run.live_lines import Live, bar_line
 from gate.stats.resample import usable_cores
 from gate.units import format_duration
 

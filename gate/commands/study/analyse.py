@@ -11,7 +11,7 @@ from gate.codes import Exit
 from gate.commands.study.analysis.analysis import Method, analyse
 from gate.commands.study.analysis.observations import Observed, Wanted, plain
 from gate.commands.study.analysis.selection import Abridgement, responses, with_host_factors
-from gate.commands.study.design import Progress, progress_of, warnings_of_runs
+from gate.commands.study.experiment import Progress, progress_of, warnings_of_runs
 from gate.commands.study.options import AnalyseOptions
 from gate.commands.study.report import csv
 from gate.commands.study.report.document import brief, document_of

@@ -33,7 +33,7 @@ def run_plan(options: PlanOptions, out: TextIO, err: TextIO) -> int:
         for name, flag in (*given(options.plan), *given(options.job)):
             if name not in _WITH_MATRIX:
                 raise MisuseError(f"--matrix: cannot be used with {flag}")
-        from gate.commands.study.design import print_matrix
+        from gate.commands.study.experiment import print_matrix
 
         return print_matrix(asked, options.rules, out)
     _require_measuring()

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from gate.commands.study.design import Design, bound_sessions
+from gate.commands.study.experiment import Experiment, bound_sessions
 from gate.commands.study.report.words import ERRORS
 from gate.config.fractions import LETTERS, Fraction, Word, model_order, roman
 from gate.config.treatments import SIDE, Planned, builds_of, jobs, runner_of, shares_of
+from gate.document import document as doc
 from gate.model.case import quantile_of
 from gate.model.study import Factor
 from gate.model.warnings import AnyWarning
@@ -28,7 +29,7 @@ _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
 """The quantiles that an analysis has unless others are asked for (QR section 5)."""
 
 
-def design_warnings(design: Design, sessions: int | None) -> list[AnyWarning]:
+def design_warnings(design: Experiment, sessions: int | None) -> list[AnyWarning]:
     """Say what the design cannot show, however much its programs write.
 
     sessions: of all jobs together; None: this is the only job.
@@ -49,7 +50,7 @@ def design_warnings(design: Design, sessions: int | None) -> list[AnyWarning]:
     return [*found, *([OneSessionEach(names)] if names else [])]
 
 
-def forecast(design: Design, here: Sequence[Planned], sessions: int | None) -> list[str]:
+def forecast(design: Experiment, here: Sequence[Planned], sessions: int | None) -> list[str]:
     """Say what the plan lacks, for before measuring: a report says it of what was measured; here: what this job has."""
     found = _quantiles(design, _repeats(design, sessions))
     # other jobs are needed, where this is taken for the only one
@@ -60,20 +61,20 @@ def forecast(design: Design, here: Sequence[Planned], sessions: int | None) -> l
     return found
 
 
-def _repeats(design: Design, sessions: int | None) -> int:
+def _repeats(design: Experiment, sessions: int | None) -> int:
     """Count the sessions that measure a treatment, of the treatment that has the fewest."""
     each = sessions_of_each(design, sessions or 1)
     return min(len(jobs(design.study, [planned], each)) for planned in design.planned)
 
 
-def sessions_of_each(design: Design, sessions: int) -> int:
+def sessions_of_each(design: Experiment, sessions: int) -> int:
     """Return how many sessions each runner has, of those of all runners together."""
     if bound_sessions(design.study):
         return sessions
     return max(1, sessions // len({str(runner_of(design.study, each)) for each in design.planned}))
 
 
-def _quantiles(design: Design, repeats: int) -> list[str]:
+def _quantiles(design: Experiment, repeats: int) -> list[str]:
     """Name the quantiles that the plan is too small for.
 
     A program may write more values than the plan asks for, so the report says it only of what was measured.
@@ -105,7 +106,7 @@ _MOST = 200_000
 _LIKELY = (0.5, 0.9, 0.99)
 
 
-def powers(design: Design, sessions: int | None) -> list[Power]:
+def powers(design: Experiment, sessions: int | None) -> list[Power]:
     """Return the power for each factor, sessions as for design_warnings; none for a design too large to lay out."""
     each = sessions_of_each(design, sessions or 1)
     study = design.study
@@ -126,7 +127,7 @@ def powers(design: Design, sessions: int | None) -> list[Power]:
     )
 
 
-def _units(design: Design, sessions: int) -> pd.DataFrame:
+def _units(design: Experiment, sessions: int) -> pd.DataFrame:
     """Lay out one benchmark's executions, as they will be measured."""
     import pandas as pd
 
@@ -169,7 +170,7 @@ def power_text(found: Sequence[Power]) -> list[str]:
             f"power: a change by {names} of 2 standard deviations of {drawn} shows in {two} of such studies, "
             f"and one of 1 in {one} ({by} {first.df:.3g} degrees of freedom)"
         )
-    return [*lines, ""] if lines else []
+    return lines
 
 
 def power_json(found: Sequence[Power]) -> list[dict[str, Any]]:
@@ -188,28 +189,29 @@ _PAIRS = 2
 """Aliases are told of factors and of interactions of so many."""
 
 
-def fraction_text(fraction: Fraction | None) -> list[str]:
-    """Return the lines of a fraction; none where all combinations are measured, or those listed."""
+def fraction_text(fraction: Fraction | None) -> list[doc.Part]:
+    """Describe a fraction; nothing where all combinations are measured, or those listed."""
     if fraction is None:
         return []
-    names, lines = fraction.factors, [title(fraction)]
+    names, lines = fraction.factors, list[str]()
     if not fraction.burman:
         letters = zip(LETTERS, names, strict=False)
-        lines.append(f"  factors: {', '.join(f'{letter}={name}' for letter, name in letters)}")
-        lines.append(f"  generators: {', '.join(own.named() for own in fraction.generators)}")
-        lines.append(f"  defining words: I = {_some([word.named() for word in fraction.words], ' = ')}")
+        lines.append(f"factors: {', '.join(f'{letter}={name}' for letter, name in letters)}")
+        lines.append(f"generators: {', '.join(own.named() for own in fraction.generators)}")
+        lines.append(f"defining words: I = {_some([word.named() for word in fraction.words], ' = ')}")
     if fraction.fold:
         turned = "all factors" if len(fraction.fold) == len(names) else names[fraction.fold[0]]
         between = _some([word.named() for word in fraction.between], ", ")
         mixed = f"; the difference of the blocks is mixed with {between}" if between else ""
-        lines.append(f"  folded over: a second block has {turned} the other way round{mixed}")
-    if fraction.burman:
-        return [*lines, f"  {_of_burman(fraction)}", ""]
-    sets = alias_sets(fraction)
-    lines.append("  cannot be told apart:" if sets else "  no factor or interaction of two is mixed with another")
-    lines += [f"    {' = '.join(own)}" for own in sets[:_LISTED]]
-    lines += [f"    ... {plural(len(sets) - _LISTED, 'more set')}"] if len(sets) > _LISTED else []
-    return [*lines, ""]
+        lines.append(f"folded over: a second block has {turned} the other way round{mixed}")
+    sets = [] if fraction.burman else alias_sets(fraction)
+    if not sets:
+        none = "no factor or interaction of two is mixed with another"
+        lines.append(_of_burman(fraction) if fraction.burman else none)
+    told = [" = ".join(own) for own in sets[:_LISTED]]
+    told += [f"... {plural(len(sets) - _LISTED, 'more set')}"] if len(sets) > _LISTED else []
+    parts: list[doc.Part] = [doc.Items(lines, "told"), doc.Items(told, "told", "cannot be told apart")]
+    return [doc.Section(title(fraction), "fraction", parts)]
 
 
 def _of_burman(fraction: Fraction) -> str:

@@ -14,7 +14,7 @@ import msgspec
 
 from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
-from gate.commands.study import design as designs
+from gate.commands.study import experiment
 from gate.commands.study.forecast import design_warnings
 from gate.commands.study.options import AnalyseOptions, StudyOptions
 from gate.commands.study.plan import introduction, warnings_of, write_plan
@@ -29,10 +29,10 @@ from gate.model import SIDES, Execution, Failure, Record, Run, UserError
 from gate.model.case import canonical
 from gate.model.warnings import typed
 from gate.report.outputs import require_writable
-from gate.run import folder as runs
+from gate.run import run_folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Earlier, Job, JobTreatments, instruments_of, run_line, seed_of
-from gate.run.live import say_line
+from gate.run.live_lines import say_line
 from gate.run.measuring import Done, Measuring, opened
 from gate.run.preview import expected_seconds
 from gate.run.refusal import refuse_unsafe
@@ -102,13 +102,13 @@ def outcome(done: Done, err: TextIO) -> tuple[int, int]:
 
 def lay_out(
     run: Measuring, options: StudyOptions, rules: RulesOptions, outputs: Collection[Path] = ()
-) -> tuple[designs.Design, Job]:
+) -> tuple[experiment.Experiment, Job]:
     """Find the study around the working directory, and lay out what this job measures; outputs: beside the folder.
 
     Raises:
         UserError: no [study], nothing to measure here, or a run that cannot be resumed.
     """
-    design = run.enter(designs.open_design(options.base, options.head, rules, run.outputs(outputs)))
+    design = run.enter(experiment.open_design(options.base, options.head, rules, run.outputs(outputs)))
     job = prepare_study(design, options, run.settle(design.project), configs=[rules.config, rules.rules])
     if job.resumes:
         # the study as it is planned now, by what was planned before
@@ -118,7 +118,7 @@ def lay_out(
     return design, job
 
 
-def measure_study(run: Measuring, design: designs.Design, job: Job, err: TextIO) -> Done:
+def measure_study(run: Measuring, design: experiment.Experiment, job: Job, err: TextIO) -> Done:
     """Measure a job of a study; where the budget ended first, say how to go on."""
     warnings = (f"warning: {warning}" for warning in warnings_of(design, job))
     run.begin(job, [introduction(design, to_do(job)), *warnings])
@@ -136,7 +136,7 @@ def to_do(job: Job) -> Job:
 
 
 def prepare_study(
-    design: designs.Design, options: StudyOptions, out: Path, configs: Collection[Path | str | None] = ()
+    design: experiment.Experiment, options: StudyOptions, out: Path, configs: Collection[Path | str | None] = ()
 ) -> Job:
     """Lay out the run; for --resume with the seed of the run that was interrupted, if there is one.
 
@@ -150,7 +150,7 @@ def prepare_study(
     plan = design.project.settings.rules.plan
     sessions = options.sessions
     if sessions is None and options.session is not None:
-        sessions = max(plan.sessions, designs.bound_sessions(design.study))
+        sessions = max(plan.sessions, experiment.bound_sessions(design.study))
     part = part_of(None, options.session, sessions, plan)
     treated = JobTreatments(design.study, _here(design, options, part))
     project = dataclasses.replace(design.project, settings=treated.with_baseline(settings))
@@ -178,7 +178,7 @@ def prepare_study(
         refuse_other_part(past, run, out)
         runs.refuse_other(past, run, out, free_keys(past, design.study))
         shares = shares_now(past, runs.records_of(out), design.study, out)
-        warnings = designs.still_true(typed(past.warnings), shares)
+        warnings = experiment.still_true(typed(past.warnings), shares)
         run = msgspec.structs.replace(past, warnings=warnings, rules=run.rules, whose=run.whose)
     else:
         shares = shares_of(design.study)
@@ -190,8 +190,8 @@ def prepare_study(
     return Job(project, run, out, rounds, instruments, part, treated, past is not None)
 
 
-def _here(design: designs.Design, options: StudyOptions, part: Part | None) -> tuple[Planned, ...]:
-    runners = designs.bound_runners(design.study)
+def _here(design: experiment.Experiment, options: StudyOptions, part: Part | None) -> tuple[Planned, ...]:
+    runners = experiment.bound_runners(design.study)
     # what a workflow passes on is empty where a job has no runner of its own
     runner = options.runner or None
     if runner is not None and runner not in runners:
@@ -201,7 +201,7 @@ def _here(design: designs.Design, options: StudyOptions, part: Part | None) -> t
     here = measured_by(design.study, design.planned, session, runner)
     if here:
         return here
-    bound = designs.bound_sessions(design.study)
+    bound = experiment.bound_sessions(design.study)
     job = [f"--session {session}"] if session is not None else []
     job += [f"--runner {runner}"] if runner else []
     missing = [f"--session 0 to {bound - 1}"] if bound and session is None else []
@@ -235,7 +235,7 @@ def shares_now(past: Run, records: Sequence[Record], study: Study, out: Path) ->
     """
     config = config_of(past)
     session = past.session or 0
-    shares = designs.shares_in(records, config, session)
+    shares = experiment.shares_in(records, config, session)
     before = config.study if config is not None and config.study is not None else study
     if (study.replicates, builds_of(study)) == (before.replicates, builds_of(before)):
         return shares
@@ -245,7 +245,7 @@ def shares_now(past: Run, records: Sequence[Record], study: Study, out: Path) ->
         if now < was:
             why = f"study.{key} was {was}, is {now}; a study that has begun can have more {key}, not fewer"
             raise UserError(f"--resume: cannot continue the run in {out}: {why}")
-    return extended(shares, designs.begun_in(records, session), replicates, builds_of(study))
+    return extended(shares, experiment.begun_in(records, session), replicates, builds_of(study))
 
 
 def of_the_rest(job: Job, records: Sequence[Record]) -> Job:

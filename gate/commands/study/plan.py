@@ -1,4 +1,4 @@
-"""The plan of a study: factors, treatments, order, builds, time; as text and as JSON."""
+"""The plan of a study: factors, treatments, order, builds, time; as a document and as JSON."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Any, TextIO
 
 import msgspec
 
-from gate.commands.study.design import Design, tables_of
+from gate.commands.study.experiment import Experiment, tables_of
 from gate.commands.study.forecast import forecast, fraction_json, fraction_text, power_json, power_text, powers
 from gate.commands.study.options import StudyOptions
 from gate.config.commands import mentions
 from gate.config.fractions import fraction_of
 from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variable
+from gate.document import document as doc
+from gate.document import terminal
 from gate.model.study import Setting
 from gate.model.warnings import typed
 from gate.report.outputs import write
@@ -24,7 +26,6 @@ from gate.run.preview import command_lines, expected, expected_seconds
 from gate.units import agree, plural
 from gate.words.effects import settings_text
 from gate.words.reports import commit
-from gate.writing.plain import columns, pad
 
 _WORDS = {
     "prefix": "prefix of the command", "args": "arguments", "service": "service", "load": "load", "cpus": "processors",
@@ -32,7 +33,7 @@ _WORDS = {
 }  # fmt: skip
 
 
-def means(design: Design, factor: str) -> list[str]:
+def means(design: Experiment, factor: str) -> list[str]:
     """Say what the settings of a factor change: ["load", "environment MODE", "{clients} in commands"]."""
     if factor == SIDE:
         return ["the side"]
@@ -56,7 +57,7 @@ _LINES = 40
 """Combinations left out that are shown."""
 
 
-def introduction(design: Design, job: Job) -> str:
+def introduction(design: Experiment, job: Job) -> str:
     """Say in one line what will be measured, and how long it is expected to take."""
     head = f"head {commit(job.run.head)}"
     sides = head if job.run.base is None else f"base {commit(job.run.base)} and {head}"
@@ -83,69 +84,69 @@ def _made(job: Job) -> int:
     return sum(len(each.builds) for each in job.rounds)
 
 
-def warnings_of(design: Design, job: Job) -> list[str]:
+def warnings_of(design: Experiment, job: Job) -> list[str]:
     """Return what to know before measuring: what the run line says, and what the plan lacks."""
     sessions = job.part.sessions if job.part else None
     return [*(each.sentence() for each in typed(job.run.warnings)), *forecast(design, job.treated.planned, sessions)]
 
 
-def write_plan(design: Design, job: Job, options: StudyOptions, out: TextIO) -> None:
+def write_plan(design: Experiment, job: Job, options: StudyOptions, out: TextIO) -> None:
     """Print the plan, or write it as JSON where the options say so. Raises UserError: the file cannot be written."""
     text = json.dumps(as_json(design, job), indent=2, ensure_ascii=False) + "\n" if options.json is not None else ""
     if options.json == "-":
         out.write(text)
         return
-    out.writelines(f"{line}\n" for line in as_text(design, job, every=options.every))
+    out.write(terminal.render(document(design, job, every=options.every), terminal.screen(out)))
     if options.json is not None:
         write(Path(options.json), text)
 
 
-# --- text -----------------------------------------------------------------------------------------------------------
+# --- document -------------------------------------------------------------------------------------------------------
 
 
-def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
-    """Return the lines of the plan. every: the order of all executions, too."""
+def document(design: Experiment, job: Job, *, every: bool) -> doc.Document:
+    """Say what will be measured; every: with the order of all executions."""
     run = job.run
     runner = (job.run.host or {}).get("runner")
     words = [*([str(job.part)] if job.part else []), *([f"runner {runner}"] if runner else [])]
+    begins = [introduction(design, job), *([f"job: {', '.join(words)}"] if words else [])]
+    begins += [f"{'sides: ' if run.base else ''}{run.chosen}", f"rules: {run.rules}", f"seed: {run.seed}"]
     rows = [
         [f.name, ", ".join(map(str, f.settings)), "; ".join(means(design, f.name)), f.varies] for f in design.factors
     ]
-    return [
-        introduction(design, job),
-        *([f"job: {', '.join(words)}"] if words else []),
-        f"{'sides: ' if run.base else ''}{run.chosen}",
-        f"rules: {run.rules}",
-        f"seed: {run.seed}",
-        *(f"warning: {warning}" for warning in warnings_of(design, job)),
-        "",
-        "factors",
-        *_grid(["factor", "settings", "what they change", "differs between"], rows),
-        "",
+    commands = "\n".join(command_lines(job)).split("\n\n")
+    order: doc.Part = doc.Items(["`--all` prints the order with its seeds"], "rest")
+    parts: list[doc.Part] = [
+        doc.Items(begins, "told"),
+        doc.Items(warnings_of(design, job), "warning"),
+        _table("factors", ["factor", "settings", "what they change", "differs between"], rows),
         *fraction_text(fraction_of(design.study)),
-        *power_text(powers(design, job.part.sessions if job.part else None)),
+        doc.Items(power_text(powers(design, job.part.sessions if job.part else None)), "told"),
         *_treatments(design, job),
-        "",
-        *_builds(design, job),
-        "",
-        *command_lines(job),
-        "",
-        *(_order(design, job) if every else ["`--all` prints the order with its seeds"]),
+        doc.Items(_builds(design, job), "told"),
+        *map(doc.Code, commands),
+        doc.Code("\n".join(_order(design, job))) if every else order,
     ]
+    return doc.Document("perfgate study", "plan", [[part] for part in parts], "in --json", "")
 
 
-def _treatments(design: Design, job: Job) -> list[str]:
+def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> doc.Table:
+    return doc.Table(title, "", [*map(doc.Column, head)], [doc.Row([*map(doc.Cell, row)]) for row in rows])
+
+
+def _treatments(design: Experiment, job: Job) -> list[doc.Part]:
     here, every = job.treated.planned, design.planned
     names = list(design.study.factor)
     rows = [[str(each.number + 1), *(str(whole(each)[name]) for name in names)] for each in here]
     # a fraction leaves out what it is a fraction of
     excluded = [] if fraction_of(design.study) else excluded_of(design)
     of = f" of the {len(every)} of the study" if len(here) < len(every) else ""
-    title = f"{plural(len(here), 'treatment')}{of}"
-    left = [f"  {settings_text(each)}" for each in excluded[:_LINES]]
-    more = [f"  ... {len(excluded) - _LINES} more"] if len(excluded) > _LINES else []
-    out = [f"{plural(len(excluded), 'combination')} left out", *left, *more] if excluded else []
-    return [title, *_grid(["", *names], rows), *out]
+    left = [settings_text(each) for each in excluded[:_LINES]]
+    left += [f"... {len(excluded) - _LINES} more"] if len(excluded) > _LINES else []
+    return [
+        _table(f"{plural(len(here), 'treatment')}{of}", ["", *names], rows),
+        doc.Items(left, "told", f"{plural(len(excluded), 'combination')} left out"),
+    ]
 
 
 def whole(planned: Planned) -> dict[str, Setting]:
@@ -153,7 +154,7 @@ def whole(planned: Planned) -> dict[str, Setting]:
     return {SIDE: planned.side, **planned.settings}
 
 
-def excluded_of(design: Design) -> list[dict[str, Setting]]:
+def excluded_of(design: Experiment) -> list[dict[str, Setting]]:
     """Return the combinations of settings that are no treatments."""
     factors = {name: settings_of(table) for name, table in design.study.factor.items()}
     planned = {tuple(whole(each)[name] for name in factors) for each in design.planned}
@@ -161,7 +162,7 @@ def excluded_of(design: Design) -> list[dict[str, Setting]]:
     return [dict(zip(factors, each, strict=True)) for each in every if each not in planned]
 
 
-def _builds(design: Design, job: Job) -> list[str]:
+def _builds(design: Experiment, job: Job) -> list[str]:
     builds, replicates = builds_of(design.study), design.study.replicates
     built = list(dict.fromkeys(_built(design, each.side, each.building) for each in job.treated.planned))
     each = f", each of {'; '.join(built)}" if len(built) > 1 else ""
@@ -180,12 +181,12 @@ def _builds(design: Design, job: Job) -> list[str]:
     ]
 
 
-def _built(design: Design, side: str, factors: Mapping[str, Setting]) -> str:
+def _built(design: Experiment, side: str, factors: Mapping[str, Setting]) -> str:
     words = [side] if len(design.sides) > 1 else []
     return " ".join([*words, settings_text(factors)]) or side
 
 
-def _order(design: Design, job: Job) -> list[str]:
+def _order(design: Experiment, job: Job) -> list[str]:
     lines, number = ["order"], job.earlier.replicates if job.earlier else 0
     rounds = job.earlier.rounds if job.earlier else len(job.rounds)
     several = len(design.sides) > 1
@@ -202,18 +203,10 @@ def _order(design: Design, job: Job) -> list[str]:
     return lines
 
 
-def _grid(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(columns(cell) for cell in column) for column in zip(titles, *rows, strict=True)]
-    return [
-        "  " + "  ".join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in (titles, *rows)
-    ]
-
-
 # --- JSON -----------------------------------------------------------------------------------------------------------
 
 
-def as_json(design: Design, job: Job) -> dict[str, Any]:
+def as_json(design: Experiment, job: Job) -> dict[str, Any]:
     """Return the plan as it is written with --json; times in seconds."""
     return {
         "benchmarks": list(design.benchmarks),

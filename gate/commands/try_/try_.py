@@ -26,7 +26,7 @@ from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import BudgetHoldsFew
 from gate.report.outputs import make_folder, require_writable, targets, write
 from gate.run.job import Job, prepare
-from gate.run.live import Live, Steps
+from gate.run.live_lines import Live, Steps
 from gate.run.locked import not_free
 from gate.run.measuring import Measuring, opened
 from gate.run.plan_warnings import quantile_warnings

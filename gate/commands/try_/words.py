@@ -12,14 +12,14 @@ from gate.commands.try_.result import Built, Case, Fit, Note, Plans, RoundCost, 
 from gate.config.types import BuildTable, Config
 from gate.document.document import Cell, Code, Column, Document, Items, Part, Row, Said, Table
 from gate.model import SCHEMA, Failure
-from gate.planning.text import POWER
+from gate.planning.document import POWER
 from gate.report.json import plain
 from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words.builds import say_why
 from gate.words.failures import title
 from gate.words.reports import commit
 from gate.writing.amounts import as_configured
-from gate.writing.output import last_lines
+from gate.writing.last_lines import last_lines
 from gate.writing.phrases import joined
 from gate.writing.plain import clip, visible
 from gate.writing.sentences import Lines

@@ -10,7 +10,7 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
-from gate.decide.measurements import Decided
+from gate.decide.decided import Decided
 from gate.decide.policy import policy_of
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.runs import run_of

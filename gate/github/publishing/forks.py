@@ -16,7 +16,7 @@ from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
 from gate.config.source import from_tables, project_source
-from gate.decide.measurements import Decided
+from gate.decide.decided import Decided
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.records import Located
 from gate.github.client import ArtifactFacts, Forge, PullFacts

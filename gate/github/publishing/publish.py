@@ -35,7 +35,7 @@ from gate.report.markdown import comment, summary
 from gate.words import failures, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
-from gate.words.names import Names
+from gate.words.short_names import Names
 from gate.writing.plain import clip, visible
 
 _PLAIN = ("unchanged", "identical", "no-sign")

@@ -18,8 +18,8 @@ from gate.units import plural
 from gate.words import reports, sameness
 from gate.words.failures import FailureGroup, grouped
 from gate.words.findings import in_row
-from gate.words.names import Names
 from gate.words.notes import notes, weigh
+from gate.words.short_names import Names
 
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""

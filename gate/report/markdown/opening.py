@@ -15,7 +15,7 @@ from gate.report.markdown.tables import Fitted, Marked, failed, findings_table
 from gate.words import bars, creep, numbers, reports, views
 from gate.words.failures import FailureGroup
 from gate.words.marks import emoji_of_report
-from gate.words.names import Names
+from gate.words.short_names import Names
 from gate.words.verdict_line import verdict_line
 
 

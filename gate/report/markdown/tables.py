@@ -20,9 +20,9 @@ from gate.words import bars, failures, marks, notes, numbers, reports, sameness,
 from gate.words import explanations as words
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
-from gate.words.names import WHOLE, Names
 from gate.words.notes import Shared, shared
-from gate.writing.output import last_lines
+from gate.words.short_names import WHOLE, Names
+from gate.writing.last_lines import last_lines
 from gate.writing.phrases import machine, more_are
 from gate.writing.plain import visible
 

@@ -19,7 +19,7 @@ from gate.report.page.values import ByBuild, by_build, used
 from gate.units import format_confidence
 from gate.words import findings as finding_words
 from gate.words import notes, numbers, reports, views
-from gate.words.names import Names
+from gate.words.short_names import Names
 from gate.writing import amounts
 from gate.writing.amounts import known
 from gate.writing.plain import clip, visible

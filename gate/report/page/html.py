@@ -23,10 +23,10 @@ from gate.units import format_confidence, format_number, plural
 from gate.words import cost, creep, explanations, failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.failures import grouped
-from gate.words.names import Names
+from gate.words.short_names import Names
 from gate.writing import amounts
 from gate.writing.amounts import known
-from gate.writing.output import last_lines
+from gate.writing.last_lines import last_lines
 from gate.writing.phrases import listed, machine, named
 from gate.writing.plain import clip, visible
 

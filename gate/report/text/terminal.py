@@ -15,8 +15,8 @@ from gate.words import explanations as words
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.marks import SHAPES, STYLES
-from gate.words.names import Names
-from gate.writing.output import last_lines
+from gate.words.short_names import Names
+from gate.writing.last_lines import last_lines
 from gate.writing.phrases import listed, machine, named
 from gate.writing.plain import clip, visible, wrap
 

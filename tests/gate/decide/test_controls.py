@@ -28,7 +28,7 @@ from gate.run.memory import control_warnings
 from gate.stats.ratio import t_quantile
 from gate.stats.subsample import BEYOND, e_value, halves
 from gate.store.folder import FolderStore
-from gate.store.records import decode, encode, proof_of
+from gate.store.history_records import decode, encode, proof_of
 from gate.words import findings
 from tests.gate.store.records import record
 from tests.promise.test_controls import NOISES, STARTS, alarms, false_warnings, named, values

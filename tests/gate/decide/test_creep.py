@@ -14,7 +14,7 @@ from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import from_tables
 from gate.decide.creep import Crept, crept_of, night_of
-from gate.decide.steps import next_step
+from gate.decide.next_steps import next_step
 from gate.model import Commit, Finding, RatioInterval, Run, outcomes, reasons
 from gate.model.history import CaseNights, CaseSuspects, CreepRun, Night, Pin, Suspect
 from gate.model.report import View

@@ -15,7 +15,7 @@ from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import from_tables
 from gate.decide import decide
-from gate.decide.steps import next_step
+from gate.decide.next_steps import next_step
 from gate.evidence.gather import gather
 from gate.model import Case, Evidence, Finding, Report, outcomes, reasons
 from gate.words import findings, numbers, verdict_line

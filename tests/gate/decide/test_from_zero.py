@@ -12,7 +12,7 @@ from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import from_tables
 from gate.decide import decide
-from gate.decide.steps import next_step
+from gate.decide.next_steps import next_step
 from gate.evidence.gather import gather
 from gate.model import Report, outcomes, reasons
 from gate.words import findings, verdict_line

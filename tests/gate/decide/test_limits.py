@@ -15,7 +15,7 @@ from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import ConfigError, from_tables
 from gate.decide import decide
-from gate.decide.measurements import looking
+from gate.decide.decided import looking
 from gate.evidence.gather import gather
 from gate.model import Finding, Look, Report, Round, Run, reasons
 from gate.model.warnings.estimates import BeyondWarn, NotExact

@@ -153,7 +153,7 @@ def test_a_memory_worth_next_to_nothing_does_not_stand_in_for_builds() -> None:
 
 
 def test_looks_between_rounds_know_what_the_report_knows() -> None:
-    from gate.decide.measurements import looking
+    from gate.decide.decided import looking
     from gate.model import Run
 
     plan = {"plan": {"builds": {"min": 4, "max": 12}}, "gate": {"floor": "0", "detectable": "threshold"}}

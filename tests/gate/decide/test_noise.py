@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.decide.steps import next_step
+from gate.decide.next_steps import next_step
 from gate.model import Family, Finding, Report, Whose
 from gate.model import outcomes as steps
 from gate.model.controls import Control

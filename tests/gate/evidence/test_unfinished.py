@@ -11,7 +11,7 @@ import pytest
 
 from gate.cli.main import main
 from gate.config.types import Config
-from gate.decide.budget import budget_ended
+from gate.decide.ended_early import budget_ended
 from gate.evidence.runs import run_of
 from gate.evidence.unfinished import unfinished
 from tests.support.lines import execution, located, text

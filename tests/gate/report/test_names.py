@@ -16,7 +16,7 @@ from gate.report.measurements import Material
 from gate.report.page import html
 from gate.report.text import terminal
 from gate.words import verdict_line
-from gate.words.names import Names, NameSet
+from gate.words.short_names import Names, NameSet
 from gate.writing.phrases import named
 from gate.writing.plain import columns
 from tests.gate.report import examples

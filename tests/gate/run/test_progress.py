@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from gate.model import Execution, Metric, Side, Turn, Unproved
-from gate.run import live
-from gate.run.live import Live, Steps, bar_line
+from gate.run import live_lines
+from gate.run.live_lines import Live, Steps, bar_line
 from gate.run.progress import Progress
 from gate.run.provisional import Provisional
 from gate.writing.plain import columns
@@ -40,7 +40,7 @@ def person(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def wide(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    monkeypatch.setattr(live, "_columns", lambda _: width)
+    monkeypatch.setattr(live_lines, "_columns", lambda _: width)
 
 
 def execution(

@@ -65,7 +65,7 @@ import sys
 from pathlib import Path
 from gate.store.folder import FolderStore
 from gate.store.ref import RefStore
-from gate.store.records import ConflictError
+from gate.store.history_records import ConflictError
 from tests.gate.store.records import record
 from tests.gate.store.test_ref import opened
 

@@ -6,7 +6,7 @@ import re
 import msgspec
 import pytest
 
-from gate.store.records import LARGEST, RecordError, decode, encode
+from gate.store.history_records import LARGEST, RecordError, decode, encode
 from tests.gate.store.records import change, measured, record
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gate.model import UserError
 from gate.store.folder import FolderStore
-from gate.store.records import name_of
+from gate.store.history_records import name_of
 from tests.gate.store.records import change, race, record
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from gate.store.records import is_sha, name_at, name_of
+from gate.store.history_records import is_sha, name_at, name_of
 from tests.gate.store.records import record, sha
 
 

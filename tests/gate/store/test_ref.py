@@ -11,7 +11,7 @@ import pytest
 from gate.codes import Exit
 from gate.model import UserError
 from gate.store import ref as module
-from gate.store.records import ConflictError, name_of
+from gate.store.history_records import ConflictError, name_of
 from gate.store.ref import RefStore
 from harness.source.git import Answer, Git
 from tests.gate.store.records import race, record

@@ -11,14 +11,14 @@ import pytest
 
 from gate.cli.groups import RulesOptions
 from gate.decide import decide
-from gate.decide.measurements import Decided
+from gate.decide.decided import Decided
 from gate.evidence.inputs import read_inputs
 from gate.model.case import CaseId
 from gate.model.history import Change, HistoryRecord
 from gate.planning.deciding import decide_inputs
 from gate.store.chain import chained
+from gate.store.history_records import decode, encode
 from gate.store.recording import record_of
-from gate.store.records import decode, encode
 from gate.store.series import Series, followed, series, suspects_between, trend
 from tests.support import runs
 from tests.support.histories import change, record, sha

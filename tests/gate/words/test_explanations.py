@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from gate.model.explanation import Amounts, Explanation, Part
 from gate.model.profile import Frame, Unprofiled
 from gate.words import explanations as words
-from gate.words.names import Names
+from gate.words.short_names import Names
 from tests.gate.report import examples
 
 

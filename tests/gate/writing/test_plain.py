@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from gate.config.rules import matches
-from gate.writing.output import error_line
+from gate.writing.last_lines import error_line
 from gate.writing.phrases import none_of
 from gate.writing.plain import benchmark_option, clip, columns, distinct
 from tests.support.seeds import some

@@ -17,7 +17,7 @@ from harness.build.conditions import Recipe
 from harness.build.perturb import make_shims
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.deadline import DeadlineError, deadline
-from harness.process.groups import alive
+from harness.process.process_groups import alive
 from harness.sandbox.sandbox import namespaces
 from tests.harness.build.test_builder import builder_of, good
 from tests.harness.build.test_one_path import files, unequal

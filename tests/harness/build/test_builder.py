@@ -20,7 +20,7 @@ from gate.model import SIDES, Build, Failure
 from gate.units import Duration
 from harness.build.builder import TreeBuilder, layout_name
 from harness.build.cache import BuildCache
-from harness.build.changes import ArtifactError, Project, hash_artifacts
+from harness.build.changed_files import ArtifactError, Project, hash_artifacts
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.build.work import variant_name

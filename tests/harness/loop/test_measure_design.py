@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gate.commands.study.design import begun_in
+from gate.commands.study.experiment import begun_in
 from gate.config.study import Setting, SettingTable, Study
 from gate.config.treatments import Planned, extended, spread, treatments
 from gate.config.types import Benchmark, BuildTable

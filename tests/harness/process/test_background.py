@@ -8,7 +8,7 @@ import pytest
 
 from harness.process.background import Background, StartError
 from harness.process.execute import Command, Outcome, ProcessExecutor
-from harness.process.groups import start_time
+from harness.process.process_groups import start_time
 from harness.source.workdir import RUNNING
 from tests.support.fakes import Clock
 from tests.support.project import until

@@ -13,7 +13,7 @@ import pytest
 
 from gate.model.warnings.setup import BaseAhead, EmbeddedRepository
 from harness.errors import SourceError
-from harness.process.groups import alive
+from harness.process.process_groups import alive
 from harness.source import store
 from harness.source.base_and_head import Sources, resolve
 from harness.source.git import without_userinfo

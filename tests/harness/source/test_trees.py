@@ -20,8 +20,8 @@ from gate.model import SIDES, Commit, Side
 from gate.model.choice import Choice
 from gate.model.warnings.setup import DirtySubmodule, LfsPointers
 from harness.errors import SourceError
-from harness.process.groups import alive, start_time
 from harness.process.leftovers import marks
+from harness.process.process_groups import alive, start_time
 from harness.source.base_and_head import Source, Sources, resolve
 from harness.source.repository import find_repository
 from harness.source.snapshot import overlaid

@@ -1,16 +1,14 @@
-"""A trend -> one page that loads nothing: a table of the cases, then a picture and the values of each."""
+"""What only the page of a trend has: a picture of each case, and its values."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from gate.commands.history.trend import words
-from gate.document.html import prose, render_template, shown
+from gate.document.document import Cell, Column, Figures, Fold, Items, Part, Row, Table
 from gate.plots.axes import grid, tick_room
 from gate.plots.picture import LETTERS, LETTERS_NARROW, Picture, Point, Sheet, Tip, room
 from gate.plots.scales import Axis, change_ticks
@@ -157,42 +155,37 @@ _MOST, _ALL, _LEAST = 500, 6000, 60
 """Rows of the table of values, and texts in the picture, of one case at most; of all, unless each has the least."""
 
 
-def as_page(found: Trend) -> str:
-    """Write the page, ending with a newline."""
+def cases(found: Trend) -> list[list[Part]]:
+    """Give what a page has of each case: its picture, and its values."""
     most = min(_MOST, max(_LEAST, _ALL // max(len(found.cases), 1)))
-    page = {
-        "headline": words.headline(found), "span": words.span(found), "titles": words.COLUMNS,
-        "cases": [_case(case, found, number, most) for number, case in enumerate(found.cases, 1)],
-        "is_open": len(found.cases) <= _OPEN,
-        "machines": [*map(prose, words.machines(found))], "notes": [*map(prose, words.notes(found))],
-    }  # fmt: skip
-    source = render_template("trend.js", {}, html=True)
-    script = f"sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}"
-    return render_template("trend.html.j2", {"page": page, "script_hash": script}, html=True, finalize=shown).lstrip()
+    folds: list[Part] = []
+    captions = dict[str, None]()
+    for number, case in enumerate(found.cases, 1):
+        figures, runs, name = [], case.series.runs, words.name(case.series)
+        if number <= _PICTURES:
+            figures.append(picture(case, found, f"case-{number}-picture", most).figure("trend", "Level"))
+            captions[figures[0].caption] = None
+        left = len(runs) - most
+        older = f"{plural(left, 'older run')} in the JSON." if left > 0 else ""
+        rows = [Row([*map(Cell, _row(run, case, found))]) for run in reversed(runs[-most:])]
+        title = f"Values of {plural(len(rows), 'run')}"
+        parts: list[Part] = [Figures(figures), Fold(title, [Table(name, "", list(_HEAD), rows, note=older)])]
+        folds.append(Fold(name, parts, f"case-{number}", len(found.cases) <= _OPEN))
+    return [[Items(list(captions), "rest", "How to read the pictures")], folds]
 
 
-def _case(case: CaseTrend, found: Trend, number: int, most: int) -> dict[str, Any]:
-    runs = case.series.runs
-    listed = runs[-most:]
-    left = len(runs) - len(listed)
-    figure = None
-    if number <= _PICTURES:
-        figure = picture(case, found, f"case-{number}-picture", most).figure("trend", words.name(case.series))
-    return {
-        "id": f"case-{number}", "said": words.row(case), "runs": plural(len(runs), "run"), "figure": figure,
-        "rows": [_row(run, case, found) for run in reversed(listed)],
-        "count": plural(len(listed), "run"), "left_out": f"{plural(left, 'older run')} in the JSON." if left else "",
-    }  # fmt: skip
+_HEAD = (
+    Column("commit"), Column("date"), Column("to its parent", right=True), Column("95% interval"),
+    Column("level", right=True), Column("base → head"), Column("builds", right=True), Column("subject"),
+)  # fmt: skip
 
 
-def _row(run: Run, case: CaseTrend, found: Trend) -> dict[str, str]:
+def _row(run: Run, case: CaseTrend, found: Trend) -> Sequence[str]:
     link, base, head = found.chain.links[run.step], run.change.base, run.change.head
     values = "not measured: the same"
     if base is not None and head is not None:
         like = max(base.value, head.value, key=abs)
         values = " → ".join(amount(side.value, case.series.unit, like) for side in (base, head))
-    return {
-        "commit": words.short(link.commit), "subject": link.subject, "day": words.day(link.committed),
-        "ratio": words.change(run.ratio.estimate), "limits": words.limits(run.ratio), "sides": values,
-        "builds": str(run.builds) if run.builds else "", "level": words.level(case, run.step + 1),
-    }  # fmt: skip
+    ratio, level = words.change(run.ratio.estimate), words.level(case, run.step + 1)
+    limits, builds = words.limits(run.ratio), str(run.builds) if run.builds else ""
+    return words.short(link.commit), words.day(link.committed), ratio, limits, level, values, builds, link.subject

@@ -15,17 +15,17 @@ import numpy as np
 from gate.codes import Exit
 from gate.commands.history.options import TrendOptions
 from gate.commands.history.trend import words
-from gate.commands.history.trend.page import as_page
-from gate.document import markdown, terminal
-from gate.document.document import Cell, Column, Document, Items, Row, Said, Table
+from gate.commands.history.trend.page import cases
+from gate.document import html, markdown, terminal
+from gate.document.document import Cell, Column, Document, Items, Part, Row, Said, Table
 from gate.model import UserError
 from gate.report.outputs import write
 from gate.run.place import here, opened
 from gate.stats.series import Interval
 from gate.store.chain import Chain, chained
-from gate.store.records import when
+from gate.store.history_records import when
 from gate.store.series import CaseTrend, Trend, followed, series, trend
-from gate.writing.phrases import more_are, none_of
+from gate.writing.phrases import none_of
 from gate.writing.plain import visible
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
@@ -100,30 +100,32 @@ _SMALLEST = 0.02
 _SHOWN = 100
 
 
-def document(trend: Trend) -> Document:
-    """Say how each case moved, on which machines, and what the numbers are."""
+def document(trend: Trend, own: Sequence[list[Part]] = ()) -> Document:
+    """Say how each case moved, on which machines, and what the numbers are; own: what only a page has."""
     titles = words.COLUMNS
     numbers = (Column(title, right=True) for title in (titles.ratio_sd, titles.day_sd))
     moved = (Column(title, right=True) for title in (titles.chain, titles.level))
-    columns = [Column(titles.name), *moved, Column("trend"), *numbers]
-    rows = [
-        Row([Cell(text) for text in (each.name, each.chain, each.level, spark(case), each.ratio_sd, each.day_sd)])
-        for case in trend.cases[:_SHOWN]
-        for each in (words.row(case),)
-    ]
-    left = len(trend.cases) - len(rows)
+    # a page has pictures
+    drawn = [] if own else [Column("trend")]
+    rows = []
+    for case in trend.cases:
+        name, chain, level, *sds = words.row(case)
+        sparks = [] if own else [spark(case)]
+        rows.append(Row([*map(Cell, (name, chain, level, *sparks, *sds))]))
+    columns = [Column(titles.name), *moved, *drawn, *numbers]
+    headline = words.headline(trend)
     return Document(
         tool="perfgate history trend",
-        title="Trend",
+        title=headline,
         sections=[
-            [Said(words.headline(trend)), Said(words.span(trend))],
-            [Table("changes", "changes", columns, rows)] if rows else [],
-            [Items([f"{more_are(left, 'case')} in the JSON."] if left else [], "rest")],
-            [Items(words.machines(trend), "rest")],
+            [Said("" if own else headline), Said(words.span(trend))],
+            [Table("changes", "changes", columns, rows, most=_SHOWN)] if rows else [],
+            [Items(words.machines(trend), "rest", "machines")],
+            *own,
             [Items(list(words.notes(trend)), "advice")],
         ],
         elsewhere="in the JSON",
-        footer="",
+        footer="Written by perfgate history trend, which reports and does not gate; `perfgate check` decides.",
     )
 
 
@@ -131,7 +133,7 @@ def written(trend: Trend, form: str) -> str:
     """Write a trend as JSON, as GitHub shows it or as a page, ending with a newline."""
     if form == "markdown":
         return markdown.render(document(trend))
-    return as_json(trend) if form == "json" else as_page(trend)
+    return as_json(trend) if form == "json" else html.render(document(trend, cases(trend)))
 
 
 def spark(case: CaseTrend) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from gate.github.publishing.inputs import LEFT
+from gate.github.publishing.action_inputs import LEFT
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import Project, Step, committed, environment, inside
 from tests.support.runner_log import commands

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from gate.commands.doctor import metrics
-from gate.commands.doctor.metrics import Found, Measured, Row, advice, plan, render, rows_of
+from gate.commands.doctor.metrics import Found, Measured, Row, advice, document, plan, rows_of
+from gate.document.terminal import Screen, render
 from gate.model import UserError
 from gate.model.warnings.setup import ToolUnusable
 
@@ -131,7 +132,7 @@ def test_the_report_fits_the_terminal(monkeypatch: pytest.MonkeyPatch, narrow: s
         {"perf_stat": "why\nnot " * 9},
         {"callgrind": "a note"},
     )
-    text = render(found, width=int(narrow))
+    text = render(document(found), Screen(False, int(narrow), int(narrow)))
     assert all(len(line) <= int(narrow) for line in text.splitlines())
     assert "\x1b" not in text
     assert "50.0%" in text or "CV" in text

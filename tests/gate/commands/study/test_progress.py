@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.commands.study.design import Progress, begun_in, progress_of, warnings_of_runs
+from gate.commands.study.experiment import Progress, begun_in, progress_of, warnings_of_runs
 from gate.commands.study.measure import free_keys, shares_now
 from gate.config.parse import parse
 from gate.config.schema import to_tables

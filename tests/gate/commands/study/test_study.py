@@ -69,26 +69,29 @@ at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
 head is the last commit on main
 rules: head
 seed: 7
-warning: 12 values of each treatment (3 replicates x 4 values) are too few for the quantiles 0.1, 0.2, 0.3, 0.4, \
-0.5, 0.6, 0.7, 0.8, 0.9 and 0.99, which need 20 to 1,000
+
+warnings
+  - 12 values of each treatment (3 replicates x 4 values) are too few for the quantiles 0.1, 0.2,
+    0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9 and 0.99, which need 20 to 1,000
 
 factors
-  factor   settings    what they change              differs between
-  clients  1, 8        {clients} in commands         execution
-  load     idle, busy  load                          execution
-  opt      O0, O2      environment of builds CFLAGS  build
+factor   settings    what they change              differs between
+clients  1, 8        {clients} in commands         execution
+load     idle, busy  load                          execution
+opt      O0, O2      environment of builds CFLAGS  build
 
 6 treatments
-     clients  load  opt
-  1  1        idle  O0
-  2  1        idle  O2
-  3  1        busy  O0
-  4  1        busy  O2
-  5  8        idle  O0
-  6  8        busy  O0
+   clients  load  opt
+1  1        idle  O0
+2  1        idle  O2
+3  1        busy  O0
+4  1        busy  O2
+5  8        idle  O0
+6  8        busy  O0
+
 2 combinations left out
-  clients=8, load=idle, opt=O2
-  clients=8, load=busy, opt=O2
+- clients=8, load=idle, opt=O2
+- clients=8, load=busy, opt=O2
 
 3 rounds of builds, each of opt=O0; opt=O2: 6 builds in all
 3 replicates, each of every treatment once, in random order: 18 starts in all
@@ -99,7 +102,7 @@ expected time: at most 1 h 00 min of measuring (the budget; no earlier run to es
 def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project) -> None:
     code, out, err = run("study", "--dry-run", "--seed", "7")
     assert (code, err) == (0, "")
-    before, _, commands = re.sub(r"(main|HEAD) [0-9a-f]{10}\b", r"\1 COMMIT", out).partition("\nset-up and builds\n")
+    before, _, commands = re.sub(r"(main|HEAD) [0-9a-f]{10}\b", r"\1 COMMIT", out).partition("\n  set-up and builds\n")
     before, power = re.sub(r"(?m)(^power: .*\n)+\n", "", before), re.findall(r"(?m)^power: (.*)$", before)
     assert before == PLAN
     assert [re.sub(r"[0-9.]+(%| degrees)", r"N\1", line) for line in power] == [
@@ -111,8 +114,8 @@ def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project)
             ("opt", "builds", "the means of builds"),
         )
     ]
-    assert "\n  build, 6 times: " in commands
-    assert "\nbenchmarks\n  latency, 18 starts (values): " in commands
+    assert "\n    build, 6 times: " in commands
+    assert "\n  benchmarks\n    latency, 18 starts (values): " in commands
     # no order, and no seed but the study's
     assert commands.endswith("\n\n`--all` prints the order with its seeds\n")
     assert "execute" not in out
@@ -122,7 +125,8 @@ def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project)
 
 
 def test_all_prints_the_order_by_iterations(project: Project) -> None:
-    order = run("study", "plan", "--seed", "7", "--all")[1].partition("\norder\n")[2].splitlines()
+    order = run("study", "plan", "--seed", "7", "--all")[1].partition("\n  order\n")[2].splitlines()
+    order = [line[2:] for line in order]
     assert [line for line in order if line.startswith("iteration")] == [
         f"iteration {i} of 3, round {i} of 3" for i in (1, 2, 3)
     ]
@@ -417,7 +421,7 @@ def test_a_factor_that_no_command_has_is_said_before_measuring(
     project.write("perfgate.toml", f"{declared}{STUDY}depth = {factor}\n")
     code, out, err = run("study", "--dry-run")
     assert (code, err) == (0, "")
-    assert ("warning: depth: no command has {depth}" in out) is warned
+    assert ("  - depth: no command has {depth}" in out) is warned
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gate.github.publishing.inputs import leg_of
+from gate.github.publishing.action_inputs import leg_of
 from gate.github.publishing.request import id_of
 
 TOP = Path("/top")

@@ -15,8 +15,8 @@ from gate.model.warnings.setup import NothingRemembered, RulesChanged
 from gate.report.links import Links
 from gate.report.markdown import comment as markdown
 from gate.report.markdown import summary
-from gate.words.names import WHOLE
 from gate.words.notes import weigh
+from gate.words.short_names import WHOLE
 from tests.gate.report import examples, gfm
 from tests.support.seeds import some
 

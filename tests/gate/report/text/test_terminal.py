@@ -6,7 +6,7 @@ from gate.model import Finding, ReportVerdict, Verdict, reasons
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import DependsOnMachine, OnSession
 from gate.report.text import terminal
-from gate.writing.output import last_lines
+from gate.writing.last_lines import last_lines
 from gate.writing.plain import clip, columns, visible, wrap
 from tests.gate.report import examples
 

@@ -10,7 +10,7 @@ from gate.config.rules import most_builds, repeats_of
 from gate.config.types import Config, Gate
 from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated, needed_builds
 from gate.decide.looks import Judged
-from gate.decide.steps import not_by_builds
+from gate.decide.next_steps import not_by_builds
 from gate.model import SIDES, Evidence, Finding, Run, Unfinished, outcomes
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from harness.process.groups import alive, start_time
+from harness.process.process_groups import alive, start_time
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")

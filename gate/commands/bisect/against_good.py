@@ -21,10 +21,10 @@ from gate.evidence.runs import config_of, run_of
 from gate.model import Build, Case, Commit, Execution, Failure, HostState, Record, UserError
 from gate.model.case import CaseId, case_id, center_of
 from gate.report.outputs import make_folder
-from gate.run.folder import MEASUREMENTS, records_of
 from gate.run.job import Job, now, prepare
 from gate.run.measuring import Measuring
 from gate.run.project import Project, with_head
+from gate.run.run_folder import MEASUREMENTS, records_of
 from gate.stats.bisection import Measured, executions_for
 from gate.stats.estimate import reduce
 from gate.stats.levels import summarize

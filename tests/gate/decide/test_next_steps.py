@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from gate.cli.main import main
-from gate.decide.steps import next_step
+from gate.decide.next_steps import next_step
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Whose, outcomes, reasons
 from gate.report.markdown.accept import entry
 from gate.words import findings, reports

@@ -9,7 +9,7 @@ from gate.config.parse import parse
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
 from gate.model import Commit, Run, UserError
-from gate.run.folder import refuse_other
+from gate.run.run_folder import refuse_other
 
 
 def run(**plan: object) -> Run:

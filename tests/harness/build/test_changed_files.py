@@ -14,7 +14,7 @@ from gate.model import SIDES, Build, Failure
 from harness.build import builder as building
 from harness.build.builder import TreeBuilder
 from harness.build.cache import BuildCache
-from harness.build.changes import Declared, Watch, named
+from harness.build.changed_files import Declared, Watch, named
 from harness.sandbox.sandbox import namespaces
 from tests.harness.build.test_builder import bad, builder_of, good
 

@@ -36,7 +36,7 @@ from gate.units import Duration
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class Experiment:
     """A study of a project."""
 
     project: Project
@@ -60,7 +60,7 @@ class Design:
 @contextmanager
 def open_design(
     base: str | None, head: str | None, options: RulesOptions, outputs: Collection[Path] = ()
-) -> Iterator[Design]:
+) -> Iterator[Experiment]:
     """Find the project around the working directory and its [study]; base is looked for only where side is a factor.
 
     Args:
@@ -91,7 +91,7 @@ _OF_STUDIES = {"budget": "budget", "builds": "builds", "executions": "replicates
 """Keys of [plan] that a study does not read, each with its own for the same."""
 
 
-def _designed(project: Project) -> Design:
+def _designed(project: Project) -> Experiment:
     study = _study_of(project)
     if not project.settings.rules.benchmark:
         raise ConfigError(project.settings.decisive.name, "has no [[benchmark]]: add one; `perfgate init` writes some")
@@ -117,7 +117,9 @@ def _designed(project: Project) -> Design:
     configs = [project.settings.rules, *project.settings.sides.values()]
     forgotten = (name for name in study.factor if all(name in unused(study, config) for config in configs))
     warnings += [about.FactorUnused(name, planning.variable(name)) for name in forgotten]
-    return Design(project, study, tuple(planning.model_factors(study, *builds)), planned, benchmarks, tuple(warnings))
+    return Experiment(
+        project, study, tuple(planning.model_factors(study, *builds)), planned, benchmarks, tuple(warnings)
+    )
 
 
 def _study_of(project: Project) -> Study:

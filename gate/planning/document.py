@@ -1,4 +1,4 @@
-"""A plan as text for a terminal, as a [plan] section, and as JSON."""
+"""A plan as a document, as a [plan] section, and as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gate.document.terminal import Column, table
+from gate.document import document as doc
 from gate.model.case import MEAN, pairs, quantile_of
 from gate.planning.basis import Gathered
 from gate.planning.known import Known
@@ -19,7 +19,7 @@ from gate.units import Duration, format_duration, format_share, format_value, pl
 from gate.words import views
 from gate.words.reports import level_name
 from gate.writing.amounts import format_percent
-from gate.writing.plain import visible, wrap
+from gate.writing.plain import visible
 
 POWER = 0.8
 """Of the smallest change that a plan is said to find."""
@@ -81,24 +81,18 @@ def section(plan: Plan, budget: float, metrics: Sequence[str] | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def render(planned: Planned, width: int) -> str:
-    """Write everything for a terminal, ending with the section to copy if a plan reaches its aim."""
+def document(planned: Planned) -> doc.Document:
+    """Say everything, ending with the section to copy if a plan reaches its aim."""
     gathered, gate, known = planned.gathered, planned.gathered.config.gate, planned.gathered.known
     of = f"{plural(gathered.size, 'finding')}, confidence {format_percent(gate.confidence)}, family {gate.family}"
-    lines = wrap(f"from {visible(gathered.origin)}: {of}; wanted: {planned.aim}", width, rest="  ")
-    head = [
-        Column("benchmark"),
-        *(Column(level_name(level), right=True) for level in _LEVELS),
-        Column("optimum", right=True),
-    ]
+    origin = f"from {visible(gathered.origin)}: {of}; wanted: {planned.aim}"
     rows = []
     for name, k in zip(names(known), known, strict=True):
         found = optimum(k.estimated.components, k.costs)
         counts = ("many" if count is None else str(count) for count in (found.executions, found.iterations))
         rows.append([name, *(_level(k, level) for level in _LEVELS), " x ".join(counts)])
     title = "noise of each level alone (relative standard deviation), and the optimum: starts x values of a build"
-    lines += ["", *_table(title, head, rows, width), "", *_costs(gathered.known, width)]
-    lines += ["", *_plan(planned, width), "", *_precision(planned, width)]
+    noise = _table(title, [*map(level_name, _LEVELS), "optimum"], rows)
     notes, df = [*gathered.notes], min(k.builds_df for k in known)
     if df < _ENOUGH:
         # a sample variance over the true one is a chi-square over its degrees: its 95% interval
@@ -106,10 +100,12 @@ def render(planned: Planned, width: int) -> str:
         words = f"The noise of builds has {plural(round(df), 'degree')} of freedom: the true noise may be {low:.2f} to "
         words += f"{high:.2f} times what is shown, and the plan changes with it. Measure and plan again."
         notes.append(words)
-    lines += [line for note in notes for line in ["", *wrap(visible(note), width)]]
+    parts: list[doc.Part] = [doc.Items([origin], "rest"), noise, _costs(gathered.known)]
+    parts += [doc.Items(_plan(planned), "rest"), _precision(planned), *map(doc.Said, notes)]
     # what no plan reaches is no reason to measure the longest one again and again
-    copied = "" if planned.hopeless else "\n" + section(planned.plan, planned.budget, gathered.config.plan.metrics)
-    return "\n".join(lines) + "\n" + copied
+    if not planned.hopeless:
+        parts.append(doc.Code(section(planned.plan, planned.budget, gathered.config.plan.metrics)))
+    return doc.Document("perfgate plan", "plan", [[part] for part in parts], "in --json", "")
 
 
 def names(known: Sequence[Known]) -> list[str]:
@@ -127,8 +123,9 @@ def names(known: Sequence[Known]) -> list[str]:
     return found
 
 
-def _table(title: str, head: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    return [*wrap(title, width), *(f"  {line}" for line in table(head, rows, width - 2))]
+def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> doc.Table:
+    columns = [doc.Column("benchmark"), *(doc.Column(name, right=True) for name in head)]
+    return doc.Table(title, "", columns, [doc.Row([*map(doc.Cell, row)]) for row in rows])
 
 
 def _level(known: Known, level: PlannedLevel) -> str:
@@ -142,18 +139,17 @@ def _level(known: Known, level: PlannedLevel) -> str:
     return format_share(math.sqrt(getattr(known.estimated.components, level)))
 
 
-def _costs(known: Sequence[Known], width: int) -> list[str]:
+def _costs(known: Sequence[Known]) -> doc.Table:
     costs = {" ".join([k.benchmark, *([pairs(k.factors)] if k.factors else [])]): k.costs for k in known}
-    head = [Column("benchmark"), *(Column(name, right=True) for name in ("starting", "warm-up", "value"))]
     rows = [
         [visible(name), *(format_value(cost, "s", digits=3) for cost in (c.start, c.warmup, c.iteration))]
         for name, c in costs.items()
     ]
     build = format_duration(max(c.build for c in costs.values()))
-    return _table(f"time of a start; a build takes {build}", head, rows, width)
+    return _table(f"time of a start; a build takes {build}", ["starting", "warm-up", "value"], rows)
 
 
-def _plan(planned: Planned, width: int) -> list[str]:
+def _plan(planned: Planned) -> list[str]:
     plan = planned.plan
     counts = f"{plural(plan.looks[-1], 'build')} x {plural(plan.executions, 'start')} x "
     counts += f"{plural(plan.iterations, 'value')} of each"
@@ -164,24 +160,19 @@ def _plan(planned: Planned, width: int) -> list[str]:
         text += format_duration(plan.most)
     else:
         text = f"plan: {counts}, {format_duration(plan.most)}"
-    lines = wrap(text, width, rest="  ")
     if plan.reached:
-        return lines
+        return [text]
     need, nearest = planned.instead, "this one comes nearest"
     if need is None:
-        text = f"no plan reaches {planned.aim}, however long: {nearest}, and is not worth its time. {_QUIETER}"
+        told = f"no plan reaches {planned.aim}, however long: {nearest}, and is not worth its time. {_QUIETER}"
     else:
         takes = f"{format_duration(need.most)}: {need.looks[-1]} x {need.executions} x {need.iterations} of each"
         budget = format_duration(planned.budget)
-        text = f"no plan within the budget of {budget} reaches {planned.aim} (it takes {takes}); {nearest}"
-    return [*lines, *wrap(text, width, rest="  ")]
+        told = f"no plan within the budget of {budget} reaches {planned.aim} (it takes {takes}); {nearest}"
+    return [text, told]
 
 
-def _precision(planned: Planned, width: int) -> list[str]:
-    head = [
-        Column("benchmark"),
-        *(Column(name, right=True) for name in ("threshold", "half-width", "finds", "not worse", "memory")),
-    ]
+def _precision(planned: Planned) -> doc.Table:
     known, size = [row.known for row in planned.rows], planned.gathered.size
     rows = [
         [
@@ -198,7 +189,7 @@ def _precision(planned: Planned, width: int) -> list[str]:
     one_of = "" if alone else f", as one of {size} results"
     title = f"expected half-width of the interval; the change found in {POWER:.0%} of the runs{one_of}; how "
     title += "often a result that has not changed is shown to be not slower"
-    return _table(title, head, rows, width)
+    return _table(title, ["threshold", "half-width", "finds", "not worse", "memory"], rows)
 
 
 def as_json(planned: Planned) -> str:
