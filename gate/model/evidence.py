@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from gate.model.case import Compared
 from gate.model.names import Better, Layouts
 from gate.model.profile import Profile, Unprofiled
 from gate.model.records import Build, Cut, Failure, HostState, Run, Same, Turn
@@ -61,29 +62,37 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """Whether one task does the work of the command on both sides; None: not known."""
 
 
-class Amount(msgspec.Struct, frozen=True, kw_only=True):
-    """An aggregate of one side, in the base unit: the mean of its builds'; limits where there is one build."""
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many units of each level a side's value rests on."""
+
+    session: int
+    """Jobs on a runner."""
+    build: int
+    """Builds of all sessions."""
+    execution: int
+    """Starts of the instrument's process, of all builds."""
+    iteration: int
+    """Values, of all executions."""
+
+
+class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a finding: its value and its own interval, in the metric's base unit."""
 
     value: float
+    """The mean, the typical value or the quantile, in the metric's base unit; None: it is no number."""
     low: float | None
+    """Lower end of its own interval, at the confidence of `ratio`; None: there is none."""
     high: float | None
-    builds: int
-    executions: int
-    count: int
-    """Values behind it; 0: not known."""
+    """Upper end of that interval; None: there is none."""
+    counts: Counts
+    """What it rests on."""
 
 
-class Aggregate(msgspec.Struct, frozen=True, kw_only=True):
+class Aggregate(Compared, frozen=True, kw_only=True):
     """A mean, median or quantile that another tool gave without the values behind it, on each side that has it."""
 
-    benchmark: str
-    metric: str
-    statistic: str
-    factors: dict[str, Any]
-    unit: str
-    better: Better | None
-    base: Amount | None
-    head: Amount | None
+    base: SideSummary | None
+    head: SideSummary | None
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ import msgspec
 from gate.model.case import Compared
 from gate.model.choice import Choice
 from gate.model.controls import Control, Controls
-from gate.model.evidence import Cost, Pace, Round
+from gate.model.evidence import Cost, Pace, Round, SideSummary
 from gate.model.explanation import Explanation
 from gate.model.history import CreepFacts
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Top, Verdict
@@ -21,32 +21,6 @@ from gate.model.sameness import Proof
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
 from gate.units import format_number, format_share, plural
-
-
-class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """How many units of each level a side's value rests on."""
-
-    session: int
-    """Jobs on a runner."""
-    build: int
-    """Builds of all sessions."""
-    execution: int
-    """Starts of the instrument's process, of all builds."""
-    iteration: int
-    """Values, of all executions."""
-
-
-class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One side of a finding: its value and its own interval, in the metric's base unit."""
-
-    value: float
-    """The mean, the typical value or the quantile, in the metric's base unit; None: it is no number."""
-    low: float | None
-    """Lower end of its own interval, at the confidence of `ratio`; None: there is none."""
-    high: float | None
-    """Upper end of that interval; None: there is none."""
-    counts: Counts
-    """What it rests on."""
 
 
 class RatioInterval(msgspec.Struct, frozen=True, kw_only=True):
