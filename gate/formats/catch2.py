@@ -16,12 +16,7 @@ from gate.formats.parts.source import Source
 from gate.model.digits import Digits
 from gate.units import to_base
 
-FORMAT = Format(
-    title="Catch2 (standard output, `--reporter xml`)",
-    execution="the file",
-    iteration="none: the mean with its interval and standard deviation",
-    trap="the JSON reporter leaves benchmarks out; the table breaks long names, so prefer XML",
-)
+FORMAT = Format(title="Catch2 (standard output, `--reporter xml`)")
 _VERSION = re.compile(r"^.* is a Catch2? v(\d[\w.]*) host application", re.MULTILINE)
 _ROOT = re.compile(r"<Catch(2TestRun)? [^>]*>")
 _XML_VERSION = re.compile(r'catch2-version="([^"]*)"')

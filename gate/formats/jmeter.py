@@ -1,4 +1,8 @@
-"""JMeter's results (JTL): CSV with any columns, with or without a header line, and XML."""
+"""JMeter's results (JTL): CSV with any columns, with or without a header line, and XML.
+
+A transaction controller is a label of its own (kind=transaction), which contains the samplers below it; redirects and
+embedded resources may be labels too. Throughput counts what succeeded, from the label's first start to its last end.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +20,7 @@ from gate.formats.parts.requests import Requests, Table, measured, succeeded
 from gate.formats.parts.result import Format, Result
 from gate.formats.parts.source import Source
 
-FORMAT = Format(
-    title="JMeter (`-l FILE`: JTL as CSV or XML)",
-    execution="the file, and each part of a CSV that starts with another header line",
-    iteration="one sample of the label",
-    trap=(
-        "times are whole milliseconds; a transaction controller is a label of its own (kind=transaction) that contains "
-        "the samplers below it, and redirects and embedded resources may be labels too; throughput counts what "
-        "succeeded, from the label's first start to its last end; threads are no executions, and runs that were "
-        "appended to a file without a header line are one"
-    ),
-)
+FORMAT = Format(title="JMeter (`-l FILE`: JTL as CSV or XML)")
 _BESIDE = frozenset({"timeStamp", "label", "responseCode", "success", "threadName", "Latency"})
 _DELIMITERS = ",;\t|"
 _BEGINS = ("timeStamp", "elapsed", "label", "responseCode")
