@@ -164,9 +164,9 @@ class _Decoder:
         meant: set[str] = set()
         for key in raw:
             if key not in keys:
-                instead = advice(str(key), keys, path)
-                meant.update([instead.meant] if instead.meant else [])
-                self._fault((*path, key), f"unknown key; {instead.text}")
+                instead, own = advice(str(key), keys, path)
+                meant.update([own] if own else [])
+                self._fault((*path, key), f"unknown key; {instead}")
         return meant
 
     def _value(self, hint: Any, raw: Any, path: Path, field: _Field | None = None) -> Any:

@@ -86,7 +86,6 @@ class _Place(NamedTuple):
 
 class _Id(msgspec.Struct):
     full_id: str
-    directory_name: str = ""
     throughput: Any = None
 
 

@@ -12,11 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import compress
 from operator import add
-from typing import Protocol
 from xml.parsers import expat
 
 from gate.formats.parts.output import OutputError, shown
-from gate.formats.parts.requests import Requests, Table, measured, succeeded
+from gate.formats.parts.requests import Requests, Rows, Table, measured, succeeded
 from gate.formats.parts.result import Format, Result
 from gate.formats.parts.source import Source
 
@@ -50,15 +49,6 @@ _Row = tuple[int, list[str]]
 """The line where it ends, and its cells."""
 _Table = Table[tuple[str, bool]]
 """By label, and whether it is a transaction."""
-
-
-class _Reader(Iterator[list[str]], Protocol):
-    """A reader of the csv module."""
-
-    @property
-    def line_num(self) -> int:
-        """The line that was read last."""
-        ...
 
 
 class _Places:
@@ -147,7 +137,7 @@ def _csv(source: Source) -> Iterator[Result]:
     yield from _results(table, execution)
 
 
-def _parts(reader: _Reader, places: _Places) -> Iterator[list[_Row]]:
+def _parts(reader: Rows, places: _Places) -> Iterator[list[_Row]]:
     """Yield rows with their lines, many at once; none where the header line stands again."""
     rows: list[_Row] = []
     torn: str | None = None

@@ -47,7 +47,6 @@ class _Report(msgspec.Struct):
     rate: float | None = None
     throughput: float | None = None
     success: float | None = None
-    status_codes: dict[str, int] = {}
 
 
 _DECODER = msgspec.json.Decoder(_Line)

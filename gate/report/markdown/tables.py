@@ -67,17 +67,11 @@ class Part(msgspec.Struct, frozen=True):
         return Md(self.opening + self.between.join(self.items))
 
 
-class Fitted(msgspec.Struct, frozen=True):
-    """The parts as far as there was room, and what was left out: "24 too noisy", "3 warnings"."""
-
-    parts: list[Part]
-    left_out: list[str]
-
-
-def fit(parts: Sequence[Part], room: int) -> Fitted:
+def fit(parts: Sequence[Part], room: int) -> tuple[list[Part], list[str]]:
     """Keep of each part as many items as the room allows, in bytes, the first parts first; never half an item.
 
-    First each part gets its share at most, so that no long one takes all; then what is left goes to the first.
+    First each part gets its share at most, so that no long one takes all; then what is left goes to the first. Said as
+    well is what was left out: "24 too noisy", "3 warnings".
     """
     kept: list[list[Md]] = [[] for _ in parts]
     for limited in (True, False):
@@ -99,7 +93,7 @@ def fit(parts: Sequence[Part], room: int) -> Fitted:
         shown += [msgspec.structs.replace(part, items=items, title=cut)] if items else []
     left = [(part, len(items)) for part, items in zip(parts, kept, strict=True) if len(part.items) > len(items)]
     kinds = numbers.counted(kind for part, count in left for kind in part.kinds[count:])
-    return Fitted(shown, kinds + [plural(len(p.items) - count, p.noun) for p, count in left if not p.kinds])
+    return shown, kinds + [plural(len(p.items) - count, p.noun) for p, count in left if not p.kinds]
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
