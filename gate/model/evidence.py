@@ -43,7 +43,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     factors: dict[str, Any]
     unit: str
     better: Better | None
-    """None: nothing tells, so that it is not decided."""
     exact: bool
     decided: bool
     """Whether the policy wants a verdict, or only the numbers shown."""
@@ -83,9 +82,7 @@ class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     """Lower end of its own interval, at the confidence of `ratio`; None: there is none."""
     high: float | None
-    """Upper end of that interval; None: there is none."""
     counts: Counts
-    """What it rests on."""
 
 
 class Aggregate(Compared, frozen=True, kw_only=True):
@@ -108,21 +105,16 @@ class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
     """A budget that ended before one round was complete, and what took its time, in seconds."""
 
     budget: float
-    """The whole budget."""
     cut: Cut
-    """The step that was under way when it ended."""
     setup: float
     """What checkout and set-up took."""
     builds: int
-    """Builds of both sides that were done."""
     building: float
-    """What the builds took."""
     following: float | None = None
     """What each build of a later round takes, judging by these: a link, or as long again; None: none was done."""
     executions: int
     """Executions that were measured, or made to compare their output."""
     executing: float
-    """What the executions took."""
     turns: dict[str, int] = {}
     """Executions of a side in a build, of the benchmarks of which there are more and shorter ones than planned."""
 
@@ -161,9 +153,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     aggregates: list[Aggregate] = []
     """What other tools gave without values, by case and statistic."""
     cost: Cost | None = None
-    """What took the seconds."""
     pace: Pace | None = None
-    """What rounds take; None: not known."""
     unfinished: Unfinished | None = None
     """None: a round is complete, or something else than the budget ended measuring."""
     profiles: list[Profile] = []

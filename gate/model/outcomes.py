@@ -307,7 +307,6 @@ class Step(msgspec.Struct, frozen=True):
     """The same in a comment, whose reader has another machine and the entry to paste: a short line."""
     kind: str = ""
     details: dict[str, Any] = {}
-    """What it was made of."""
 
 
 P = ParamSpec("P")
