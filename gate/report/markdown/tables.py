@@ -305,11 +305,11 @@ def failed(group: FailureGroup, names: Names, top: str, width: int = _TEXT) -> M
     """Write a group of failures as an item of a list: what, where, and what probably went wrong."""
     places = failures.places(group, 3, top)
     title = f"- {brief(failures.heading(group, names), width)}{f' ({escape(places)})' if places else ''}"
-    said = failures.error(group.first)
+    said = failures.error(group[0])
     told = [Md(f"- {code(said, width)}")] if said else []
-    if failures.is_difference(group.first):
-        told = [Md(f"- {code(line, width)}") for line in group.first.stderr.splitlines()]
-    told += bullets([group.first.hint or ""], width)
+    if failures.is_difference(group[0]):
+        told = [Md(f"- {code(line, width)}") for line in group[0].stderr.splitlines()]
+    told += bullets([group[0].hint or ""], width)
     return Md("\n".join([title, *(f"  {item}" for item in told)]))
 
 
@@ -320,7 +320,7 @@ def bullets(texts: Iterable[str], width: int = _TEXT) -> list[Md]:
 
 def outputs(report: Report, groups: Sequence[FailureGroup], lines: int, share: float = 1.0) -> Part:
     """Show what failing programs wrote last, and how to repeat them by hand."""
-    found = [group.first for group in groups if group.first.command or group.first.stderr.strip()]
+    found = [group[0] for group in groups if group[0].command or group[0].stderr.strip()]
     title = "Output of failures, and how to repeat them by hand"
     return Part(
         title, "output", Written(found, lambda failure: _output(failure, report.run, lines)), share, between="\n\n"

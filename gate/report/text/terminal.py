@@ -238,7 +238,7 @@ class _Text:
         return lines + self.left_out(len(groups) - len(shown))
 
     def failure(self, group: FailureGroup) -> list[str]:
-        first = group.first
+        first = group[0]
         where = failures.places(group, 3, reports.top(self.report))
         heading = failures.heading(group, self.names) + (f" ({where})" if where else "")
         lines = self.wrap(heading, first="  ", rest="    ")
