@@ -249,11 +249,9 @@ def missing_fails(config: Config, benchmark: str) -> bool:
     return next((each for each in said if each is not None), config.gate.missing) == "fail"
 
 
-def implausible_of(
-    config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None
-) -> float | None:
+def implausible_of(config: Config, benchmark: str, metric: str, statistic: str) -> float | None:
     """Return beyond which size an improvement is questioned: the last matching override's, otherwise gate's."""
-    return float(_ruled("implausible", config, benchmark, metric, statistic, view_of)) or None
+    return float(_ruled("implausible", config, benchmark, metric, statistic, None)) or None
 
 
 def show_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> Show:
