@@ -29,8 +29,10 @@ FIXED_BUILDS = 12
 ROOM = 0.9
 """The share of a budget that rounds are laid out for: they differ, and one that does not fit is not begun."""
 
+TRIED_STARTS = 1
+"""Starts a side that tell what one costs: where a round has no room for as many as tell the noise, it has fewer."""
 FIRST_STARTS = 10
-"""Starts a side that are made before those of a round are counted, and the fewest of a round."""
+"""Starts a side that are made before those of a round are counted by their noise."""
 MOST_STARTS = 200
 """Of a round, where they are counted."""
 
