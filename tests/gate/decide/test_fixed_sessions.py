@@ -314,8 +314,9 @@ def test_the_builds_of_all_machines_count_for_min_builds() -> None:
     assert (found.verdict, found.reason) == ("inconclusive", reasons.FewBuilds(needs=7, has=6))
     # a fourth round on each machine makes eight
     assert found.more_builds == 1
-    assert getattr(step := next_step(judged(lines, FIXED + "min_builds = 7\n")), "kind", "") == "more-builds"
-    assert step.details["builds"] == 4
+    step = next_step(judged(lines, FIXED + "min_builds = 7\n"))
+    assert step is not None
+    assert (step.kind, step.details["builds"]) == ("more-builds", 4)
 
 
 def test_more_builds_on_each_machine_are_what_a_wide_interval_lacks() -> None:
