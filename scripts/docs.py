@@ -126,22 +126,26 @@ def _written(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
+_OF_FORMAT = re.compile(r"^- `(\w+)`: .*?((?:Start|Value): .*)$", re.MULTILINE)
 _FORMATS = "For each format: what a start is, where it is not the file, what a value is, and what to mind.\n\n"
 
 
 def formats() -> str:
-    """Return docs/import.md with a line for each format."""
+    """Return docs/import.md with a line for each format: what it reads, before what is written there by hand.
+
+    Raises:
+        ValueError: nothing is written of a format.
+    """
     found = sorted(
         ((adapter(name).FORMAT, name) for name in result_formats()), key=lambda each: each[0].title.casefold()
     )
-    builds = {name: f"; each {f.column} is a build" if f.column else "" for f, name in found}
-    rows = "".join(
-        f"- `{name}`: {f.title}{builds[name]}. {'' if f.execution == 'the file' else f'Start: {f.execution}. '}"
-        f"Value: {f.iteration}. "
-        f"{(trap := f.trap.partition(';')[0])[0].upper()}{trap[1:]}.\n"
-        for f, name in found
-    )
     before, head, after = IMPORT.read_text(encoding="utf-8").partition(_FORMATS)
+    said = dict(_OF_FORMAT.findall(after))
+    lacking = [name for _, name in found if name not in said]
+    if lacking:
+        raise ValueError(f"docs/import.md: say what a value is: - `{lacking[0]}`: Value: ...")
+    builds = {name: f"; each {f.column} is a build" if f.column else "" for f, name in found}
+    rows = "".join(f"- `{name}`: {f.title}{builds[name]}. {said[name]}\n" for f, name in found)
     return before + head + rows + re.sub(r"\A(?:- .*\n)*", "", after)
 
 

@@ -21,7 +21,7 @@ import msgspec
 
 from gate.model import Record
 from gate.model.choice import AnyHow
-from gate.model.outcomes import Step, Summary
+from gate.model.outcomes import STEPS, Summary
 from gate.model.reasons import Reason
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.hosts import Problem
@@ -46,7 +46,7 @@ WORDS: Mapping[str, str] = {
 """Of keys that mean the same wherever they stand."""
 UNIONS: Mapping[str, Any] = {
     "Summaries": Summary,
-    "Steps": Step,
+    "Steps": STEPS,
     "Reasons": Reason,
     "Warnings": AnyWarning,
     "Choices of base and head": AnyHow,
@@ -118,8 +118,12 @@ def _targets(of: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _kinds(heading: str) -> str:
     """Name the kinds of a union."""
-    found = sorted(str(each.__struct_config__.tag) for each in members(UNIONS[heading]))
-    return f"- **{heading}**: {', '.join(f'`{each}`' for each in found)}"
+    return f"- **{heading}**: {', '.join(f'`{each}`' for each in kinds(UNIONS[heading]))}"
+
+
+def kinds(union: Any) -> list[str]:
+    """List the kinds of a union, or of what makes them."""
+    return sorted(union if isinstance(union, dict) else (str(each.__struct_config__.tag) for each in members(union)))
 
 
 def members(union: Any) -> tuple[type[msgspec.Struct], ...]:

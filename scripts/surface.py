@@ -19,7 +19,7 @@ from gate.cli.command import Command, command_names, command_of
 from gate.cli.options import add_options
 from gate.codes import Exit
 from gate.model import records
-from scripts.report_pages import UNIONS, members
+from scripts.report_pages import UNIONS, kinds
 
 ROOT = Path(__file__).parent.parent
 KEPT = ROOT / "tests" / "data" / "surface.txt"
@@ -80,7 +80,7 @@ def _keys(node: Mapping[str, Any], named: Mapping[str, Any], path: str, within: 
 def _kinds() -> Iterator[str]:
     """Give the kinds of all sentences, by the headings of docs/json.md."""
     for heading, union in UNIONS.items():
-        yield from (f"{heading.lower()} = {json.dumps(each.__struct_config__.tag)}" for each in members(union))
+        yield from (f"{heading.lower()} = {json.dumps(kind)}" for kind in kinds(union))
 
 
 def _lines() -> Iterator[str]:

@@ -105,6 +105,7 @@ def test_the_bench_program_obeys_perfgate(example: str, tmp_path: Path) -> None:
     assert min(seconds) > 0
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize("example", sorted(BUILD))
 def test_the_same_commits_whatever_the_settings_of_git(example: str, tmp_path: Path) -> None:
     hooks = tmp_path / "hooks"

@@ -99,7 +99,7 @@ def render(table, screen):
 from gate.model import Metric
 from gate.formats.parts.result import Format, Measured
 
-FORMAT = Format(title="tally", execution="the file", iteration="one line", trap="none")
+FORMAT = Format(title="tally")
 
 
 def recognises(source):

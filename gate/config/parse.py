@@ -164,9 +164,9 @@ class _Decoder:
         meant: set[str] = set()
         for key in raw:
             if key not in keys:
-                instead = advice(str(key), keys, path)
-                meant.update([instead.meant] if instead.meant else [])
-                self._fault((*path, key), f"unknown key; {instead.text}")
+                instead, own = advice(str(key), keys, path)
+                meant.update([own] if own else [])
+                self._fault((*path, key), f"unknown key; {instead}")
         return meant
 
     def _value(self, hint: Any, raw: Any, path: Path, field: _Field | None = None) -> Any:
@@ -227,17 +227,11 @@ _WRONG: Any = object()
 """In place of a value that is no such thing."""
 
 
-class _Keys(typing.NamedTuple):
-    """The keys of a table: what is said of each, by the name in the file, and the types by the name in the code."""
-
-    fields: dict[str, _Field]
-    hints: dict[str, Any]
-
-
 @cache
-def _keys(kind: type[Any]) -> _Keys:
+def _keys(kind: type[Any]) -> tuple[dict[str, _Field], dict[str, Any]]:
+    """Return the keys of a table: what is said of each, by the name in the file, and the types by the name in code."""
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
-    return _Keys(fields, typing.get_type_hints(kind, include_extras=True))
+    return fields, typing.get_type_hints(kind, include_extras=True)
 
 
 def _default(field: _Field) -> Any:

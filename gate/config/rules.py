@@ -29,8 +29,10 @@ FIXED_BUILDS = 12
 ROOM = 0.9
 """The share of a budget that rounds are laid out for: they differ, and one that does not fit is not begun."""
 
+TRIED_STARTS = 1
+"""Starts a side that tell what one costs: where a round has no room for as many as tell the noise, it has fewer."""
 FIRST_STARTS = 10
-"""Starts a side that are made before those of a round are counted, and the fewest of a round."""
+"""Starts a side that are made before those of a round are counted by their noise."""
 MOST_STARTS = 200
 """Of a round, where they are counted."""
 
@@ -249,11 +251,9 @@ def missing_fails(config: Config, benchmark: str) -> bool:
     return next((each for each in said if each is not None), config.gate.missing) == "fail"
 
 
-def implausible_of(
-    config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None
-) -> float | None:
+def implausible_of(config: Config, benchmark: str, metric: str, statistic: str) -> float | None:
     """Return beyond which size an improvement is questioned: the last matching override's, otherwise gate's."""
-    return float(_ruled("implausible", config, benchmark, metric, statistic, view_of)) or None
+    return float(_ruled("implausible", config, benchmark, metric, statistic, None)) or None
 
 
 def show_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> Show:

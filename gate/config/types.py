@@ -298,8 +298,8 @@ class Plan(Table, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=1, le=1_000_000)] | Literal["auto"],
         Meta(
             description="Starts of each side in each round, of commands that take turns. "
-            '"auto": 10 to 200, by the noise '
-            "and cost of the first 10. Default: executions x iterations where the file names either."
+            '"auto": 1 to 200, by the cost '
+            "of the first and the noise of the first 10. Default: executions x iterations where the file names either."
         ),
     ] = "auto"
     budget: Annotated[

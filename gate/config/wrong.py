@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -264,15 +264,8 @@ _ELSEWHERE: Mapping[str, str] = {
 """Names of criterion, pytest-benchmark, hyperfine, asv and other gates, and what it is here."""
 
 
-class Advice(NamedTuple):
-    """What to write instead of an unknown key. meant: the key of the same table that it probably is."""
-
-    text: str
-    meant: str | None
-
-
-def advice(key: str, known: Sequence[str], path: Path) -> Advice:
-    """Say what an unknown key was probably meant to be.
+def advice(key: str, known: Sequence[str], path: Path) -> tuple[str, str | None]:
+    """Say what to write instead of an unknown key, and which key of its table it probably is.
 
     Args:
         key: the last part of its name.
@@ -280,26 +273,26 @@ def advice(key: str, known: Sequence[str], path: Path) -> Advice:
         path: of its table.
     """
     if (gone := _GONE.get((*(part for part in path if isinstance(part, str)), key))) is not None:
-        return Advice(gone, None)
+        return gone, None
     plain = key.lower().replace("-", "_").removeprefix("benchmark_")
     if (here := _ELSEWHERE.get(plain)) is not None:
-        return Advice(f"write {here}", None)
+        return f"write {here}", None
     if not path and (tool := key.replace("_", "-")) in instrument_names():
-        return Advice(f'write [[benchmark]] with instrument = "{tool}"', None)
+        return f'write [[benchmark]] with instrument = "{tool}"', None
     if (near := closest(key, known, _ALIKE)) is not None:
-        return Advice(f"did you mean {near}?", near)
+        return f"did you mean {near}?", near
     if path and key in _places(Config, ()):
-        return Advice(f"{_header((key,))} is a table of its own, not one of {_header(path)}", None)
+        return f"{_header((key,))} is a table of its own, not one of {_header(path)}", None
     if places := sorted(_tables_with(key), key=lambda place: (place[:1] != path[:1], len(place))):
         *some, last = [_header(place) for place in places[:_MOST]]
-        return Advice(f"{key} is a key of {', '.join(some)}{' and ' if some else ''}{last}", None)
+        return f"{key} is a key of {', '.join(some)}{' and ' if some else ''}{last}", None
     if (near := closest(key, known)) is not None:
-        return Advice(f"did you mean {near}?", near)
+        return f"did you mean {near}?", near
     outer = {dotted(place): closest(key, _places(kind, place), _ALIKE) for place, kind in _tables() if len(place) == 1}
     named = [f"{place}.{near}" for place, near in outer.items() if near]
     if named:
-        return Advice(f"did you mean {' or '.join(named[:_MOST])}?", None)
-    return Advice(f"known here: {', '.join(known)}", None)
+        return f"did you mean {' or '.join(named[:_MOST])}?", None
+    return f"known here: {', '.join(known)}", None
 
 
 def advice_on_option(path: Sequence[str], value: str, settable: Sequence[str]) -> str:

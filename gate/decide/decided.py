@@ -13,9 +13,8 @@ from gate.config.types import Config
 from gate.decide import look
 from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
-from gate.evidence.inputs import Inputs
 from gate.evidence.looks import planned_looks
-from gate.evidence.records import Located
+from gate.evidence.records import Inputs, Located
 from gate.model import AfterRound, Evidence, Look, Record, Report, Round, Run
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -68,7 +68,7 @@ def next_step(report: Report) -> steps.Step | None:
         wanted, planned = math.ceil(needed / _sessions(report)), plan.get("builds")
         most = planned.get("max") if isinstance(planned, dict) else planned
         builds = wanted if why == "plan" or (why == "budget" and (most or wanted) < wanted) else None
-        return steps.AllowMoreBuilds(
+        return steps.allow_more_builds(
             needed=needed, why=why, round=few.round, builds=builds, budget=budget, unit=few.unit,
         )  # fmt: skip
     if report.verdict == "error" and report.failures:
@@ -79,13 +79,13 @@ def next_step(report: Report) -> steps.Step | None:
         return None if any(isinstance(each, TwoPrograms) for each in report.warnings) else _fix_regression(report)
     waiting = [case for case in report.creep.cases if case.verdict == "unconfirmed"] if report.creep else []
     if waiting:
-        return steps.WaitForNights(nights=min((case.more for case in waiting if case.more is not None), default=None))
+        return steps.wait_for_nights(nights=min((case.more for case in waiting if case.more is not None), default=None))
     return _measure_otherwise(report) or (_settle(report) if report.verdict == "inconclusive" else None)
 
 
-def raise_budget(ended: steps.BudgetEnded) -> steps.RaiseBudget:
+def raise_budget(ended: steps.BudgetEnded) -> steps.Step:
     """Name a budget with room for what was not seen of one that ended before a round."""
-    return steps.RaiseBudget(
+    return steps.raise_budget(
         budget=_rounded(_ROOM * ended.least), least=ended.least, rounds=ended.rounds, executions=ended.spent.executions,
     )  # fmt: skip
 
@@ -96,15 +96,15 @@ def _measure_otherwise(report: Report) -> steps.Step | None:
         case steps.BudgetEnded():
             return raise_budget(report.summary)
         case steps.OnlyAggregates(more=True):
-            return steps.ImportMore(builds=_least(report))
+            return steps.import_more(builds=_least(report))
         case steps.NothingMeasured():
-            return steps.MeasureFirst()
+            return steps.measure_first()
         case steps.OneSideMeasured():
-            return steps.NameSides(file=report.run.head.ref if report.run.head and len(report.new) > 1 else None)
+            return steps.name_sides(file=report.run.head.ref if report.run.head and len(report.new) > 1 else None)
         case steps.NothingDecided(undirected=[metric, *_]):
-            return steps.GiveDirection(metric=metric)
+            return steps.give_direction(metric=metric)
         case steps.NothingDecided(metrics=[metric, *_]):
-            return steps.DecideOn(metric=metric)
+            return steps.decide_on(metric=metric)
     return None
 
 
@@ -114,10 +114,10 @@ def _find_creep(report: Report, creep: CreepFacts) -> steps.Step:
         return _fix_regression(report)
     worst = max(crept, key=lambda case: abs(math.log(case.ratio or 1.0)))
     head = (report.run.head.sha if report.run.head else None) or "HEAD"
-    return steps.FindCreep(pin=creep.pin.name, head=head[:12], benchmark=worst.benchmark, history=bool(worst.suspects))
+    return steps.find_creep(pin=creep.pin.name, head=head[:12], benchmark=worst.benchmark, history=bool(worst.suspects))
 
 
-def _fix_regression(report: Report) -> steps.FixRegression:
+def _fix_regression(report: Report) -> steps.Step:
     run = report.run
     found = [f for f in ordered(report.findings) if f.verdict == "regression"]
     zero = next((f for f in found if isinstance(f.reason, reasons.ZeroBaseExceeds)), None)
@@ -128,17 +128,17 @@ def _fix_regression(report: Report) -> steps.FixRegression:
             # rounded up to two digits
             step = 10.0 ** (math.floor(math.log10(_SLACK * allowed)) - 1)
             allowed = math.ceil(_SLACK * allowed / step) * step
-        return steps.FixRegression(
+        return steps.fix_regression(
             from_zero=True, metric=zero.metric, floor=allowed, unit=zero.unit, imported=bool(run.imported)
         )
     if found and isinstance(found[0].reason, reasons.BeyondLimit):
-        return steps.FixRegression(limited=True, imported=bool(run.imported))
+        return steps.fix_regression(limited=True, imported=bool(run.imported))
     if not found or run.imported or not run.builds:
-        return steps.FixRegression()
+        return steps.fix_regression()
     builds = [build.seconds for build in run.builds if build.build == 0 and build.session == 0]
     known = [seconds for seconds in builds if seconds is not None]
     explained = report.explanations or report.unprofiled
-    return steps.FixRegression(
+    return steps.fix_regression(
         # of a command that was given without a file no option selects it
         benchmark=None if "--" in (run.typed or ()) else found[0].benchmark,
         sets=report.policy.whose.sets if report.policy.whose else (),
@@ -148,10 +148,10 @@ def _fix_regression(report: Report) -> steps.FixRegression:
 
 
 _OF_ONE_KIND: dict[str, steps.Step] = {
-    "output": steps.FixOutput(),
-    "tree": steps.KeepTrees(),
-    "outside": steps.BuildInside(),
-    "unproved": steps.MeasureAll(),
+    "output": steps.fix_output(),
+    "tree": steps.keep_trees(),
+    "outside": steps.build_inside(),
+    "unproved": steps.measure_all(),
 }
 """What a reader does after failures that are all of one kind."""
 
@@ -160,27 +160,27 @@ def _after_failures(report: Report) -> steps.Step:
     kinds = {failure.kind for failure in report.failures}
     hyperfine = all(tool.startswith("hyperfine") for tool in report.run.imported)
     if isinstance(report.summary, steps.NothingInCommon):
-        return steps.NameAlike(hyperfine=hyperfine)
+        return steps.name_alike(hyperfine=hyperfine)
     if report.run.imported:
         if kinds == {"missing"} and report.new and hyperfine:
             # a command with a path or a version is another benchmark on each side
-            return steps.NameAlike(hyperfine=True)
+            return steps.name_alike(hyperfine=True)
         if kinds in ({"repeated"}, {"missing"}):
-            return steps.ImportOthers(why="repeated" if "repeated" in kinds else "missing")
-        return steps.ImportOthers(why="failed")
+            return steps.import_others(why="repeated" if "repeated" in kinds else "missing")
+        return steps.import_others(why="failed")
     if len(kinds) == 1 and (of_kind := _OF_ONE_KIND.get(report.failures[0].kind)) is not None:
         return of_kind
     if all(failure.kind == "lock" and failure.seconds is not None for failure in report.failures):
-        return steps.RunLater()
+        return steps.run_later()
     if kinds != {"missing"}:
-        return steps.FixFailure()
+        return steps.fix_failure()
     # a part of several has no benchmark
     gone = [failure.benchmark for failure in report.failures if failure.benchmark is not None]
     if len(gone) < len(report.failures):
-        return steps.RepeatJob()
+        return steps.repeat_job()
     whose, label = report.policy.whose, report.policy.gate.get("accept_label")
     merged = whose is not None and whose.kind in ("base", "target")
-    return steps.RestoreBenchmark(
+    return steps.restore_benchmark(
         benchmark=gone[0], others=len({*gone}) - 1, merged=merged, label=label if merged and label else None
     )
 
@@ -215,44 +215,41 @@ def _settle(report: Report) -> steps.Step:
     still_open = [f for f in found if f.is_open]
     hidden = [f for f in ordered(found) if _floor_stands_in_the_way(f)]
     if hidden and all(f in hidden for f in still_open):
-        return steps.LowerFloor(
+        return steps.lower_floor(
             benchmark=hidden[0].benchmark, metric=hidden[0].metric, imported=bool(report.run.imported),
             floor=hidden[0].floor or 0.0, unit=hidden[0].unit,
             wanted=0.0 if hidden[0].base.value or not _spreads(hidden[0]) else hidden[0].head.value / 2,
             share=(hidden[0].floor or 0.0) / abs(hidden[0].base.value) if hidden[0].base.value else None,
         )  # fmt: skip
     if not still_open:
-        return steps.NothingToDo()
-    declared = [step for f in still_open if (step := not_by_builds(f, imported=bool(report.run.imported))) is not None]
+        return steps.nothing_to_do()
+    declared = [step for f in still_open if (step := not_by_builds(f, report)) is not None]
     if len(declared) == len(still_open):
-        return _with_plan(declared[0], report) if isinstance(declared[0], steps.MoreValues) else declared[0]
+        return declared[0]
     told = _told(still_open)
     least = _least(report)
     hopeless = not told and all(_is_hopeless(f) for f in still_open)
     if report.run.imported and not hopeless:
         # of what is not known to lack some more, twice as many tell more
         most = max(map(_builds, still_open))
-        return steps.ImportMore(builds=max([least, *(told or ([2 * most] if most >= least else []))]))
+        return steps.import_more(builds=max([least, *(told or ([2 * most] if most >= least else []))]))
     more = None
     if told:
         seconds, left = _seconds(report, told[-1]), len(still_open)
-        more = steps.MoreBuilds(
-            builds=told[-1], settled=len(told), may_be_worse=left, not_worse=len(found) - left, seconds=seconds,
-            budget=_budget(seconds, _plan(report)),
-        )  # fmt: skip
+        more = _More(told[-1], len(told), left, len(found) - left, seconds, _budget(seconds, _plan(report)))
     less, other = less_noise(report, still_open, more), _other_plan(report, still_open)
     dear = hopeless if more is None else _is_too_much(report, more)
     dear = dear or (more is not None and other is not None and _CHEAPER * other.seconds < (more.seconds or 0.0))
-    if other is not None and dear and (less is None or less.metric is None):
+    if other is not None and dear and (less is None or less.details["metric"] is None):
         # with more starts of each build, where more builds alone would not do, or take much longer
         left, budget = len(still_open), _budget(other.seconds, _plan(report))
-        counts = msgspec.structs.asdict(other)
-        more = steps.MoreBuilds(**counts, settled=left, may_be_worse=left, not_worse=len(found) - left, budget=budget)
+        counts = other.executions, other.iterations
+        more = _More(other.builds, left, left, len(found) - left, other.seconds, budget, *counts)
         less = less_noise(report, still_open, more)
     if more is not None:
-        return less or more
+        return less or steps.more_builds(**more._asdict())
     short = any(_needed(f, least, _sessions(report)) for f in still_open)
-    if not hopeless and (short or less is None or less.metric is None):
+    if not hopeless and (short or less is None or less.details["metric"] is None):
         # nothing says that twice as many builds would not do
         less = None
     return _more_machines(still_open) or less or _measure_more(still_open, report, least, hopeless=hopeless)
@@ -273,12 +270,10 @@ def _told(still_open: Iterable[Finding]) -> list[int]:
     return needed[: math.ceil(_SHARE * len(needed))]
 
 
-def _measure_more(
-    still_open: Sequence[Finding], report: Report, least: int, *, hopeless: bool
-) -> steps.AllowMoreBuilds | steps.MeasureMore:
+def _measure_more(still_open: Sequence[Finding], report: Report, least: int, *, hopeless: bool) -> steps.Step:
     """Ask for the builds without which there is no verdict, otherwise for twice as many: nothing says what would do."""
     if hopeless:
-        return steps.MeasureMore(hopeless=True, unit=still_open[0].top)
+        return steps.measure_more(hopeless=True, unit=still_open[0].top)
     plan, sessions = _plan(report), _sessions(report)
     if str(report.policy.gate.get("interval")).startswith("bootstrap"):
         least = max(least, BOOTSTRAP_BUILDS)
@@ -286,10 +281,10 @@ def _measure_more(
     builds = math.ceil(needed / sessions) if needed else 2 * max(1, *map(_builds, still_open))
     budget = _budget(_seconds(report, builds), plan)
     if needed:
-        return steps.AllowMoreBuilds(
+        return steps.allow_more_builds(
             needed=needed, why="plan", round=None, builds=builds, budget=budget, unit=still_open[0].top
         )
-    return steps.MeasureMore(builds=builds, budget=budget)
+    return steps.measure_more(builds=builds, budget=budget)
 
 
 def _needed(finding: Finding, least: int, sessions: int) -> int:
@@ -305,47 +300,46 @@ def _needed(finding: Finding, least: int, sessions: int) -> int:
     return 0
 
 
-def _with_plan(step: steps.MoreValues, report: Report) -> steps.MoreValues:
-    """Say by which plan a build has the values that a quantile needs, where the plan is known."""
-    plan, times = _plan(report), math.ceil(step.needs / max(1, step.has))
-    executions, iterations = plan.get("executions"), plan.get("iterations")
-    if report.run.imported or not isinstance(executions, int) or not isinstance(iterations, int):
-        return step
-    pace, by_executions = report.run.pace, executions * times <= _MOST
-    return msgspec.structs.replace(
-        step,
-        executions=executions * times if by_executions else None,
-        iterations=None if by_executions else iterations * times,
-        # at most: builds take no longer
-        budget=_budget(None if pace is None else pace.once + times * pace.round * _least(report), plan),
-    )
+def not_by_builds(finding: Finding, report: Report | None = None) -> steps.Step | None:
+    """Return what a finding lacks that more builds do not give; None: they may settle it.
 
-
-def not_by_builds(finding: Finding, *, imported: bool = False) -> steps.Step | None:
-    """Return what a finding lacks that more builds do not give; None: they may settle it."""
+    report: of which it is, by which a plan and the tables of metrics are known.
+    """
+    imported = report is not None and bool(report.run.imported)
     # of one of several machines that alone stands in the way, what it lacks
     reason = finding.reason.why if isinstance(finding.reason, reasons.OnMachine) else finding.reason
     if isinstance(reason, reasons.NegativeValues):
-        return steps.CheckValues()
+        return steps.check_values()
     if isinstance(reason, reasons.ZeroValue):
-        return steps.AskOfAllMachines()
+        return steps.ask_of_all_machines()
     if isinstance(reason, reasons.ZeroQuantile):
-        return steps.OtherStatistic(metric=finding.metric, statistic=finding.statistic)
+        return steps.other_statistic(metric=finding.metric, statistic=finding.statistic)
     if isinstance(reason, reasons.DifferentSessions):
-        return steps.MeasureTogether()
+        return steps.measure_together()
     if isinstance(reason, (reasons.OneUnit, reasons.FewForBootstrap)) and reason.unit == "session":
         # two leave one degree of freedom, with which hardly any change can be shown
         wanted = reason.needs if isinstance(reason, reasons.FewForBootstrap) else 3
-        return steps.MoreMachines(sessions=finding.base.counts.session, wanted=wanted, builds=False)
+        return steps.more_machines(sessions=finding.base.counts.session, wanted=wanted, builds=False)
     if isinstance(reason, reasons.BothZero) or (isinstance(reason, reasons.ZeroBase) and reason.floor is None):
         floor = finding.head.value / 2 if _spreads(finding) and not isinstance(reason, reasons.BothZero) else None
-        return steps.DeclareZero(metric=finding.metric, floor=floor, unit=finding.unit, imported=imported)
+        return steps.declare_zero(metric=finding.metric, floor=floor, unit=finding.unit, imported=imported)
     if isinstance(reason, (reasons.NoSpread, reasons.Rounded)):
-        return steps.DeclareExact(metric=finding.metric, rounded=isinstance(reason, reasons.Rounded))
+        return steps.declare_exact(metric=finding.metric, rounded=isinstance(reason, reasons.Rounded))
     if isinstance(reason, reasons.FewValues):
-        return steps.MoreValues(
-            statistic=reason.statistic, has=reason.has, needs=reason.needs, unit=reason.unit, executions=None,
-            iterations=None, budget=None,
+        plan = {} if report is None or imported else _plan(report)
+        executions, iterations = plan.get("executions"), plan.get("iterations")
+        budget = None
+        if report is not None and isinstance(executions, int) and isinstance(iterations, int):
+            pace, times = report.run.pace, math.ceil(reason.needs / max(1, reason.has))
+            by_executions = executions * times <= _MOST
+            executions, iterations = (executions * times, None) if by_executions else (None, iterations * times)
+            # at most: builds take no longer
+            budget = _budget(None if pace is None else pace.once + times * pace.round * _least(report), plan)
+        else:
+            executions = iterations = None
+        return steps.more_values(
+            statistic=reason.statistic, has=reason.has, needs=reason.needs, unit=reason.unit, executions=executions,
+            iterations=iterations, budget=budget,
         )  # fmt: skip
     return None
 
@@ -394,7 +388,7 @@ def _is_hopeless(finding: Finding) -> bool:
     return isinstance(finding.reason, (reasons.TooWide, reasons.TooNoisy)) and finding.reason.hopeless
 
 
-def _more_machines(still_open: Sequence[Finding]) -> steps.MoreMachines | None:
+def _more_machines(still_open: Sequence[Finding]) -> steps.Step | None:
     """Return how many machines there are, where an interval over them is what is too wide."""
     found = [f for f in still_open if f.base.counts.session > 1 and not f.sessions and f.ratio.df]
     if not found:
@@ -402,7 +396,7 @@ def _more_machines(still_open: Sequence[Finding]) -> steps.MoreMachines | None:
     enough = all(f.base.counts.build >= FEWEST_ROUNDS * f.base.counts.session for f in found)
     sessions = max(f.base.counts.session for f in found)
     wanted = [each for f in found if (each := _machines(f)) is not None]
-    return steps.MoreMachines(sessions=sessions, wanted=max(wanted, default=None), builds=enough)
+    return steps.more_machines(sessions=sessions, wanted=max(wanted, default=None), builds=enough)
 
 
 def _machines(finding: Finding) -> int | None:
@@ -449,6 +443,19 @@ _DETECTABLE = 0.1
 """What gate.detectable is at least where it is not set."""
 
 
+class _More(NamedTuple):
+    """A plan that would settle some of the open findings, as `steps.more_builds` says it."""
+
+    builds: int
+    settled: int
+    may_be_worse: int
+    not_worse: int
+    seconds: float | None
+    budget: float | None
+    executions: int | None = None
+    iterations: int | None = None
+
+
 class _Quieter(msgspec.Struct, frozen=True):
     """A metric that was recorded, and that decides so many of the open findings."""
 
@@ -458,9 +465,7 @@ class _Quieter(msgspec.Struct, frozen=True):
     """Whether it shows a change, as it was measured."""
 
 
-def less_noise(
-    report: Report, still_open: Sequence[Finding], more: steps.MoreBuilds | None
-) -> steps.ReduceNoise | None:
+def less_noise(report: Report, still_open: Sequence[Finding], more: _More | None) -> steps.Step | None:
     """Choose what reduces the noise, where more builds would not within reason; None: they would, or nothing tells.
 
     more: the plan that would settle some of the open findings; None: none is known.
@@ -475,7 +480,7 @@ def less_noise(
     sure = quieter is not None and (quieter.sure or (more is not None and more.budget is not None))
     if not too_much and not sure and not (quieter is not None and (more is None or loaded)):
         return None
-    return steps.ReduceNoise(
+    return steps.reduce_noise(
         builds=more.builds if more else None, starts=more.executions if more else None,
         settled=more.settled if more else 0, seconds=more.seconds if more else None, too_much=too_much or more is None,
         metric=quieter.metric if quieter else None,
@@ -491,7 +496,7 @@ def _is_shared(report: Report) -> bool:
     return (report.run.host or {}).get("priority") == 0
 
 
-def _is_too_much(report: Report, more: steps.MoreBuilds) -> bool:
+def _is_too_much(report: Report, more: _More) -> bool:
     """Return whether a plan takes too long, or settles few of the open findings."""
     if 2 * more.settled < more.may_be_worse:
         return True

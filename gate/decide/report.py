@@ -27,11 +27,10 @@ from gate.decide.overall import overall_of, without_case
 from gate.decide.sides import side_summary
 from gate.model import outcomes
 from gate.model.case import MEAN
-from gate.model.evidence import Amount, Case, Evidence
+from gate.model.evidence import Case, Evidence
 from gate.model.names import AGGREGATE, REPORT_SCHEMA, ReportVerdict
 from gate.model.records import Failure
 from gate.model.report import (
-    Counts,
     Family,
     Finding,
     Identical,
@@ -42,7 +41,6 @@ from gate.model.report import (
     Recorded,
     Report,
     RunFacts,
-    SideSummary,
 )
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.estimates import Implausible, Improvement, NoisyHost
@@ -287,19 +285,14 @@ def _without_values(evidence: Evidence, design: Design) -> Iterator[Recorded]:
             unit=each.unit,
             better=each.better,
             factors=each.factors,
-            base=_of_amount(each.base),
-            head=_of_amount(each.head),
+            base=each.base,
+            head=each.head,
             ratio=RatioInterval(
                 estimate=ratio, low=None, high=None, confidence=1 - design.alpha, method=AGGREGATE, df=None,
                 kind="withheld",
             ),
             warnings=[WithoutValues(each.statistic)],
         )  # fmt: skip
-
-
-def _of_amount(amount: Amount) -> SideSummary:
-    counts = Counts(session=1, build=amount.builds, execution=amount.executions, iteration=amount.count)
-    return SideSummary(value=amount.value, low=amount.low, high=amount.high, counts=counts)
 
 
 def _rules(policy: Policy) -> dict[str, Any]:

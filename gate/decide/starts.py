@@ -1,6 +1,7 @@
 """How many starts a side a round has, of commands that base and head start by turns: what the first ones ask for.
 
-That is by their noise and their cost. Neither the size nor the sign of a change enters, nor what is tested later.
+That is by their noise and their cost; where they take long, by their cost alone. Neither the size nor the sign of a
+change enters, nor what is tested later.
 Source: docs/method.md, starts a round.
 """
 
@@ -8,20 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import fmean
 
 import msgspec
 
 from gate.config.rules import FIRST_STARTS as FIRST
 from gate.config.rules import MOST_STARTS as MOST
 from gate.config.rules import ROOM, Policy, is_counted, most_builds
+from gate.config.rules import TRIED_STARTS as TRIED
 from gate.config.types import Builds, Config
 from gate.decide.design import subjects_of
 from gate.decide.policy import policy_at
 from gate.evidence.cost import one_by_one
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.model import Build, Execution, Record, Run, Turn, UserError
+from gate.model import SIDES, Build, Execution, Record, Run, Turn, UserError
 from gate.model.case import quantile_of
 from gate.stats.quantile import needed_values
 from gate.stats.typical import first_round_noise
@@ -37,6 +38,8 @@ A regression needs five rounds, whose mean leaves less than half of that; an eig
 """
 _ROUNDS = 12
 """That are to fit the budget: most of the error is spent by then."""
+_BESIDE = 1.25
+"""How much longer than its builds a round may take, though fewer than _ROUNDS fit."""
 _SLOWER = 1.5
 """How much longer rounds may become without fewer than a regression needs."""
 
@@ -50,6 +53,8 @@ class Needs(msgspec.Struct, frozen=True):
     """Of one start of both sides."""
     fewest: int = FIRST
     """For its quantiles."""
+    warmup: float = 0.0
+    """Seconds of what comes before the starts of a round and does not count, of both sides."""
 
 
 def wanted(needs: Needs, builds: float) -> int:
@@ -67,7 +72,8 @@ def afforded(
 
     A plan of few rounds, without all of which there is no verdict, gets more room.
 
-    Each has FIRST, and all of them one share of what they want beyond that.
+    Each has FIRST, and all of them one share of what they want beyond that. Where there is no room for these, each has
+    its part of the time, the short ones first, and at least one start.
 
     needs: by benchmark. config: its plan and what a regression needs. builds: seconds of the builds of a round. others:
     of what does not go by starts. once: of what comes before.
@@ -75,9 +81,16 @@ def afforded(
     plan = config.plan
     rounds = min(_ROUNDS, most_builds(plan)) if isinstance(plan.builds, Builds) else plan.builds
     budget, needed = float(plan.budget), min(config.gate.min_builds, rounds)
-    seconds = min((ROOM * budget - once) / rounds, (budget - once) / (_SLOWER * needed))
+    seconds = max((ROOM * budget - once) / rounds, _BESIDE * builds)
+    seconds = min(seconds, (budget - once) / (_SLOWER * needed))
     more = {name: wanted(each, builds) - FIRST for name, each in needs.items()}
-    left = seconds - builds - others - sum(FIRST * each.seconds for each in needs.values())
+    left, found = seconds - builds - others - sum(each.warmup for each in needs.values()), dict[str, int]()
+    for name in sorted(needs, key=lambda each: needs[each].seconds):
+        part = left / (len(needs) - len(found)) / max(needs[name].seconds, 1e-9)
+        found[name] = int(max(1, min(FIRST, part)))
+        left -= found[name] * needs[name].seconds
+    if min(found.values(), default=FIRST) < FIRST:
+        return found
     cost = sum(more[name] * each.seconds for name, each in needs.items())
     share = min(1.0, max(0.0, left / cost)) if cost > 0 else 1.0
     return {name: FIRST + round(share * count) for name, count in more.items()}
@@ -87,7 +100,7 @@ def counting(run: Run, config: Config) -> Callable[[Sequence[Record]], dict[str,
     """Return what counts the starts a side of each round by the records of a run so far; None: nothing is to count.
 
     What comes out depends on the builds and the first starts of round 1 only, so that a run that is resumed counts the
-    same.
+    same: on TRIED starts a side, as long as there are not FIRST of each, or where there is no room for these.
     """
     names = [b.name for b in config.benchmark if run.turns and is_counted(config, b.name)]
     if not names:
@@ -95,15 +108,20 @@ def counting(run: Run, config: Config) -> Callable[[Sequence[Record]], dict[str,
     policy = policy_at(run, config)
 
     def count(records: Sequence[Record]) -> dict[str, int]:
-        first = [each for each in records if _is_first(each, names)]
-        return _counted(first, names, run, policy)
+        tried = [each for each in records if _is_first(each, names, TRIED)]
+        first = [each for each in records if _is_first(each, names, FIRST)]
+        found = _counted(tried, names, run, policy)
+        if min(found.values(), default=0) < FIRST:
+            return found
+        more = _counted(first, names, run, policy) if len(first) > len(tried) else {}
+        return {name: max(FIRST, more.get(name, FIRST)) for name in found}
 
     return count
 
 
-def _is_first(record: Record, names: Sequence[str]) -> bool:
+def _is_first(record: Record, names: Sequence[str], count: int) -> bool:
     if isinstance(record, Execution):
-        return record.build == 0 and record.execution < (FIRST if record.benchmark in names else 1)
+        return record.build == 0 and record.execution < (count if record.benchmark in names else 1)
     return isinstance(record, Turn) or (isinstance(record, Build) and record.build == 0)
 
 
@@ -126,10 +144,11 @@ def _counted(first: Sequence[Record], names: Sequence[str], run: Run, policy: Po
     needs = {}
     for name in names:
         own = [each for each in made if each.benchmark == name]
-        if {each.side for each in own} == {"base", "head"}:
-            needs[name] = Needs(
-                noise.get(name), 2 * fmean(each.seconds or 0.0 for each in own), fewest_of(config, name)
-            )
+        if {each.side for each in own} == {*SIDES}:
+            # a start whose value is dropped takes as long
+            before = sum(max(len(metric.dropped) for metric in each.metrics.values()) for each in own)
+            seconds = sum(each.seconds or 0.0 for each in own) / (len(own) + before)
+            needs[name] = Needs(noise.get(name), len(SIDES) * seconds, fewest_of(config, name), before * seconds)
     # the first builds are those of a round too
     return afforded(needs, config, builds=following, others=others, once=once - following)
 

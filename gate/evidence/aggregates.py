@@ -10,9 +10,9 @@ from gate.config.rules import better_of
 from gate.config.types import Config
 from gate.directions import told_or_known
 from gate.evidence.records import Located
-from gate.model import SIDES, Better, Execution, Metric, Side, Unsampled
+from gate.model import SIDES, Better, Counts, Execution, Metric, Side, SideSummary, Unsampled
 from gate.model.case import MEAN, CaseId, canonical
-from gate.model.evidence import Aggregate, Amount
+from gate.model.evidence import Aggregate
 from gate.model.names import COUNTS
 from gate.model.warnings.measured import FiguresOfTool
 from gate.units import to_base
@@ -124,20 +124,21 @@ def aggregates(lines: Sequence[Unsampled], config: Config) -> list[Aggregate]:
     return [
         Aggregate(
             benchmark=benchmark, metric=metric, statistic=statistic,
-            factors=[*sides["base"], *sides["head"]][0].factors, unit=unit, better=better, base=_amount(sides["base"]),
-            head=_amount(sides["head"]),
+            factors=[*sides["base"], *sides["head"]][0].factors, unit=unit, better=better,
+            base=side_of(sides["base"]) if sides["base"] else None,
+            head=side_of(sides["head"]) if sides["head"] else None,
         )
         for (benchmark, metric, statistic, _, unit, better), sides in found.items()
     ]  # fmt: skip
 
 
-def _amount(lines: Sequence[Unsampled]) -> Amount | None:
-    if not lines:
-        return None
+def side_of(lines: Sequence[Unsampled]) -> SideSummary:
+    """Sum the aggregates of one side up: the mean of its builds'; limits where there is one."""
     scale = to_base(lines[0].unit)[1]
     low, high = (None if len(lines) > 1 or limit is None else limit * scale for limit in (lines[0].low, lines[0].high))
-    return Amount(
-        value=math.fsum(line.value * to_base(line.unit)[1] for line in lines) / len(lines), low=low, high=high,
-        builds=len({(line.session, line.build) for line in lines}), executions=len(lines),
-        count=sum(line.count or 0 for line in lines),
+    counts = Counts(
+        session=1, build=len({(line.session, line.build) for line in lines}), execution=len(lines),
+        iteration=sum(line.count or 0 for line in lines),
     )  # fmt: skip
+    value = math.fsum(line.value * to_base(line.unit)[1] for line in lines) / len(lines)
+    return SideSummary(value=value, low=low, high=high, counts=counts)

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from gate.evidence.records import Located, read
+from gate.evidence.records import Inputs, Located, read
 from gate.model import UserError
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import TornLine
@@ -26,14 +24,6 @@ REPORT = "report.json"
 DEFAULT_FOLDER = ".perfgate"
 _GZIP = b"\x1f\x8b"
 _BEGINS = re.compile(rb'\{"type": ?"(?:run|build|execution|failure|look|host|same|profile|unprofiled|summary)"')
-
-
-class Inputs(msgspec.Struct, frozen=True):
-    """The records of all files, warnings about how they were read, and the files that have a name."""
-
-    records: list[Located]
-    warnings: list[AnyWarning]
-    files: list[Path]
 
 
 def read_inputs(paths: Sequence[str]) -> Inputs:
@@ -73,7 +63,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
 
         read_too = imported(results)
         records += read_too.records
-        warnings += read_too.assumed
+        warnings += read_too.warnings
     return Inputs(records, warnings, files)
 
 

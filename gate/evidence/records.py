@@ -22,6 +22,7 @@ from gate.config.wrong import is_struct, shown, why_not
 from gate.model import SCHEMA, Execution, Record, Run, UserError
 from gate.model.bounds import beyond, out_of_bounds, why_out_of_bounds
 from gate.model.profile import Profile
+from gate.model.warnings import AnyWarning
 
 _LONG = 1 << 20
 """Bytes of a line whose values are kept compactly."""
@@ -46,6 +47,14 @@ class Located(msgspec.Struct, frozen=True, gc=False):
     record: Record
     path: str
     line: int
+
+
+class Inputs(msgspec.Struct, frozen=True):
+    """The records of all files, warnings about how they were read, and the files that have a name."""
+
+    records: list[Located]
+    warnings: list[AnyWarning]
+    files: list[Path]
 
 
 class Reading(msgspec.Struct, frozen=True):

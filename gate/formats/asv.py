@@ -25,16 +25,7 @@ from gate.model import Metric
 from gate.model.bounds import number
 from gate.units import meant, to_base
 
-FORMAT = Format(
-    title="asv (a file of `results/MACHINE`, or the folder `results`)",
-    execution="the file; asv puts the samples of all its processes into one list",
-    iteration="one sample, if `--record-samples` was given; one value of a `mem_`, `peakmem_` or `track_` benchmark",
-    trap=(
-        "without `--record-samples` there are only medians, with their quartiles and 99% interval; null is a benchmark "
-        "that failed, NaN one that was skipped; the date is the commit's"
-    ),
-    column="commit",
-)
+FORMAT = Format(title="asv (a file of `results/MACHINE`, or the folder `results`)", column="commit")
 _KEYS = {"commit_hash", "results"}
 _OTHERS = ("benchmarks.json", "machine.json")
 _HOST = {"machine": "hostname", "cpu": "cpu", "arch": "arch", "os": "os", "ram": "ram", "num_cpu": "cpu_count"}

@@ -10,16 +10,7 @@ from gate.formats.parts.source import Source
 from gate.model import Better
 from gate.model.bounds import number
 
-FORMAT = Format(
-    title="Bencher Metric Format (`--adapter json`)",
-    execution="the file",
-    iteration="none: a value a measure",
-    trap=(
-        "the format has no units: those of Bencher's own measures are known (latency in ns, throughput in operations a "
-        "second, build-time in s, file-size in B); another measure has none; the bounds may be an interval, a "
-        "deviation or the extremes"
-    ),
-)
+FORMAT = Format(title="Bencher Metric Format (`--adapter json`)")
 _KEYS = {"value", "lower_value", "upper_value"}
 _PERCENT = (
     "l1-hit-rate", "ll-hit-rate", "ram-hit-rate", "i1-miss-rate", "lli-miss-rate", "d1-miss-rate", "lld-miss-rate",

@@ -16,16 +16,7 @@ from gate.formats.parts.result import About, Aggregate, Failed, Format, Result, 
 from gate.formats.parts.source import Source
 from gate.model.digits import Digits
 
-FORMAT = Format(
-    title="benchmark.js (what it prints, or a suite as JSON)",
-    execution="the file",
-    iteration="a sample, the mean of a batch of calls; of printed lines none",
-    trap=(
-        "printed lines hold a rate with the margin of error of 95% alone, and one that threw holds no rate and has "
-        "failed; of ops/sec more is better"
-    ),
-    again="number",
-)
+FORMAT = Format(title="benchmark.js (what it prints, or a suite as JSON)", again="number")
 _CONFIDENCE = 0.95
 _RESULT = re.compile(
     r" x +(?P<rate>\d[\d,.]*|NaN|Infinity) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "

@@ -15,16 +15,7 @@ from gate.model import Better, Metric
 from gate.model.bounds import number
 from gate.units import to_base
 
-FORMAT = Format(
-    title="BenchmarkDotNet (`--exporters json`: `*-report-full.json`, `-brief.json`)",
-    execution="a launch",
-    iteration="an iteration of the stage Result: without overhead and, by default, without upper outliers",
-    trap=(
-        "the default is one launch, so one execution; brief JSON holds statistics alone, with an interval of 99.9%; a "
-        "benchmark without statistics (NA) has failed; the CSV of a report or of measurements is not read"
-    ),
-    again="number",
-)
+FORMAT = Format(title="BenchmarkDotNet (`--exporters json`: `*-report-full.json`, `-brief.json`)", again="number")
 _NS = 1e-9
 _JOB = re.compile(r"[^:]*: (?P<id>[^(\[]*+)(?:\((?P<rest>[^\[]*)\))?\s*+(?:\[.*\])?", re.DOTALL)
 _PARAMETER = re.compile(r"&(?=[^&=]+=)")

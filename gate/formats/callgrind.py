@@ -13,12 +13,7 @@ from gate.formats.parts.source import Source
 from gate.model import Metric
 
 FORMAT = Format(
-    title="callgrind and cachegrind (`callgrind.out.PID`, `cachegrind.out.PID`, callgrind's standard error)",
-    execution="one process of the program",
-    iteration="none: one count of each event",
-    trap=(
-        "a child of the program is a process of its own with its own file; the misses are those of a simulated cache"
-    ),
+    title="callgrind and cachegrind (`callgrind.out.PID`, `cachegrind.out.PID`, callgrind's standard error)"
 )
 _NAMES = {"Ir": "instructions"}
 _KEYS = (b"events:", b"totals:", b"summary:", b"cmd:", b"pid:", b"creator:")

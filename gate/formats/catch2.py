@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 import msgspec
@@ -16,12 +16,7 @@ from gate.formats.parts.source import Source
 from gate.model.digits import Digits
 from gate.units import to_base
 
-FORMAT = Format(
-    title="Catch2 (standard output, `--reporter xml`)",
-    execution="the file",
-    iteration="none: the mean with its interval and standard deviation",
-    trap="the JSON reporter leaves benchmarks out; the table breaks long names, so prefer XML",
-)
+FORMAT = Format(title="Catch2 (standard output, `--reporter xml`)")
 _VERSION = re.compile(r"^.* is a Catch2? v(\d[\w.]*) host application", re.MULTILINE)
 _ROOT = re.compile(r"<Catch(2TestRun)? [^>]*>")
 _XML_VERSION = re.compile(r'catch2-version="([^"]*)"')
@@ -58,10 +53,10 @@ def read(source: Source) -> Iterator[Result]:
     seen: dict[str, int] = {}
     broken: set[str] = set()
     for result in _xml(source) if is_xml else _table(source):
-        if isinstance(result, _Case):
+        if isinstance(result, str):
             # a benchmark that failed lets its test case fail, and is there already
-            if result.name.partition("/")[0] not in broken:
-                yield Failed(benchmark=result.name or None, status="the test case failed")
+            if result.partition("/")[0] not in broken:
+                yield Failed(benchmark=result or None, status="the test case failed")
             continue
         name = result.benchmark or ""
         seen[name] = seen.get(name, 0) + 1
@@ -76,13 +71,11 @@ def read(source: Source) -> Iterator[Result]:
             yield msgspec.structs.replace(result, labels=labels, **none)
 
 
-class _Case(NamedTuple):
-    """A test case that failed: what its benchmarks gave may be of a program that did not do its work."""
-
-    name: str
+_Found = Aggregate | Failed | str
+"""The text is a test case that failed: what its benchmarks gave may be of a program that did not do its work."""
 
 
-def _xml(source: Source) -> Iterator[Aggregate | Failed | _Case]:
+def _xml(source: Source) -> Iterator[_Found]:
     parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
     names: list[str] = []
     try:
@@ -104,7 +97,7 @@ def _xml(source: Source) -> Iterator[Aggregate | Failed | _Case]:
                 elif (
                     element.tag == "OverallResult" and event == "start" and element.get("success") == "false" and names
                 ):
-                    yield _Case(names[0])
+                    yield names[0]
         parser.close()
     except OutputError:
         raise
@@ -154,12 +147,12 @@ class _Table:
         self.failed: str | None = None
         """The test case that failed last."""
 
-    def asserted(self) -> Iterator[Failed | _Case]:
+    def asserted(self) -> Iterator[Failed | str]:
         """Take an assertion that failed, of which a test case may have several."""
         yield from self.unread()
         before, self.failed = self.failed, self.above[0] if self.above else ""
         if self.failed != before:
-            yield _Case(self.failed)
+            yield self.failed
 
     def unread(self) -> Iterator[Failed]:
         """Give up the benchmark whose mean was to come, which what it prints may hide."""
@@ -193,7 +186,7 @@ class _Table:
         return "/".join((*self.above, text.strip()))
 
 
-def _table(source: Source) -> Iterator[Aggregate | Failed | _Case]:
+def _table(source: Source) -> Iterator[_Found]:
     table = _Table()
     for number, raw in enumerate(source.lines(), 1):
         line = raw.rstrip()

@@ -12,13 +12,7 @@ from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source
 
-FORMAT = Format(
-    title="critcmp (`--export BASELINE`)",
-    execution="none",
-    iteration="none: mean and median with Criterion's confidence intervals",
-    trap="the values are left behind: the folder target/criterion has them",
-    column="baseline",
-)
+FORMAT = Format(title="critcmp (`--export BASELINE`)", column="baseline")
 _BENCHMARK, _ESTIMATES = "criterion_benchmark_v1", "criterion_estimates_v1"
 
 

@@ -1,4 +1,7 @@
-"""Criterion.rs (0.2 to 0.8): the folder target/criterion, one above it, or a part of it, and what it prints."""
+"""Criterion.rs (0.2 to 0.8): the folder target/criterion, one above it, or a part of it, and what it prints.
+
+A printed estimate is a slope or a mean, which the text does not say.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +26,7 @@ from gate.walking import walk
 from gate.writing.plain import visible
 
 FORMAT = Format(
-    title="Criterion.rs (the folder `target/criterion`, or a part of it; standard output)",
-    execution="one baseline of a benchmark; of what it prints, each time that a benchmark comes",
-    iteration=(
-        "one sample: a batch of the benchmark's iterations, divided by their number; of what it prints none, but an "
-        "estimate with its interval"
-    ),
-    trap=(
-        "after a plain `cargo bench` the baselines base and new are copies of one run, and so are a saved one and new: "
-        "copies are left out; a printed estimate is a slope or a mean, which the text does not say"
-    ),
-    column="baseline",
+    title="Criterion.rs (the folder `target/criterion`, or a part of it; standard output)", column="baseline"
 )
 _SAMPLE, _ESTIMATES, _BENCHMARK, _RAW = "sample.json", "estimates.json", "benchmark.json", "raw.csv"
 _NO_BASELINE = ("change", "report")
@@ -93,7 +86,6 @@ class _Place(NamedTuple):
 
 class _Id(msgspec.Struct):
     full_id: str
-    directory_name: str = ""
     throughput: Any = None
 
 

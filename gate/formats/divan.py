@@ -11,12 +11,7 @@ from gate.formats.parts.result import Aggregate, Failed, Format, Result
 from gate.formats.parts.source import Source
 from gate.units import to_base
 
-FORMAT = Format(
-    title="divan (standard output of `cargo bench`)",
-    execution="one tree, which a process prints; a benchmark that comes again is of another process",
-    iteration="none: fastest, median and mean",
-    trap="trees of several bench targets in one file may have benchmarks of one name: keep them in files of their own",
-)
+FORMAT = Format(title="divan (standard output of `cargo bench`)")
 _BRANCH = re.compile(r"(?P<lead>[│ ]*)[├╰]─ (?P<rest>.*)")
 # a name ends where the first column begins, and may hold single spaces itself
 _GAP = re.compile(r"\s{2,}")

@@ -1,4 +1,8 @@
-"""Gatling: the text of simulation.log (up to 3.11), js/stats.json of a report, and the folder of both."""
+"""Gatling: the text of simulation.log (up to 3.11), js/stats.json of a report, and the folder of both.
+
+Throughput is of successful requests over the whole run. The percentiles of js/stats.json are taken to be the default
+50, 75, 95 and 99.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +18,7 @@ from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.model.bounds import number
 
-FORMAT = Format(
-    title="Gatling (`simulation.log` up to 3.11, `js/stats.json`, or the folder of a report)",
-    execution="the run",
-    iteration="a successful request; of a group, one pass through it: the sum of its requests",
-    trap=(
-        "KO requests are in the error rate and never a time; throughput is of successful requests over the whole run; "
-        "requests of one run depend on each other; from 3.12 on the log is binary, which is not read: js/stats.json "
-        "has whole ms, and its percentiles are taken to be the default 50, 75, 95 and 99"
-    ),
-)
+FORMAT = Format(title="Gatling (`simulation.log` up to 3.11, `js/stats.json`, or the folder of a report)")
 _MS = 1e-3
 # where the name stands, by where the status does: 3.4 and later, 3.0 with the user, 2.x with the scenario, 2.1 and
 # before with four times

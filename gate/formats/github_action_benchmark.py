@@ -1,4 +1,8 @@
-"""github-action-benchmark's data.js, and the plain JSON of external-data-json-path: years of commits, a value each."""
+"""github-action-benchmark's data.js, and the plain JSON of external-data-json-path: years of commits, a value each.
+
+More is better where the tool of the suite or the unit (ops/s, iter/sec, MB/s) says so, of JMH too, where the action
+errs. A range is what the tool gave: of benchmark.js an interval of 95%, of others of no known confidence.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +24,7 @@ from gate.model.bounds import number
 from gate.model.digits import Digits
 
 FORMAT = Format(
-    title="github-action-benchmark (`data.js`, or `external-data-json-path`)",
-    execution="one run of the action for one commit",
-    iteration="none: a value a benchmark",
-    trap=(
-        "one value a commit, of one build, mostly on a shared runner, so nothing can be decided; more is better where "
-        "the tool of the suite or the unit (ops/s, iter/sec, MB/s) says so, of JMH too, where the action errs; a range "
-        "is what the tool gave: of benchmark.js an interval of 95%, of others of no known confidence"
-    ),
-    column="commit",
-    again="number",
+    title="github-action-benchmark (`data.js`, or `external-data-json-path`)", again="number", column="commit"
 )
 _BIGGER = {"benchmarkjs", "pytest", "customBiggerIsBetter"}
 _MEANS = {"benchmarkjs", "pytest", "googlecpp", "catch2", "jmh", "benchmarkdotnet"}

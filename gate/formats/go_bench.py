@@ -25,15 +25,7 @@ from gate.model.digits import Digits
 from gate.units import to_base
 from gate.writing.plain import visible
 
-FORMAT = Format(
-    title="Go benchmarks (`go test -bench`, also with `-json`; whatever benchstat reads)",
-    execution="one run of one package's test binary: the results up to its `PASS` or the next `goos:` or `pkg:` line",
-    iteration="one line of results; `-count` gives several",
-    trap=(
-        "`-count` repeats within one process; only a loop around `go test` gives several, and only if its headers are "
-        "kept: a file that `grep Benchmark` made is one process"
-    ),
-)
+FORMAT = Format(title="Go benchmarks (`go test -bench`, also with `-json`; whatever benchstat reads)")
 # JMH's table of a class named Benchmark... has a mode behind the parameter
 _RESULT = re.compile(r"^Benchmark\S*[ \t]+\d+[ \t]+[-+]?(?:[.\d]|(?i:nan|inf))[-+.\w]*[ \t]+[^\s\d]", re.MULTILINE)
 _HEADER = re.compile(r"\A(?:goos: \S+\n(?:goarch: \S+\n)?)?pkg: \S+\n(?:cpu: .*\n)?(?:Benchmark|PASS|FAIL|---|panic)")

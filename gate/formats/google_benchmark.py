@@ -21,14 +21,7 @@ from gate.model.bounds import number
 from gate.writing.plain import visible
 
 FORMAT = Format(
-    title="Google Benchmark (`--benchmark_out=FILE`, also with `--benchmark_out_format=csv`; standard output)",
-    execution="the file",
-    iteration="one repetition (`--benchmark_repetitions`)",
-    trap=(
-        "without repetitions there is one value, a mean over all of its iterations; with "
-        "`--benchmark_report_aggregates_only` there are aggregates only; of user counters nothing says which direction "
-        "is better; the printed table has three digits, and its counters are left out"
-    ),
+    title="Google Benchmark (`--benchmark_out=FILE`, also with `--benchmark_out_format=csv`; standard output)"
 )
 _Row = dict[str, Any]
 _SCALES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}

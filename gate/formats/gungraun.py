@@ -19,16 +19,8 @@ from gate.model.bounds import number
 from gate.walking import walk
 
 FORMAT = Format(
-    title=(
-        "Gungraun, Iai-Callgrind and Iai (`summary.json` of `--save-summary`, `--output-format=json`, the folder "
-        "`target/gungraun` or `target/iai`, standard output)"
-    ),
-    execution="one run of a benchmark under valgrind",
-    iteration="none: one count of each event",
-    trap=(
-        "one file holds two runs, the new one and the one before it (the columns new and old, or the baseline's name); "
-        "what Iai prints the new one only"
-    ),
+    title="Gungraun, Iai-Callgrind and Iai (`summary.json` of `--save-summary`, `--output-format=json`, the folder "
+    "`target/gungraun` or `target/iai`, standard output)",
     column="baseline",
 )
 _KINDS = ('"LibraryBenchmark"', '"BinaryBenchmark"')

@@ -12,15 +12,7 @@ from gate.formats.parts.result import Format, LeftOut, Result
 from gate.formats.parts.source import Source
 from gate.units import to_base
 
-FORMAT = Format(
-    title="HdrHistogram's percentile table (.hgrm, and `vegeta report -type=hdrplot`)",
-    execution="the file",
-    iteration="none",
-    trap=(
-        "the table names neither the benchmark nor, but for vegeta's, the unit, so values are bare numbers; a "
-        "percentile is the value of the first row at or above it"
-    ),
-)
+FORMAT = Format(title="HdrHistogram's percentile table (.hgrm, and `vegeta report -type=hdrplot`)")
 _HEADER = re.compile(r'"?Value(?:\((\w+)\))?"?[,\s]+"?Percentile"?[,\s]+"?TotalCount"?[,\s]+"?1/\(1-Percentile\)"?')
 _NAME = "histogram"
 _WANTED = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}

@@ -3,6 +3,8 @@
 The format is that of the Java library's HistogramLogWriter and AbstractHistogram (encoding V2), which the C, Go, Rust,
 Python and JavaScript libraries write too; libraries before 2015 wrote V0 and V1. What a histogram keeps of a value is
 its bucket: a value comes back as the middle of its bucket, at most the histogram's own precision away.
+
+Values are the middle of their bucket.
 """
 
 from __future__ import annotations
@@ -28,17 +30,7 @@ from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.units import to_base
 
-FORMAT = Format(
-    title="HdrHistogram interval log (.hlog)",
-    execution="the file",
-    iteration="one recorded value, in a fixed random order within its interval",
-    trap=(
-        "integers without a unit: taken for nanoseconds where the log shows its maxima a million times smaller (as "
-        "writers do by default), a thousand million times, or not at all, for microseconds where it is a thousand "
-        "times, else for bare numbers; values are the middle of their bucket; of more than ten million values only "
-        "quantiles are read"
-    ),
-)
+FORMAT = Format(title="HdrHistogram interval log (.hlog)")
 _NAME = "histogram"
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 MOST = 10_000_000

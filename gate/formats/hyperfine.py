@@ -19,15 +19,7 @@ from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.units import to_base
 
-FORMAT = Format(
-    title="hyperfine (`--export-json`, `--export-csv`)",
-    execution="one call of hyperfine for one command",
-    iteration="one run of the command; none of the CSV",
-    trap=(
-        "user and system times of 1.x are means over all runs, so they are aggregates; runs that exit with an error "
-        "(-i) fail the benchmark; the CSV has statistics alone, and does not say that runs failed"
-    ),
-)
+FORMAT = Format(title="hyperfine (`--export-json`, `--export-csv`)")
 _METRICS = {"time_wall_clock": "time", "time_user": "user", "time_system": "system", "memory_peak_resident": "memory"}
 _HEADER = "command,mean,stddev,median,user,system,min,max"
 _PARAMETER = "parameter_"

@@ -1,4 +1,8 @@
-"""JMeter's results (JTL): CSV with any columns, with or without a header line, and XML."""
+"""JMeter's results (JTL): CSV with any columns, with or without a header line, and XML.
+
+A transaction controller is a label of its own (kind=transaction), which contains the samplers below it; redirects and
+embedded resources may be labels too. Throughput counts what succeeded, from the label's first start to its last end.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +12,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import compress
 from operator import add
-from typing import Protocol
 from xml.parsers import expat
 
 from gate.formats.parts.output import OutputError, shown
-from gate.formats.parts.requests import Requests, Table, measured, succeeded
+from gate.formats.parts.requests import Requests, Rows, Table, measured, succeeded
 from gate.formats.parts.result import Format, Result
 from gate.formats.parts.source import Source
 
-FORMAT = Format(
-    title="JMeter (`-l FILE`: JTL as CSV or XML)",
-    execution="the file, and each part of a CSV that starts with another header line",
-    iteration="one sample of the label",
-    trap=(
-        "times are whole milliseconds; a transaction controller is a label of its own (kind=transaction) that contains "
-        "the samplers below it, and redirects and embedded resources may be labels too; throughput counts what "
-        "succeeded, from the label's first start to its last end; threads are no executions, and runs that were "
-        "appended to a file without a header line are one"
-    ),
-)
+FORMAT = Format(title="JMeter (`-l FILE`: JTL as CSV or XML)")
 _BESIDE = frozenset({"timeStamp", "label", "responseCode", "success", "threadName", "Latency"})
 _DELIMITERS = ",;\t|"
 _BEGINS = ("timeStamp", "elapsed", "label", "responseCode")
@@ -56,15 +49,6 @@ _Row = tuple[int, list[str]]
 """The line where it ends, and its cells."""
 _Table = Table[tuple[str, bool]]
 """By label, and whether it is a transaction."""
-
-
-class _Reader(Iterator[list[str]], Protocol):
-    """A reader of the csv module."""
-
-    @property
-    def line_num(self) -> int:
-        """The line that was read last."""
-        ...
 
 
 class _Places:
@@ -153,7 +137,7 @@ def _csv(source: Source) -> Iterator[Result]:
     yield from _results(table, execution)
 
 
-def _parts(reader: _Reader, places: _Places) -> Iterator[list[_Row]]:
+def _parts(reader: Rows, places: _Places) -> Iterator[list[_Row]]:
     """Yield rows with their lines, many at once; none where the header line stands again."""
     rows: list[_Row] = []
     torn: str | None = None

@@ -26,16 +26,7 @@ from gate.model import Metric
 from gate.units import plural
 from gate.writing.plain import visible
 
-FORMAT = Format(
-    title="JMH (`-rf json`, `csv` or `scsv`)",
-    execution="a fork",
-    iteration="a measurement iteration; in mode sample its mean",
-    trap=(
-        "only JSON holds values: CSV gives means with the error of 99.9%, and what JMH prints (-rf text) is not read; "
-        "-f 1 is one execution; of ops/... more is better"
-    ),
-    again="process",
-)
+FORMAT = Format(title="JMH (`-rf json`, `csv` or `scsv`)", again="process")
 _CONFIDENCE = 0.999
 """Of JMH's errors and intervals."""
 _CSV = re.compile(r'"?Benchmark"?([,;\t])"?Mode"?\1"?Threads"?\1"?Samples"?\1"?Score"?\1')

@@ -1,4 +1,9 @@
-"""k6's points (`--out json` and csv) and its summaries (`--summary-export`, handleSummary)."""
+"""k6's points (`--out json` and csv) and its summaries (`--summary-export`, handleSummary).
+
+Which way is better of a rate or trend of one's own is read from its thresholds ("rate>0.9": higher). CSV has none, nor
+says what a metric is, so rates and counters of one's own are plain values there; --summary-export does not say which
+trends are times.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +24,7 @@ from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Resul
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
 
-FORMAT = Format(
-    title="k6 (`--out json` or csv; `--summary-export`, handleSummary's JSON)",
-    execution="the file",
-    iteration="one request of a method and name; one value of a trend; none of a summary",
-    trap=(
-        "requests whose URLs differ need one `name` tag, or each is a benchmark of its own; times are of requests with "
-        "expected_response=true (in a summary without it, of all); which way is better of a rate or trend of one's own "
-        'is read from its thresholds ("rate>0.9": higher); CSV has none, nor says what a metric is, so rates and '
-        "counters of one's own are plain values there, and --summary-export not which trends are times"
-    ),
-)
+FORMAT = Format(title="k6 (`--out json` or csv; `--summary-export`, handleSummary's JSON)")
 _DURATION = "http_req_duration"
 _FAILED = "http_req_failed"
 _PARTS = {

@@ -21,10 +21,7 @@ from gate.model import Better
 from gate.model.digits import Digits
 
 FORMAT = Format(
-    title="Rust's libtest and bencher (`test NAME ... bench:` lines, also of Criterion's `--output-format bencher`)",
-    execution="the file; a benchmark that comes again is of another process",
-    iteration="none: the median",
-    trap="the number after +/- is the range of the samples, or Criterion's standard deviation, and is left out",
+    title="Rust's libtest and bencher (`test NAME ... bench:` lines, also of Criterion's `--output-format bencher`)"
 )
 _RESULT = re.compile(
     r"bench:\s+(?P<value>\d[\d,]*(?:\.\d+)?) (?P<unit>[^\s\d(][^\s(]*(?: [^\s\d(][^\s(]*)*)"

@@ -11,16 +11,7 @@ from gate.formats.parts.result import About, Failed, Format, Result, entry, samp
 from gate.formats.parts.source import Source
 from gate.model.bounds import number
 
-FORMAT = Format(
-    title='mitata (`format: "json"`)',
-    execution="the file",
-    iteration="a sample, often the mean of a batch of calls; none without `samples: true`",
-    trap=(
-        "samples are sorted and without their extremes, so neither a trend over time nor the largest is there; a "
-        "benchmark that threw has an error in place of values"
-    ),
-    again="number",
-)
+FORMAT = Format(title='mitata (`format: "json"`)', again="number")
 _NS = 1e-9
 _STATISTICS = {
     "avg": "mean", "min": "min", "p25": "p25", "p50": "p50", "p75": "p75", "p99": "p99", "p999": "p99.9", "max": "max",

@@ -21,15 +21,7 @@ from gate.model.bounds import number
 from gate.model.digits import Digits
 from gate.units import to_base
 
-FORMAT = Format(
-    title="nanobench (`templates::json()`, `templates::csv()`, standard output)",
-    execution="the file",
-    iteration="one epoch of the JSON with measurements; otherwise none: medians",
-    trap=(
-        "JSON and CSV give the time of a call, which is divided by the batch here, as in the table; err% is a spread "
-        "of the epochs, not an interval, and is left out, as are the counters of CSV and of the table"
-    ),
-)
+FORMAT = Format(title="nanobench (`templates::json()`, `templates::csv()`, standard output)")
 _COUNTERS = ("instructions", "cpucycles", "branchinstructions", "branchmisses", "pagefaults", "contextswitches")
 _CSV = '"title";"name";"unit";"batch";"elapsed"'
 _CSV_ROW = re.compile(r'"(?P<title>.*?)";"(?P<name>.*)";"(?P<unit>[^"]*)";(?P<batch>[^;]*);(?P<elapsed>[^;]*);.*')

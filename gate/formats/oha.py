@@ -1,4 +1,8 @@
-"""oha's JSON, rows (CSV) and printed summary."""
+"""oha's JSON, rows (CSV) and printed summary.
+
+oha's success rate counts every response, the error rate here counts those of status 400 and more as failed. Times of
+JSON and the summary are of all responses, failed ones too.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +19,7 @@ from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source
 
-FORMAT = Format(
-    title="oha (`--output-format json` or csv, or its printed summary)",
-    execution="the file, or each summary in it",
-    iteration="one request of the CSV; none of JSON and the summary",
-    trap=(
-        "the file does not name the URL; oha's success rate counts every response, the error rate here counts those of "
-        "status 400 and more as failed; requests that the end of the run cut off are no failures; times of JSON and "
-        "the summary are of all responses, failed ones too"
-    ),
-)
+FORMAT = Format(title="oha (`--output-format json` or csv, or its printed summary)")
 _HEADER = ("request-start", "request-duration", "status")
 _OTHERS = {"connect": "DNS+dialup", "latency": "Response-delay", "bytes": "bytes"}
 """Further metrics of a request, and their columns."""

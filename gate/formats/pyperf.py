@@ -12,15 +12,7 @@ from gate.formats.parts.result import About, Failed, Format, Measured, Result, e
 from gate.formats.parts.source import Source
 from gate.model import Metric
 
-FORMAT = Format(
-    title="pyperf (`-o FILE`, `.json` and `.json.gz`), pyperformance",
-    execution="one run: a worker process with values; calibration runs are left out",
-    iteration="one value: seconds for one loop; warm-ups are kept apart",
-    trap=(
-        "pyperf spreads its values over 20 processes of one build; after `convert --add` a file holds the processes "
-        "of both runs"
-    ),
-)
+FORMAT = Format(title="pyperf (`-o FILE`, `.json` and `.json.gz`), pyperformance")
 _HOST = {
     "hostname": "hostname", "cpu_model_name": "cpu", "cpu_count": "cpu_count", "cpu_affinity": "cpu_affinity",
     "cpu_config": "cpu_config", "platform": "platform", "aslr": "aslr", "python_version": "python_version",

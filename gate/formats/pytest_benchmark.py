@@ -12,16 +12,7 @@ from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured
 from gate.formats.parts.source import Source
 from gate.model import Metric
 
-FORMAT = Format(
-    title="pytest-benchmark (`--benchmark-json`, `--benchmark-save`)",
-    execution="the file: one process of pytest",
-    iteration="one round; its value is the mean over the `iterations` of the round",
-    trap=(
-        "saved without `--benchmark-save-data` there are no rounds, only aggregates; tests that failed are not in the "
-        "file; what a timer of CPU time measured is `cpu_time`"
-    ),
-    again="rounds",
-)
+FORMAT = Format(title="pytest-benchmark (`--benchmark-json`, `--benchmark-save`)", again="rounds")
 _ONE_TASK = 0.95
 """The share of the CPU time from which one thread did the work."""
 _CPU_TIMERS = ("process_time", "thread_time")

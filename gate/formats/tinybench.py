@@ -12,16 +12,7 @@ from gate.formats.parts.source import Source
 from gate.model.bounds import number
 from gate.units import to_base
 
-FORMAT = Format(
-    title="tinybench (`bench.tasks`, `bench.results` or `bench.table()` as JSON)",
-    execution="the file",
-    iteration="a sample, where the version keeps them (6 only with retainSamples)",
-    trap=(
-        "samples are sorted, so a trend over time cannot be seen; results without their tasks have no names; from 3 on "
-        "the throughput is a mean of rates, which is more than 1 / the mean time"
-    ),
-    again="number",
-)
+FORMAT = Format(title="tinybench (`bench.tasks`, `bench.results` or `bench.table()` as JSON)", again="number")
 _LISTS = ("tasks", "results", "benchmarks")
 _CELL = re.compile(r"(latency|throughput) (avg|average|med|median) \((ns|us|µs|μs|ms|s|ops/s)\)", re.IGNORECASE)
 _NUMBER = re.compile(r"([\d.,]+(?:e[-+]?\d+)?)\s*+(?:±\s*+([\d.,]+(?:e[-+]?\d+)?)\s*+(%?))?", re.IGNORECASE)

@@ -1,4 +1,7 @@
-"""vegeta's requests (JSON lines or CSV) and its reports (JSON, text, histogram)."""
+"""vegeta's requests (JSON lines or CSV) and its reports (JSON, text, histogram).
+
+A report mixes all URLs, and its latencies are of all requests, failed ones too.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,7 @@ from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Head, Source
 
-FORMAT = Format(
-    title="vegeta (`vegeta encode`, as JSON or CSV; `vegeta report`: JSON, text, hist)",
-    execution="the file, or each report in it",
-    iteration="one request of a method and URL; none of a report",
-    trap=(
-        "the binary output of `vegeta attack` is not read: encode it; a report mixes all URLs, and its latencies are "
-        "of all requests, failed ones too; the rate of an attack is set, so throughput hardly differs"
-    ),
-)
+FORMAT = Format(title="vegeta (`vegeta encode`, as JSON or CSV; `vegeta report`: JSON, text, hist)")
 _CSV = re.compile(r"\d{16,20},\d{1,3},\d+,\d+,\d+,")
 _SEARCHED = 200
 _OWN = frozenset({"latency", "latencies"})
@@ -52,7 +47,6 @@ class _Report(msgspec.Struct):
     rate: float | None = None
     throughput: float | None = None
     success: float | None = None
-    status_codes: dict[str, int] = {}
 
 
 _DECODER = msgspec.json.Decoder(_Line)

@@ -12,16 +12,7 @@ from gate.formats.parts.source import Source
 from gate.formats.tinybench import of_rates, of_times
 from gate.model.bounds import number
 
-FORMAT = Format(
-    title="vitest bench (`--outputJson`; of 5 the JSON reporter)",
-    execution="the file",
-    iteration="a sample, which only 0.x writes; otherwise none",
-    trap=(
-        "the samples are left out of the file, so there are means and quantiles alone; times are in ms, and the margin "
-        "of error is of 95%; a benchmark that threw has an entry without values"
-    ),
-    again="number",
-)
+FORMAT = Format(title="vitest bench (`--outputJson`; of 5 the JSON reporter)", again="number")
 _SEPARATOR = " > "
 
 

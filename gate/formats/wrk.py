@@ -1,4 +1,8 @@
-"""What wrk and wrk2 print."""
+"""What wrk and wrk2 print.
+
+wrk's latencies are those of a closed loop, which leaves out the waiting that a slow server causes (coordinated
+omission). wrk2 corrects for it, and its second table, of uncorrected latencies, is the metric uncorrected.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +17,7 @@ from gate.formats.parts.requests import aggregates, all_failed, error_rate, floa
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source
 
-FORMAT = Format(
-    title="wrk and wrk2 (what they print)",
-    execution='each run ("Running 30s test @ URL")',
-    iteration="none",
-    trap=(
-        "latencies are of all responses, failed ones too; wrk's are those of a closed loop, which leaves out the "
-        "waiting that a slow server causes (coordinated omission); wrk2 corrects for it, and its second table, of "
-        "uncorrected latencies, is the metric uncorrected; percentiles only with --latency"
-    ),
-)
+FORMAT = Format(title="wrk and wrk2 (what they print)")
 _RUN = re.compile(r"Running \S+ test @ (\S+)")
 _LOAD = re.compile(r"(\d+) threads? and (\d+) connections?")
 _THREADS = re.compile(r"(Latency|Req/Sec)\s+(\S+)\s+(\S+)\s+(\S+)\s+\S+%")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from gate.model.case import Compared
 from gate.model.names import Better, Layouts
 from gate.model.profile import Profile, Unprofiled
 from gate.model.records import Build, Cut, Failure, HostState, Run, Same, Turn
@@ -42,7 +43,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     factors: dict[str, Any]
     unit: str
     better: Better | None
-    """None: nothing tells, so that it is not decided."""
     exact: bool
     decided: bool
     """Whether the policy wants a verdict, or only the numbers shown."""
@@ -61,29 +61,35 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """Whether one task does the work of the command on both sides; None: not known."""
 
 
-class Amount(msgspec.Struct, frozen=True, kw_only=True):
-    """An aggregate of one side, in the base unit: the mean of its builds'; limits where there is one build."""
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many units of each level a side's value rests on."""
+
+    session: int
+    """Jobs on a runner."""
+    build: int
+    """Builds of all sessions."""
+    execution: int
+    """Starts of the instrument's process, of all builds."""
+    iteration: int
+    """Values, of all executions."""
+
+
+class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a finding: its value and its own interval, in the metric's base unit."""
 
     value: float
+    """The mean, the typical value or the quantile, in the metric's base unit; None: it is no number."""
     low: float | None
+    """Lower end of its own interval, at the confidence of `ratio`; None: there is none."""
     high: float | None
-    builds: int
-    executions: int
-    count: int
-    """Values behind it; 0: not known."""
+    counts: Counts
 
 
-class Aggregate(msgspec.Struct, frozen=True, kw_only=True):
+class Aggregate(Compared, frozen=True, kw_only=True):
     """A mean, median or quantile that another tool gave without the values behind it, on each side that has it."""
 
-    benchmark: str
-    metric: str
-    statistic: str
-    factors: dict[str, Any]
-    unit: str
-    better: Better | None
-    base: Amount | None
-    head: Amount | None
+    base: SideSummary | None
+    head: SideSummary | None
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,21 +105,16 @@ class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
     """A budget that ended before one round was complete, and what took its time, in seconds."""
 
     budget: float
-    """The whole budget."""
     cut: Cut
-    """The step that was under way when it ended."""
     setup: float
     """What checkout and set-up took."""
     builds: int
-    """Builds of both sides that were done."""
     building: float
-    """What the builds took."""
     following: float | None = None
     """What each build of a later round takes, judging by these: a link, or as long again; None: none was done."""
     executions: int
     """Executions that were measured, or made to compare their output."""
     executing: float
-    """What the executions took."""
     turns: dict[str, int] = {}
     """Executions of a side in a build, of the benchmarks of which there are more and shorter ones than planned."""
 
@@ -152,9 +153,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     aggregates: list[Aggregate] = []
     """What other tools gave without values, by case and statistic."""
     cost: Cost | None = None
-    """What took the seconds."""
     pace: Pace | None = None
-    """What rounds take; None: not known."""
     unfinished: Unfinished | None = None
     """None: a round is complete, or something else than the budget ended measuring."""
     profiles: list[Profile] = []

@@ -19,9 +19,7 @@ class Amounts(msgspec.Struct, frozen=True):
     """A cost, or a number of calls, of both sides; where a suite chooses its own count, for one operation."""
 
     base: float
-    """Of base."""
     head: float
-    """Of head."""
 
     @property
     def change(self) -> float:
@@ -33,7 +31,6 @@ class Part(msgspec.Struct, frozen=True):
     """A function below a candidate to which a part of the candidate's change goes."""
 
     frame: Frame
-    """The function."""
     change: float
     """Head minus base, of what goes to it."""
 
@@ -90,7 +87,6 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     caller: Frame | None
     """The nearest function that calls them all, or one of themselves; None: the program as a whole."""
     cost: float
-    """How much moved."""
     share: float | None
     """Of the whole difference; above 1 where more moved than was added."""
     inclusive: Amounts
@@ -103,7 +99,6 @@ class FlameNode(msgspec.Struct, frozen=True):
     parent: int
     """Index of its caller in the list; -1: the root."""
     frame: Frame
-    """The function."""
     base: float
     """With all below it."""
     head: float

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 import msgspec
 
@@ -24,10 +25,10 @@ from gate.writing.sentences import (
     Options,
     Sentence,
     Way,
-    give_direction,
     kinds_of,
     overridden,
     say_direction,
+    ways_of_direction,
     with_floor,
     with_set,
 )
@@ -296,349 +297,323 @@ else:
 # --- what a reader does now -------------------------------------------------------------------------------------------
 
 
-class Doing(Sentence, frozen=True):
-    """What a reader does now."""
+class Step(msgspec.Struct, frozen=True):
+    """What a reader does now, in a sentence without a full stop; the functions below make it."""
 
-    @property
-    def ways(self) -> tuple[Way, ...]:
-        """What it asks to type, each by itself a way; empty: it says in words what to do."""
-        return self._ways()
-
-    @property
-    def way(self) -> str:
-        """The first of them, as it is typed."""
-        return str(self.ways[0])
-
-    def on_pull(self) -> str:
-        """Say it in a comment, whose reader has another machine and the entry to paste: a short line."""
-        return self._on_pull()
-
-    def _ways(self) -> tuple[Way, ...]:
-        return ()
-
-    def _on_pull(self) -> str:
-        return self.sentence()
+    text: str
+    ways: tuple[Way, ...]
+    """What it asks to type, each by itself a way; empty: it says in words what to do."""
+    on_pull: str
+    """The same in a comment, whose reader has another machine and the entry to paste: a short line."""
+    kind: str = ""
+    details: dict[str, Any] = {}
 
 
-def _of_plan(step: Any) -> tuple[Way, ...]:
-    """Set what of [plan] a step names."""
-    values = {key: getattr(step, key, None) for key in ("builds", "executions", "iterations")}
-    settings: dict[str, object] = {key: value for key, value in values.items() if value is not None}
-    if step.budget is not None:
-        settings["budget"] = Duration(step.budget)
+P = ParamSpec("P")
+STEPS: dict[str, Callable[..., Step]] = {}
+"""What makes each kind of them."""
+
+
+def _step(make: Callable[P, Step]) -> Callable[P, Step]:
+    """Name the kind of a step as what makes it, and keep its arguments."""
+    kind, names = make.__name__.replace("_", "-"), make.__code__.co_varnames[: make.__code__.co_kwonlyargcount]
+
+    def made(*args: P.args, **given: P.kwargs) -> Step:
+        known: dict[str, Any] = {**(make.__kwdefaults__ or {}), **given}
+        return msgspec.structs.replace(make(*args, **given), kind=kind, details={name: known[name] for name in names})
+
+    STEPS[kind] = made
+    return made
+
+
+def _said(text: str, *ways: Way, on_pull: str = "") -> Step:
+    return Step(text, ways, on_pull or text)
+
+
+def _of_plan(budget: float | None, **counts: int | None) -> tuple[Way, ...]:
+    """Set counts of [plan] that are known, and the budget in seconds."""
+    settings: dict[str, object] = {key: value for key, value in counts.items() if value is not None}
+    if budget is not None:
+        settings["budget"] = Duration(budget)
     return (with_set(**settings),) if settings else ()
 
 
-class RestoreBenchmark(Doing, frozen=True, kw_only=True):
-    says = (
-        "Restore the missing {others:?benchmarks, or allow them|benchmark, or allow it}{merged:?: by {label:?the label "
-        "`{label}` on the pull request, or }{way}, merged first because base's rules count| with {way}}"
-    )
-    benchmark: str
-    others: int
-    merged: bool
-    """Whether rules count that head cannot change: what allows it must be merged before."""
-    label: str | None
-    """Name of the label that allows it in a pull request; None: none does."""
+@_step
+def restore_benchmark(*, benchmark: str, others: int, merged: bool, label: str | None) -> Step:
+    """A benchmark is missing.
 
-    def _ways(self) -> tuple[Way, ...]:
-        if self.others:
-            return (Lines(("gate",), {"missing": '"pass"'}),)
-        return (overridden(benchmark=self.benchmark, missing='"pass"'),)
+    merged: whether rules count that head cannot change: what allows it must be merged before. label: name of the label
+    that allows it in a pull request; None: none does.
+    """
+    way: Way = Lines(("gate",), {"missing": '"pass"'})
+    way = way if others else overridden(benchmark=benchmark, missing='"pass"')
+    what = "benchmarks, or allow them" if others else "benchmark, or allow it"
+    by = f"the label `{label}` on the pull request, or " if label else ""
+    how = f": by {by}{way}, merged first because base's rules count" if merged else f" with {way}"
+    return _said(f"Restore the missing {what}{how}", way)
 
 
-class RepeatJob(Doing, frozen=True):
-    says = "Run the job that should have measured it again, or download its artifact"
+@_step
+def repeat_job() -> Step:
+    """Values of one of several jobs are missing."""
+    return _said("Run the job that should have measured it again, or download its artifact")
 
 
-class RaiseBudget(Doing, frozen=True, kw_only=True):
-    says = (
-        "Raise the budget, for example {way}: {executions:?judging by what was done, }{rounds:round} "
-        "{rounds:takes|take} at least {least:duration}{executions:?|; how much more is not known, because no start was "
-        "complete}"
-    )
-    budget: float
-    """Seconds that would probably do."""
-    least: float
-    """Seconds that the rounds take at least, judging by what was measured."""
-    rounds: int
-    executions: int
-    """Starts that were complete; 0: what a round takes is not known."""
+@_step
+def raise_budget(*, budget: float, least: float, rounds: int, executions: int) -> Step:
+    """The budget ended before a round.
 
-    def _ways(self) -> tuple[Way, ...]:
-        return (with_set(budget=Duration(self.budget)),)
+    budget: seconds that would probably do. least: seconds that the rounds take at least, judging by what was measured.
+    executions: starts that were complete; 0: what a round takes is not known.
+    """
+    way = with_set(budget=Duration(budget))
+    takes = f"{plural(rounds, 'round')} {agree(rounds, 'takes', 'take')} at least {format_duration(least)}"
+    if executions:
+        return _said(f"Raise the budget, for example {way}: judging by what was done, {takes}", way)
+    more = "how much more is not known, because no start was complete"
+    return _said(f"Raise the budget, for example {way}: {takes}; {more}", way)
 
 
-class RunLater(Doing, frozen=True):
-    says = "Run the check again when the machine is free, or wait longer: {way}"
-
-    def _ways(self) -> tuple[Way, ...]:
-        return (Options(("--wait", "1h")),)
-
-
-class FixFailure(Doing, frozen=True):
-    says = "Fix the failure and run the check again"
+@_step
+def run_later() -> Step:
+    """The machine was not had in time."""
+    way = Options(("--wait", "1h"))
+    return _said(f"Run the check again when the machine is free, or wait longer: {way}", way)
 
 
-class KeepTrees(Doing, frozen=True):
-    says = (
+@_step
+def fix_failure() -> Step:
+    """A build or a benchmark failed."""
+    return _said("Fix the failure and run the check again")
+
+
+@_step
+def keep_trees() -> Step:
+    """Builds or benchmarks changed files of the tree."""
+    return _said(
         "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "
         "to change"
     )
 
 
-class BuildInside(Doing, frozen=True):
-    says = (
+@_step
+def build_inside() -> Step:
+    """One side's build wrote what the other executes."""
+    return _said(
         "Have each build write into its own tree, and have benchmarks run what is there: now both sides run what was "
         "built last"
     )
 
 
-class MeasureAll(Doing, frozen=True):
-    says = "Have no benchmark write what another one reads, or measure all: `--set gate.sameness=off`"
+@_step
+def measure_all() -> Step:
+    """What is the same may have read what another benchmark wrote."""
+    return _said("Have no benchmark write what another one reads, or measure all: `--set gate.sameness=off`")
 
 
-class FixOutput(Doing, frozen=True):
-    says = "Make base and head give the same output, or remove `same_output` if they are meant to differ"
+@_step
+def fix_output() -> Step:
+    """Base and head gave other output."""
+    return _said("Make base and head give the same output, or remove `same_output` if they are meant to differ")
 
 
-class GiveDirection(Doing, frozen=True, kw_only=True):
+@_step
+def give_direction(*, metric: str) -> Step:
     """Nothing is decided, since nothing tells which direction of a metric is better."""
-
-    metric: str
-
-    def _ways(self) -> tuple[Way, ...]:
-        return give_direction(self.metric)
-
-    def _said(self) -> str:
-        return say_direction(self.metric)
+    return _said(say_direction(metric), *ways_of_direction(metric))
 
 
-class DecideOn(Doing, frozen=True, kw_only=True):
-    says = "Say which metrics decide, for example {way}"
-    metric: str
-
-    def _ways(self) -> tuple[Way, ...]:
-        return (with_set(metrics=f"[{toml_text(self.metric)}]"),)
-
-
-class MeasureFirst(Doing, frozen=True):
-    says = "Run {way}, which measures and decides; `perfgate measure` writes what `perfgate decide` reads"
-
-    def _ways(self) -> tuple[Way, ...]:
-        return (CHECK,)
+@_step
+def decide_on(*, metric: str) -> Step:
+    """Nothing is decided, since the rules name other metrics; metric: one that was measured."""
+    way = with_set(metrics=f"[{toml_text(metric)}]")
+    return _said(f"Say which metrics decide, for example {way}", way)
 
 
-class NameSides(Doing, frozen=True, kw_only=True):
-    """The values are of result files of one side."""
-
-    file: str | None
-    """Where it is one file with several benchmarks, which may be what is to be compared; null: it is not."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        sides = Command("perfgate decide base=FILE head=FILE")
-        if self.file is None:
-            return (sides,)
-        # several files, or standard input
-        file = self.file if shlex.quote(self.file) == self.file else "FILE"
-        return sides, Command(f"perfgate compare {file} --by benchmark --rows file")
-
-    def _said(self) -> str:
-        of_one = "".join(f"; {each} compares the benchmarks of one file" for each in self.ways[1:])
-        return f"Name files of both sides: {self.way}{of_one}"
+@_step
+def measure_first() -> Step:
+    """Nothing was measured."""
+    beside = "`perfgate measure` writes what `perfgate decide` reads"
+    return _said(f"Run {CHECK}, which measures and decides; {beside}", CHECK)
 
 
-class FixRegression(Doing, frozen=True, kw_only=True):
-    """Something regressed."""
+@_step
+def name_sides(*, file: str | None) -> Step:
+    """The values are of result files of one side.
 
-    benchmark: str | None = None
-    """What regressed most, and can be measured again; None: it was measured elsewhere."""
-    seconds: float | None = None
-    """What the whole run took; None: not known."""
-    sets: tuple[str, ...] = ()
-    """KEY=VALUE that were set over the rules of its files."""
-    explain: float | None = None
-    """Seconds that building both sides once took, which `perfgate explain` does again; None: not known, or it is
-    explained already."""
-    from_zero: bool = False
-    """Whether base is 0 in some that regressed, which no [[accept]] entry covers."""
-    limited: bool = False
-    """Whether what matters most breaks its limit, which no [[accept]] entry covers either."""
-    metric: str | None = None
-    """Of the first of these; None: there are none."""
-    floor: float | None = None
-    """A floor that allows it, in the unit; None: there are none."""
-    unit: str = ""
-    """Of that metric."""
-    imported: bool = False
-    """Whether the values are of result files, whose benchmarks have no table of their own."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        if self.metric is not None and self.floor is not None:
-            return (with_floor(self.metric, self.floor, self.unit, imported=self.imported),)
-        return () if self.explain is None else (EXPLAIN,)
-
-    def _said(self) -> str:
-        if self.from_zero:
-            return (
-                f"Fix the regression, or where base is 0 say what is allowed, by {self.way}: an `[[accept]]` entry "
-                "takes no change from 0"
-            )
-        if self.limited:
-            return "Make head keep its limit, or raise `limit` in the rules: an `[[accept]]` entry takes changes only"
-        built = None if self.explain is None else format_duration(max(1.0, self.explain))
-        explain = f" ({EXPLAIN} names the functions: 2 builds, {built}, and 2 profiled runs)" if built else ""
-        return f"Fix the regression{explain}, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
-
-    def _on_pull(self) -> str:
-        if self.from_zero or self.limited:
-            return self.sentence()
-        if self.benchmark is None:
-            return "Fix the regression, or accept it with the entry below"
-        cost = "" if self.seconds is None else f", in at most {format_duration(self.seconds)}"
-        command = " ".join(["perfgate check", *(f"--set {shlex.quote(each)}" for each in self.sets)])
-        command = f"`{visible(command)} {benchmark_option(self.benchmark)}`"
-        return f"Fix the regression ({command} measures it again{cost}), or accept it with the entry below"
+    file: where it is one file with several benchmarks, which may be what is to be compared; None: it is not.
+    """
+    sides = Command("perfgate decide base=FILE head=FILE")
+    if file is None:
+        return _said(f"Name files of both sides: {sides}", sides)
+    # several files, or standard input
+    known = file if shlex.quote(file) == file else "FILE"
+    other = Command(f"perfgate compare {known} --by benchmark --rows file")
+    return _said(f"Name files of both sides: {sides}; {other} compares the benchmarks of one file", sides, other)
 
 
-class FindCreep(Doing, frozen=True, kw_only=True):
-    says = (
-        "{history:?Look at the suspects first; }{way} searches the commits between, which costs about as much as three "
-        "of these checks. Then fix it, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
+@_step
+def fix_regression(
+    *,
+    benchmark: str | None = None,
+    seconds: float | None = None,
+    sets: tuple[str, ...] = (),
+    explain: float | None = None,
+    from_zero: bool = False,
+    limited: bool = False,
+    metric: str | None = None,
+    floor: float | None = None,
+    unit: str = "",
+    imported: bool = False,
+) -> Step:
+    """Something regressed.
+
+    Args:
+        benchmark: what regressed most, and can be measured again; None: it was measured elsewhere.
+        seconds: what the whole run took; None: not known.
+        sets: KEY=VALUE that were set over the rules of its files.
+        explain: seconds that building both sides once took, which `perfgate explain` does again; None: not known, or it
+            is explained already.
+        from_zero: whether base is 0 in some that regressed, which no [[accept]] entry covers.
+        limited: whether what matters most breaks its limit, which no [[accept]] entry covers either.
+        metric: of the first of these; None: there are none.
+        floor: one that allows it, in the unit.
+        imported: whether the values are of result files, whose benchmarks have no table of their own.
+    """
+    ways: tuple[Way, ...] = () if explain is None else (EXPLAIN,)
+    if metric is not None and floor is not None:
+        ways = (with_floor(metric, floor, unit, imported=imported),)
+    if from_zero:
+        return _said(
+            f"Fix the regression, or where base is 0 say what is allowed, by {ways[0]}: an `[[accept]]` entry takes no "
+            "change from 0",
+            *ways,
+        )
+    if limited:
+        return _said(
+            "Make head keep its limit, or raise `limit` in the rules: an `[[accept]]` entry takes changes only", *ways
+        )
+    built = None if explain is None else format_duration(max(1.0, explain))
+    functions = f" ({EXPLAIN} names the functions: 2 builds, {built}, and 2 profiled runs)" if built else ""
+    again = ""
+    if benchmark is not None:
+        cost = "" if seconds is None else f", in at most {format_duration(seconds)}"
+        command = " ".join(["perfgate check", *(f"--set {shlex.quote(each)}" for each in sets)])
+        again = f" (`{visible(command)} {benchmark_option(benchmark)}` measures it again{cost})"
+    return _said(
+        f"Fix the regression{functions}, or accept it with an `[[accept]]` entry (size, expiry date, reason)", *ways,
+        on_pull=f"Fix the regression{again}, or accept it with the entry below",
+    )  # fmt: skip
+
+
+@_step
+def find_creep(*, pin: str, head: str, benchmark: str, history: bool) -> Step:
+    """Benchmarks crept; history: whether suspects are named beside it."""
+    ends = shlex.join(["--good", pin, "--bad", head])
+    way = Command(f"perfgate bisect {ends} {benchmark_option(benchmark)}")
+    first = "Look at the suspects first; " if history else ""
+    return _said(
+        f"{first}{way} searches the commits between, which costs about as much as three of these checks. Then fix it, "
+        "or accept it with an `[[accept]]` entry (size, expiry date, reason)",
+        way,
     )
-    pin: str
-    head: str
-    benchmark: str
-    history: bool
-    """Whether suspects are named beside it."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        ends = shlex.join(["--good", self.pin, "--bad", self.head])
-        return (Command(f"perfgate bisect {ends} {benchmark_option(self.benchmark)}"),)
 
 
-class WaitForNights(Doing, frozen=True, kw_only=True):
-    says = "Nothing to do yet: the next nights confirm it or not{nights:?, probably within {nights:night}}"
-    nights: int | None
-    """About so many, if it stays; None: unknown."""
+@_step
+def wait_for_nights(*, nights: int | None) -> Step:
+    """A creep is not confirmed; nights: about so many, if it stays; None: unknown."""
+    within = f", probably within {plural(nights, 'night')}" if nights else ""
+    return _said(f"Nothing to do yet: the next nights confirm it or not{within}")
 
 
-class NothingToDo(Doing, frozen=True):
-    says = "Nothing to do: no result is worse than the threshold allows"
+@_step
+def nothing_to_do() -> Step:
+    """What is inconclusive may not be a regression."""
+    return _said("Nothing to do: no result is worse than the threshold allows")
 
 
-class LowerFloor(Doing, frozen=True, kw_only=True):
-    """All that may be a regression is smaller than the floor, so more builds cannot settle it."""
+@_step
+def lower_floor(
+    *, benchmark: str, metric: str, imported: bool, floor: float, unit: str, wanted: float, share: float | None
+) -> Step:
+    """All that may be a regression is smaller than the floor, so more builds cannot settle it.
 
-    benchmark: str
-    """Where the floor hides most."""
-    metric: str
-    imported: bool
-    """Whether the values are of result files, whose benchmarks have no table of their own."""
-    floor: float
-    """The floor there, in the unit."""
-    unit: str
-    wanted: float
-    """A floor with which it is decided, in the unit; 0: none."""
-    share: float | None
-    """The floor over base's value; None: that is 0."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        return (with_floor(self.metric, self.wanted, self.unit, imported=self.imported),)
-
-    def _said(self) -> str:
-        how = "lower the floor" if self.wanted else "lower the floor or remove it"
-        said = f"If a change below {as_configured(self.floor, self.unit)} matters, {how} ({self.way})"
-        return said if self.share is None else f"{said}: it is {format_share(self.share)} of {self.benchmark}"
+    benchmark: where the floor hides most. floor: the one there, in the unit. wanted: one with which it is decided, in
+    the unit; 0: none. share: the floor over base's value; None: that is 0.
+    """
+    way = with_floor(metric, wanted, unit, imported=imported)
+    how = "lower the floor" if wanted else "lower the floor or remove it"
+    said = f"If a change below {as_configured(floor, unit)} matters, {how} ({way})"
+    return _said(said if share is None else f"{said}: it is {format_share(share)} of {benchmark}", way)
 
 
-class DeclareZero(Doing, frozen=True, kw_only=True):
-    says = (
-        "{floor:?Base is 0, so say how much {metric} may grow before the gate fails, for example {way}|Check what "
-        "gives {metric}: base is 0. If that is right, as of a count, add {way}}"
+@_step
+def declare_zero(*, metric: str, floor: float | None, unit: str, imported: bool = False) -> Step:
+    """Base is 0; floor: one that head is above, in the unit; None: head has no spread that it could be tested with."""
+    way = overridden(metric=metric, exact="true")
+    if floor is None:
+        return _said(f"Check what gives {metric}: base is 0. If that is right, as of a count, add {way}", way)
+    way = with_floor(metric, floor, unit, imported=imported)
+    return _said(f"Base is 0, so say how much {metric} may grow before the gate fails, for example {way}", way)
+
+
+@_step
+def declare_exact(*, metric: str, rounded: bool) -> Step:
+    """Values do not spread; rounded: they are written in steps that may hide how they differ."""
+    way = overridden(metric=metric, exact="true")
+    more = "or write more digits" if rounded else "and make sure that no run is there twice"
+    return _said(
+        f"If {metric} is a count or a size, add {way}; if it is a time, do more work for each value, {more}", way
     )
-    metric: str
-    floor: float | None
-    """A floor that head is above, in the unit; None: head has no spread that a floor could be tested with."""
-    unit: str
-    imported: bool = False
-    """Whether the values are of result files, whose benchmarks have no table of their own."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        if self.floor is None:
-            return (overridden(metric=self.metric, exact="true"),)
-        return (with_floor(self.metric, self.floor, self.unit, imported=self.imported),)
 
 
-class DeclareExact(Doing, frozen=True, kw_only=True):
-    says = (
-        "If {metric} is a count or a size, add {way}; if it is a time, do more work for each value, {rounded:?or write "
-        "more digits|and make sure that no run is there twice}"
-    )
-    metric: str
-    rounded: bool
-    """Whether they are written in steps that may hide how they differ; else they are the same to the last digit."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        return (overridden(metric=self.metric, exact="true"),)
+@_step
+def other_statistic(*, metric: str, statistic: str) -> Step:
+    """A quantile, such as p50, is 0."""
+    way = Lines(("benchmark", "metric", metric), {"statistics": '["mean"]'})
+    its = "typical value" if statistic == "typical" else statistic
+    return _said(f"Compare another statistic of {metric}, such as {way}: its {its} is 0 in some build", way)
 
 
-class OtherStatistic(Doing, frozen=True, kw_only=True):
-    says = (
-        "Compare another statistic of {metric}, such as {way}: its {statistic}{statistic:=typical? value} is 0 in some "
-        "build"
-    )
-    metric: str
-    statistic: str
-    """The quantile, such as p50."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        return (Lines(("benchmark", "metric", self.metric), {"statistics": '["mean"]'}),)
+@_step
+def measure_together() -> Step:
+    """Each side was measured in sessions of its own."""
+    return _said(f"Measure base and head together, as {CHECK} does: each was measured in sessions of its own", CHECK)
 
 
-class MeasureTogether(Doing, frozen=True):
-    says = "Measure base and head together, as {way} does: each was measured in sessions of its own"
+@_step
+def more_values(
+    *, statistic: str, unit: Top = "build", has: int, needs: int, executions: int | None, iterations: int | None,
+    budget: float | None,
+) -> Step:  # fmt: skip
+    """A quantile such as p99 needs more values of each build.
 
-    def _ways(self) -> tuple[Way, ...]:
-        return (CHECK,)
-
-
-class MoreValues(Doing, frozen=True, kw_only=True):
-    says = (
-        "{ways:?Run the same check again with {way}|Measure more values in each {unit}}: {statistic} needs {needs:,} "
-        "values of each {unit} and has {has:,}"
-    )
-    statistic: str
-    """The quantile, such as p99."""
-    unit: Top = "build"
-    has: int
-    needs: int
-    executions: int | None
-    """Executions of each build that give them; None: not by executions alone, or the plan is not known."""
-    iterations: int | None
-    """Iterations of each execution that give them; None: as for `executions`."""
-    budget: float | None
-    """Seconds of a budget in which that fits, rounded up; None: the present one does, or it is not known."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        return _of_plan(self)
+    executions, iterations: those of a plan that gives them; None: not by these alone, or the plan is not known. budget:
+    seconds in which that fits, rounded up; None: the present one does, or it is not known.
+    """
+    ways = _of_plan(budget, executions=executions, iterations=iterations)
+    how = f"Run the same check again with {ways[0]}" if ways else f"Measure more values in each {unit}"
+    return _said(f"{how}: {statistic} needs {needs:,} values of each {unit} and has {has:,}", *ways)
 
 
-class MeasureMore(Doing, frozen=True, kw_only=True):
-    says = (
-        "{hopeless:?Use a quieter host (`perfgate doctor` examines it): more measuring would not help|Run again with "
-        "{way}, which narrows the intervals, or use a quieter host (`perfgate doctor` examines it)}"
-    )
-    hopeless: bool = False
-    """Whether no reasonable number would, of any finding."""
-    unit: Top = "build"
-    builds: int | None = None
-    """Builds a side of a plan that narrows the intervals; None: it is hopeless."""
-    budget: float | None = None
-    """Seconds of a budget in which it fits, rounded up; None: the present one does, or it is not known."""
+@_step
+def measure_more(
+    *,
+    hopeless: bool = False,
+    unit: Top = "build",  # noqa: ARG001  # a detail
+    builds: int | None = None,
+    budget: float | None = None,
+) -> Step:
+    """Nothing says how many builds would do.
 
-    def _ways(self) -> tuple[Way, ...]:
-        return (DOCTOR,) if self.hopeless else _of_plan(self)
+    hopeless: no reasonable number, of any finding. builds: a side of a plan that narrows the intervals. budget: as of
+    `more_values`.
+    """
+    quieter = f"se a quieter host ({DOCTOR} examines it)"
+    if hopeless:
+        return _said(f"U{quieter}: more measuring would not help", DOCTOR)
+    ways = _of_plan(budget, builds=builds)
+    return _said(f"Run again with {ways[0]}, which narrows the intervals, or u{quieter}", *ways)
 
 
 _OWN_WORK = {
@@ -650,197 +625,164 @@ _OWN_WORK = {
 """Metrics of a program's own work: their names, and what they leave out."""
 
 
-class ReduceNoise(Doing, frozen=True, kw_only=True):
-    """More builds would not settle it, or not within reason, or a recorded metric may do at once."""
+@_step
+def reduce_noise(
+    *,
+    builds: int | None,
+    starts: int | None = None,
+    settled: int,
+    seconds: float | None,
+    too_much: bool = True,  # noqa: ARG001  # a detail
+    metric: str | None,
+    tables: tuple[str, ...] = (),
+    findings: int,
+    may_be_worse: int,
+    unit: Top = "build",
+    waited: float | None,
+    itself: bool = False,
+    shared: bool = False,
+) -> Step:
+    """More builds would not settle it, or not within reason, or a recorded metric may do at once.
 
-    builds: int | None
-    """Builds a side that would probably settle some of it; None: no reasonable number would."""
-    starts: int | None = None
-    """Of each of them; None: as many as there were."""
-    settled: int
-    """How many of the inconclusive findings that may be worse they would settle."""
-    seconds: float | None
-    """About what they take; None: not known."""
-    too_much: bool = True
-    """Whether these are beyond reason, or unknown."""
-    metric: str | None
-    """A metric that the run recorded, and that decides; None: there is none."""
-    tables: tuple[str, ...] = ()
-    """Benchmarks whose own table names what decides them, so that [plan] does not."""
-    findings: int
-    """How many of the inconclusive findings that may be worse."""
-    may_be_worse: int
-    """How many of these there are."""
-    unit: Top = "build"
-    waited: float | None
-    """Share of the time in which some program waited for a processor, where that is much; None: it is not."""
-    itself: bool = False
-    """Whether the program's own work differs from start to start, which no other host changes."""
-    shared: bool = False
-    """Whether what was measured went before no other program, so that it waited itself."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        if self.metric is None and self.itself:
-            return ()
-        if self.metric is None:
-            return (DOCTOR,)
-        metrics = f"[{toml_text(self.metric)}]"
-        return (Lines(("benchmark",), {"metrics": metrics}, self.tables) if self.tables else with_set(metrics=metrics),)
-
-    def _said(self) -> str:
-        if self.metric is not None:
-            every = f"{self.findings} of {self.may_be_worse}" if self.may_be_worse > 1 else "it"
-            name, without = _OWN_WORK[self.metric]
-            how = f"write {self.way}" if self.tables else self.way
-            said = f"Decide by {name}, which this run recorded and which decides {every}"
-            return f"{said} ({name} leaves out {without}): {how}"
-        takes = "" if self.seconds is None else f", and take about {format_duration(self.seconds)}"
-        why = "more measuring would not help"
-        if self.builds is not None:
-            which = "it" if self.settled == self.may_be_worse == 1 else f"only {self.settled} of {self.may_be_worse}"
-            which = which if self.settled < self.may_be_worse or self.may_be_worse == 1 else f"all {self.settled}"
-            starts = "" if self.starts is None else f", with {plural(self.starts, 'start')},"
-            why = f"{plural(self.builds, self.unit)} of each{starts} would decide {which}{takes}"
-        if self.itself:
-            work = "Give the program the same work at each start (a fixed random seed, the same input)"
-            also = f"a quieter host would not help; {why}" if self.builds else "neither host nor more measuring helps"
-            return f"{work}: its CPU time varies as much as its time, so {also}"
-        if self.waited is not None:
-            why += f"; some program waited for a processor {format_share(self.waited)} of the time"
-        first = (
-            "Measure as root (a container needs SYS_NICE), whose programs go before others, or u"
-            if self.shared
-            else "U"
-        )
-        return f"{first}se a quieter host ({self.way} examines it): {why}"
+    Args:
+        builds: a side that would probably settle some of it; None: no reasonable number would.
+        starts: of each of them; None: as many as there were.
+        settled: how many of the inconclusive findings that may be worse they would settle.
+        seconds: about what they take; None: not known.
+        too_much: whether these are beyond reason, or unknown.
+        metric: one that the run recorded, and that decides; None: there is none.
+        tables: benchmarks whose own table names what decides them, so that [plan] does not.
+        findings: how many of the inconclusive findings that may be worse the metric decides.
+        may_be_worse: how many of these there are.
+        waited: share of the time in which some program waited for a processor, where that is much; None: it is not.
+        itself: whether the program's own work differs from start to start, which no other host changes.
+        shared: whether what was measured went before no other program, so that it waited itself.
+    """
+    if metric is not None:
+        names = f"[{toml_text(metric)}]"
+        way = Lines(("benchmark",), {"metrics": names}, tables) if tables else with_set(metrics=names)
+        every = f"{findings} of {may_be_worse}" if may_be_worse > 1 else "it"
+        name, without = _OWN_WORK[metric]
+        said = f"Decide by {name}, which this run recorded and which decides {every} ({name} leaves out {without})"
+        return _said(f"{said}: {f'write {way}' if tables else way}", way)
+    why = "more measuring would not help"
+    if builds is not None:
+        which = "it" if settled == may_be_worse == 1 else f"only {settled} of {may_be_worse}"
+        which = which if settled < may_be_worse or may_be_worse == 1 else f"all {settled}"
+        each = "" if starts is None else f", with {plural(starts, 'start')},"
+        takes = "" if seconds is None else f", and take about {format_duration(seconds)}"
+        why = f"{plural(builds, unit)} of each{each} would decide {which}{takes}"
+    if itself:
+        work = "Give the program the same work at each start (a fixed random seed, the same input)"
+        also = f"a quieter host would not help; {why}" if builds else "neither host nor more measuring helps"
+        return _said(f"{work}: its CPU time varies as much as its time, so {also}")
+    if waited is not None:
+        why += f"; some program waited for a processor {format_share(waited)} of the time"
+    first = "Measure as root (a container needs SYS_NICE), whose programs go before others, or u" if shared else "U"
+    return _said(f"{first}se a quieter host ({DOCTOR} examines it): {why}", DOCTOR)
 
 
-class ImportMore(Doing, frozen=True, kw_only=True):
-    says = (
-        "Build and measure base and head {builds} times each, in turns, and name all files: {way}. `perfgate check` "
-        "does all of it"
+@_step
+def import_more(*, builds: int) -> Step:
+    """Result files are of too few builds; builds: a side that would do."""
+    way = Command("perfgate decide base=B1 base=B2 ... head=H1 head=H2 ...")
+    return _said(
+        f"Build and measure base and head {builds} times each, in turns, and name all files: {way}. {CHECK} does all "
+        "of it",
+        way,
+        CHECK,
     )
-    builds: int
-
-    def _ways(self) -> tuple[Way, ...]:
-        return Command("perfgate decide base=B1 base=B2 ... head=H1 head=H2 ..."), CHECK
 
 
-class ImportOthers(Doing, frozen=True, kw_only=True):
-    says = (
-        "{why:=missing?Name files that hold the missing benchmarks, or allow it with {way}|{why:=repeated?Name the "
-        "results of different runs: the same values stand in several files|Fix what failed, measure it again, and name "
-        "the new files}}"
+@_step
+def import_others(*, why: Literal["repeated", "failed", "missing"]) -> Step:
+    """Of result files one run is there twice, a benchmark failed, or head lacks some."""
+    if why == "missing":
+        way = Options(("--set", "gate.missing=pass"))
+        return _said(f"Name files that hold the missing benchmarks, or allow it with {way}", way)
+    if why == "repeated":
+        return _said("Name the results of different runs: the same values stand in several files")
+    return _said("Fix what failed, measure it again, and name the new files")
+
+
+@_step
+def name_alike(*, hyperfine: bool) -> Step:
+    """Base and head have no name in common; hyperfine: it wrote them, and calls a benchmark by its command."""
+    way = Command("hyperfine -n NAME COMMAND")
+    if hyperfine:
+        return _said(f"Measure both sides under one name ({way}), or write it into `command` of the files", way)
+    return _said("Give a benchmark the same name on both sides, where it is defined or in the files")
+
+
+@_step
+def more_machines(*, sessions: int, wanted: int | None, builds: bool) -> Step:
+    """The change differs from machine to machine, and the question is what others would show.
+
+    wanted: how many would probably show it; None: not known, or too many. builds: whether each has builds enough to be
+    judged by itself.
+    """
+    these = f"these {sessions} machines" if sessions > 1 else "this machine"
+    said, ways = "they differ too much", list[Way]()
+    if wanted is not None:
+        ways.append(Lines(("plan",), {"sessions": str(wanted)}))
+        said = f"measure on {wanted} machines ({ways[0]}, for `perfgate plan --matrix`)"
+    if builds:
+        ways.append(Options(("--set", "gate.sessions=fixed")))
+        said += f", or, if only these matter, add {ways[-1]}"
+    return _said(f"More builds on {these} would not help: {said}", *ways)
+
+
+@_step
+def check_values() -> Step:
+    """Values are below 0."""
+    return _said(
+        "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"
     )
-    why: Literal["repeated", "failed", "missing"]
-    """repeated: one run twice. failed: a benchmark failed. missing: only benchmarks that head lacks."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        return (Options(("--set", "gate.missing=pass")),) if self.why == "missing" else ()
 
 
-class NameAlike(Doing, frozen=True, kw_only=True):
-    says = (
-        "{hyperfine:?Measure both sides under one name ({way}), or write it into `command` of the files|Give a "
-        "benchmark the same name on both sides, where it is defined or in the files}"
-    )
-    hyperfine: bool
-    """Whether hyperfine wrote them, which calls a benchmark by its command."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        return (Command("hyperfine -n NAME COMMAND"),) if self.hyperfine else ()
+@_step
+def ask_of_all_machines() -> Step:
+    """On one of several machines a value is 0."""
+    way = Options(("--set", "gate.sessions=random"))
+    return _said(f"Ask of all machines together with {way}: on one of them, a value of 0 has no ratio", way)
 
 
-class MoreMachines(Doing, frozen=True, kw_only=True):
-    """The change differs from machine to machine, and the question is what others would show."""
+@_step
+def more_builds(
+    *, builds: int, executions: int | None = None, iterations: int | None = None, settled: int, may_be_worse: int,
+    not_worse: int, seconds: float | None = None, budget: float | None = None,
+) -> Step:  # fmt: skip
+    """A plan of so many builds would probably settle some of the inconclusive findings.
 
-    sessions: int
-    wanted: int | None
-    """How many would probably show it; None: not known, or too many."""
-    builds: bool
-    """Whether each has builds enough to be judged by itself."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        more = [] if self.wanted is None else [Lines(("plan",), {"sessions": str(self.wanted)})]
-        return (*more, *([Options(("--set", "gate.sessions=fixed"))] if self.builds else []))
-
-    def _said(self) -> str:
-        these = f"these {self.sessions} machines" if self.sessions > 1 else "this machine"
-        more = [each for each in self.ways if isinstance(each, Lines)]
-        fixed = "".join(f", or, if only these matter, add {each}" for each in self.ways if each not in more)
-        many = "".join(f"measure on {self.wanted} machines ({each}, for `perfgate plan --matrix`)" for each in more)
-        return f"More builds on {these} would not help: {many or 'they differ too much'}{fixed}"
+    executions, iterations: of each build and execution; None: as in the present plan. seconds: about what that plan
+    takes, judging by the rounds of this run; None: not known. budget: as of `more_values`.
+    """
+    ways, left = _of_plan(budget, builds=builds, executions=executions, iterations=iterations), may_be_worse
+    if not not_worse:
+        which = f"{settled} of {left}" if settled < left else "it" if left == 1 else f"all {left}"
+    else:
+        which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
+    cost = "" if seconds is None else f" (about {format_duration(seconds)})"
+    return _said(f"Run again with {ways[0]}, which would probably decide {which}{cost}", *ways)
 
 
-class CheckValues(Doing, frozen=True):
-    says = "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"
+@_step
+def allow_more_builds(
+    *, needed: int, why: Literal["budget", "plan", "interrupted"], round: float | None, builds: int | None,  # noqa: A002  # its name in report.json
+    unit: Top = "build", budget: float | None,
+) -> Step:  # fmt: skip
+    """A larger budget or plan, or the rest of the run, would give the builds that a verdict needs.
 
-
-class AskOfAllMachines(Doing, frozen=True):
-    says = "Ask of all machines together with {way}: on one of them, a value of 0 has no ratio"
-
-    def _ways(self) -> tuple[Way, ...]:
-        return (Options(("--set", "gate.sessions=random")),)
-
-
-class MoreBuilds(Doing, frozen=True, kw_only=True):
-    """A plan of so many builds would probably settle some of the inconclusive findings."""
-
-    builds: int
-    executions: int | None = None
-    """Of each build; None: as in the present plan."""
-    iterations: int | None = None
-    """Of each execution; None: as in the present plan."""
-    settled: int
-    may_be_worse: int
-    not_worse: int
-    seconds: float | None = None
-    """About what that plan takes, judging by the rounds of this run; None: not known."""
-    budget: float | None = None
-    """Seconds of a budget in which it fits, rounded up; None: the present one does, or it is not known."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        return _of_plan(self)
-
-    def _said(self) -> str:
-        settled, left = self.settled, self.may_be_worse
-        if not self.not_worse:
-            which = f"{settled} of {left}" if settled < left else "it" if left == 1 else f"all {left}"
-        else:
-            which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
-        cost = "" if self.seconds is None else f" (about {format_duration(self.seconds)})"
-        return f"Run again with {self.way}, which would probably decide {which}{cost}"
-
-
-class AllowMoreBuilds(Doing, frozen=True, kw_only=True):
-    """A larger budget or plan, or the rest of the run, would give the builds that a verdict needs."""
-
-    needed: int
-    why: Literal["budget", "plan", "interrupted"]
-    """As of `not-enough-measured`."""
-    round: float | None
-    """Seconds that a round takes; None: not known."""
-    builds: int | None
-    """Builds of a plan that would do; None: the present one has enough."""
-    unit: Top = "build"
-    budget: float | None
-    """Seconds that would do, rounded up; None: the present budget does, or it is not known."""
-
-    def _ways(self) -> tuple[Way, ...]:
-        return (Options(("--resume",)),) if self.why == "interrupted" else _of_plan(self)
-
-    def _said(self) -> str:
-        cost = f"{plural(self.needed, self.unit)} are needed"
-        if self.round is not None:
-            cost = f"a round takes about {format_duration(self.round)} and {self.needed} are needed"
-        if self.why == "interrupted":
-            return f"Continue the interrupted run with {self.way}: {cost}"
-        if not self.ways:
-            return f"Measure base and head {self.needed} times each: {cost}"
-        return f"Run the same check again with {self.way}: {cost}"
-
-
-if TYPE_CHECKING:
-    Step = Doing
-else:
-    Step = kinds_of(Doing)
+    why: as of `not-enough-measured`. round: seconds that one takes; None: not known. builds: of a plan that would do;
+    None: the present one has enough. budget: as of `more_values`.
+    """
+    cost = f"{plural(needed, unit)} are needed"
+    if round is not None:
+        cost = f"a round takes about {format_duration(round)} and {needed} are needed"
+    if why == "interrupted":
+        way = Options(("--resume",))
+        return _said(f"Continue the interrupted run with {way}: {cost}", way)
+    ways = _of_plan(budget, builds=builds)
+    if not ways:
+        return _said(f"Measure base and head {needed} times each: {cost}")
+    return _said(f"Run the same check again with {ways[0]}: {cost}", *ways)

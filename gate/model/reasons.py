@@ -149,7 +149,6 @@ class OnMachine(Why, frozen=True, kw_only=True):
 
     session: int
     host: str | None
-    """Name of the machine; None: the measurements do not say."""
     why: NegativeValues | ZeroValue | NoSpread | FewValues | FewRoundsThere
 
     def _said(self) -> str:
@@ -255,7 +254,6 @@ class AcceptedByEntry(Why, frozen=True, kw_only=True):
     until: str
     """The last day of the entry, as 2026-12-31."""
     reason: str
-    """As the entry gives it."""
 
     def _end(self, _: Measured, /) -> str:
         return f"up to {format_percent(self.up_to)} until {self.until}: {clip(visible(self.reason), _QUOTED)}"

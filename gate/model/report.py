@@ -9,7 +9,7 @@ import msgspec
 from gate.model.case import Compared
 from gate.model.choice import Choice
 from gate.model.controls import Control, Controls
-from gate.model.evidence import Cost, Pace, Round
+from gate.model.evidence import Cost, Pace, Round, SideSummary
 from gate.model.explanation import Explanation
 from gate.model.history import CreepFacts
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Top, Verdict
@@ -23,41 +23,13 @@ from gate.model.warnings import AnyWarning
 from gate.units import format_number, format_share, plural
 
 
-class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """How many units of each level a side's value rests on."""
-
-    session: int
-    """Jobs on a runner."""
-    build: int
-    """Builds of all sessions."""
-    execution: int
-    """Starts of the instrument's process, of all builds."""
-    iteration: int
-    """Values, of all executions."""
-
-
-class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One side of a finding: its value and its own interval, in the metric's base unit."""
-
-    value: float
-    """The mean, the typical value or the quantile, in the metric's base unit; None: it is no number."""
-    low: float | None
-    """Lower end of its own interval, at the confidence of `ratio`; None: there is none."""
-    high: float | None
-    """Upper end of that interval; None: there is none."""
-    counts: Counts
-    """What it rests on."""
-
-
 class RatioInterval(msgspec.Struct, frozen=True, kw_only=True):
     """The confidence interval of the ratio head/base at the nominal confidence."""
 
     estimate: float | None
     """Ratio head/base: 1.05 is 5% more than base. None: there is none."""
     low: float | None
-    """Lower end of the interval; None: there is none."""
     high: float | None
-    """Upper end of the interval; None: there is none."""
     confidence: float
     method: str
     """How the interval was computed: a name of `gate.interval`, one made of it for several machines (fixed-sessions),
@@ -75,9 +47,7 @@ class DecidedAt(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float
     """Of this interval, as a share, after correction for the comparisons and looks."""
     low: float | None
-    """Lower end of the interval of the ratio; None: there is none."""
     high: float | None
-    """Upper end of the interval of the ratio; None: there is none."""
     look: int
     """The look at which it was decided, from 1."""
     looks: int
@@ -101,9 +71,7 @@ class Variances(msgspec.Struct, frozen=True, kw_only=True):
     """Variance by level, lowest first, of both sides."""
 
     base: list[Variance]
-    """Lowest level first; empty: not known."""
     head: list[Variance]
-    """Lowest level first; empty: not known."""
 
 
 class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,15 +81,11 @@ class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
     """The interval rests on memory alone or is moderated by it; or memory is not used, since the present data is
     noisier than remembered or does not go with it, or since one side's builds spread more than the other's."""
     used: bool
-    """Whether the interval uses the memory."""
     df: float
     """Degrees of freedom that the memory is worth."""
     sessions: int
-    """How many sessions are remembered."""
     first: str
-    """Day of the oldest session."""
     last: str
-    """Day of the newest session."""
     remembered: float
     """Relative standard deviation of the round contrast, or of a build's mean, by memory."""
     present: float | None
@@ -153,7 +117,6 @@ class Pairing(msgspec.Struct, frozen=True, kw_only=True):
     """What base and head of a round have in common: layouts, and what disturbs both."""
 
     rounds: int
-    """Rounds that both sides have."""
     correlation: float | None
     """Of the logarithms of base and head over rounds; None: one side does not vary."""
     together: float
@@ -172,11 +135,9 @@ class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):
     session: int
     """Number of the session, from 0."""
     host: str | None
-    """Name of the machine; None: the measurements do not say."""
     rounds: int
     """Rounds that both sides have."""
     ratio: RatioInterval
-    """Its ratio, with the interval over its own rounds."""
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
@@ -210,15 +171,12 @@ class Finding(Compared, frozen=True, kw_only=True):
 
     better: Better
     base: SideSummary
-    """Base's value."""
     head: SideSummary
-    """Head's value."""
     ratio: RatioInterval
     """Ratio head/base, with the interval at the confidence of the rules, before any correction."""
     sessions: list[SessionRatio]
     """Each machine by itself, with `gate.sessions = "fixed"`; empty otherwise, and with one session."""
     decided_at: DecidedAt
-    """The interval at the confidence that decided."""
     shown: Literal["ratio", "decided_at"] | None
     """The interval that the verdict rests on; None: there is none, or counts are compared as numbers."""
     threshold: float
@@ -238,11 +196,8 @@ class Finding(Compared, frozen=True, kw_only=True):
     neither shown nor excluded), improvement, no-sign (no regression shows, and one of the size `detectable` would
     have), unchanged (shown to be within the threshold)."""
     accepted: Accepted | None
-    """What let a regression pass; None: nothing did."""
     reason: Reason
-    """Why it has its verdict."""
     warnings: list[AnyWarning]
-    """What to mind about this finding."""
     not_worse: bool
     """Whether any slowdown beyond the threshold is excluded, also where the verdict is inconclusive."""
     more_builds: int | None
@@ -258,7 +213,6 @@ class Finding(Compared, frozen=True, kw_only=True):
     identical: None = None
     """Of a finding that was measured there is no proof."""
     variance: Variances
-    """Where the noise comes from."""
     memory: MemoryUse | None
     """What remembered variance did for it; None: nothing is remembered about it."""
     warn: float | None = None
@@ -329,13 +283,9 @@ class Identical(Compared, frozen=True, kw_only=True):
     threshold: float
     floor: float | None
     verdict: Literal["identical"] = "identical"
-    """It cannot differ."""
     reason: SameProgram
-    """Why it cannot differ."""
     not_worse: bool = True
-    """It cannot be worse."""
     identical: Proof
-    """What proves it."""
 
 
 class Recorded(Compared, frozen=True, kw_only=True):
@@ -344,13 +294,9 @@ class Recorded(Compared, frozen=True, kw_only=True):
     statistic: str = "mean"
     """mean, or what another tool gave, such as "min"; "value" where that is not known."""
     base: SideSummary
-    """Base's value."""
     head: SideSummary
-    """Head's value."""
     ratio: RatioInterval
-    """Ratio head/base, with the interval at the confidence of the rules."""
     warnings: list[AnyWarning]
-    """What to mind about it."""
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
@@ -359,7 +305,6 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     """none or holm, as `gate.family`."""
     size: int
-    """Findings that share the error."""
 
 
 class QuantileEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -368,11 +313,8 @@ class QuantileEffect(msgspec.Struct, frozen=True, kw_only=True):
     tau: float
     """Which quantile: 0.5 is the median."""
     ratio: float
-    """Ratio head/base of the quantiles."""
     low: float | None
-    """Lower end of its band; None: there is none."""
     high: float | None
-    """Upper end of its band; None: there is none."""
 
 
 class QuantileCurve(msgspec.Struct, frozen=True, kw_only=True):
@@ -409,20 +351,16 @@ class LookFacts(msgspec.Struct, frozen=True, kw_only=True):
     rounds: list[int]
     """After how many rounds each look was planned."""
     used: int
-    """How many looks were reached."""
 
 
 class MemoryFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What remembered variance did for the report as a whole."""
 
     findings: int
-    """How many findings use it."""
     sessions: int
-    """How many sessions are remembered."""
     first: str
     """Day of the oldest session, as 2026-11-20."""
     last: str
-    """Day of the newest session."""
     factor: float
     """How much noisier the host is than remembered: at least 1, and 1 below 5 findings."""
     checks: int | None = None
@@ -450,23 +388,17 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     created: str | None
     """When measuring began, in UTC as 2026-11-20T09:00:00Z; None: not known."""
     perfgate: str | None
-    """Version of the perfgate that measured; None: not known."""
     seed: int | None
     """From which layouts and orders were drawn; None: not known."""
     base: Commit | None
-    """The commit of base; None: not known."""
     head: Commit | None
-    """The commit of head; None: not known."""
     chosen: str | None
     """How base and head were chosen, for people alone; None: not known."""
     host: dict[str, Any] | None
     """The machine: processor, memory, kernel, hash of its name; its keys depend on the system. None: not known."""
     rounds: Round
-    """How far measuring came."""
     looks: LookFacts | None
-    """When it could stop early; None: the design is fixed."""
     memory: MemoryFacts | None
-    """What is remembered about this machine; None: nothing is."""
     seconds: float | None
     """From when the machine was free until measuring ended; where that is not known, what the steps took. None: neither
     is known."""
@@ -479,17 +411,12 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Any] | None
     """[plan], [build] and [env] as they were in force; None: not known."""
     builds: list[Build]
-    """Every build that was made."""
     states: list[HostState]
     """The machine before and after measuring."""
     choice: Choice | None = None
-    """How base and head were chosen, as data; None: not known."""
     cost: Cost | None = None
-    """What took the seconds; None: not known."""
     pace: Pace | None = None
-    """What rounds take; None: not known, or several jobs measured."""
     sandbox: Sandboxed | None = None
-    """What confined builds and benchmarks; None: not known."""
     turns: list[Turn] = []
     """How short the executions of benchmarks were, where starting one took so little that they could be shorter than
     planned."""
@@ -509,11 +436,8 @@ class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
     gate: dict[str, Any]
     """The keys of [gate] in perfgate.toml, all of them, in force."""
     override: list[dict[str, Any]]
-    """Each [[override]], with the keys it sets."""
     accept: list[dict[str, Any]]
-    """Each [[accept]]."""
     whose: Whose | None = None
-    """Where they come from, as data; None: not known."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -531,13 +455,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     stopped: Literal["budget"] | None
     """What ended measuring before all was settled; None: nothing did."""
     run: RunFacts
-    """What was measured, when, where and how much of it."""
     policy: PolicyFacts
-    """The rules that decided."""
     family: Family
-    """The correction for multiple comparisons."""
     findings: list[Finding]
-    """Of what was measured."""
     identical: list[Identical]
     """Of what needed no measuring; in report.json they stand at the end of `findings`."""
     recorded: list[Recorded]
@@ -549,7 +469,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     curves: list[QuantileCurve]
     """The change at each quantile, of the cases of which a quantile is decided and of those that matter most."""
     new: list[str]
-    """Names of benchmarks that only head has."""
     warnings: list[AnyWarning]
     """Warnings about the whole run; those about one finding stand there."""
     explanations: list[Explanation] = []
@@ -559,4 +478,3 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     creep: CreepFacts | None = None
     """Of a creep check: what head is compared with, and what all nights show; None: this is none."""
     controls: Controls | None = None
-    """All controls of the run; None: no benchmark has one."""

@@ -17,7 +17,8 @@ from gate.config.types import Config
 from gate.decide.design import Subject, subjects_of
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
-from gate.evidence.inputs import Inputs, read_inputs
+from gate.evidence.inputs import read_inputs
+from gate.evidence.records import Inputs
 from gate.evidence.runs import run_of
 from gate.evidence.sameness import are_two_programs
 from gate.model import FindingMemory, Layouts, Memory, Remembered, Run, Sample, UserError

@@ -10,7 +10,8 @@ from gate.decide import decide
 from gate.decide.decided import Decided
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
-from gate.evidence.inputs import MEASUREMENTS, Inputs
+from gate.evidence.inputs import MEASUREMENTS
+from gate.evidence.records import Inputs
 from gate.evidence.runs import run_of
 from gate.model import Execution, Same, UserError
 from gate.model.report import NextPlan

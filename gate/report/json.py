@@ -55,7 +55,8 @@ def render(report: Report) -> str:
             own["text"] = plain(conclusion(view))
     for table, proved in zip(tables.pop("identical"), report.identical, strict=True):
         tables["findings"].append(_UNMEASURED | table | {"text": plain(proved.reason.sentence())})
-    tables["next"] = plain(next_step(report))
+    step = next_step(report)
+    tables["next"] = step and {"kind": step.kind, "text": plain(step.text), "details": plain(step.details)}
     # how it was asked for is no part of it: command lines hold paths
     del tables["run"]["again"], tables["run"]["typed"]
     return _encoded(tables, [*tables["failures"], *tables["run"]["builds"]])

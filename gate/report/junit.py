@@ -145,7 +145,7 @@ def _facts(finding: Finding) -> list[str]:
 
 
 def _failure(group: FailureGroup, report: Report, names: Names) -> _Case:
-    first = group.first
+    first = group[0]
     side = f"{' of' if first.kind == 'build' else ' on'} {first.side}" if first.side else ""
     places, settings = failures.places(group, 10, reports.top(report)), failures.settings(group)
     hint = [clip(visible(first.hint), _TEXT)] if first.hint else []

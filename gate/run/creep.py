@@ -18,8 +18,7 @@ from gate.config.source import ConfigError, Source, from_tables
 from gate.config.types import Config
 from gate.decide.creep import night_of
 from gate.decide.policy import policy_at, read_rules
-from gate.evidence.inputs import Inputs
-from gate.evidence.records import Located
+from gate.evidence.records import Inputs, Located
 from gate.model import Record, Run, UserError
 from gate.model.case import case_id
 from gate.model.history import CaseNights, CaseSuspects, CreepRun, HistoryRecord, Pin

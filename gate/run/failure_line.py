@@ -51,4 +51,4 @@ def ended_before_a_round(job: Job) -> str | None:
     records = [Located(record, "this run", number) for number, record in enumerate(records_of(job.out), 1)]
     found = unfinished(records, float(rules.plan.budget))
     ended = budget_ended(found, job.run, rules) if found else None
-    return f"{ended.sentence()}. {raise_budget(ended).sentence()}" if ended else None
+    return f"{ended.sentence()}. {raise_budget(ended).text}" if ended else None

@@ -18,7 +18,16 @@ import msgspec
 from gate import __version__
 from gate.cli.groups import MeasureOptions
 from gate.config.resolve import Settings
-from gate.config.rules import FIRST_STARTS, goes_by_starts, is_counted, is_divisible, is_single, most_builds, repeats_of
+from gate.config.rules import (
+    FIRST_STARTS,
+    TRIED_STARTS,
+    goes_by_starts,
+    is_counted,
+    is_divisible,
+    is_single,
+    most_builds,
+    repeats_of,
+)
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.study import Study
@@ -210,7 +219,7 @@ def _rounds(project: Project, run: Run, starts: Mapping[str, int] = MappingProxy
         project.settings.benchmarks, run.looks or most_builds(rules.plan, early=False), rules.plan.executions,
         run.seed or 0, {name for name in names if is_single(rules, name)}, rules.build.layouts,
         {name: repeats_of(rules, name).executions for name in own} | dict(starts),
-        {name: FIRST_STARTS for name in own if is_counted(rules, name)},
+        {name: (TRIED_STARTS, FIRST_STARTS) for name in own if is_counted(rules, name)},
     )  # fmt: skip
 
 

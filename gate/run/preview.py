@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TextIO
 
-from gate.config.rules import FIRST_STARTS, MOST_STARTS, ROOM, is_counted, missing_fails
+from gate.config.rules import MOST_STARTS, ROOM, TRIED_STARTS, is_counted, missing_fails
 from gate.config.types import Builds, Command, Config
 from gate.model import SIDES, Side
 from gate.model.warnings import typed
@@ -54,10 +54,10 @@ def _repeats(job: Job) -> str:
     own = measured & {*by_starts(job)}
     if not own:
         return by_rounds
-    starts = plural(plan.starts, "start") if plan.starts != "auto" else f"{FIRST_STARTS} to {MOST_STARTS} starts"
+    starts = plural(plan.starts, "start") if plan.starts != "auto" else f"{TRIED_STARTS} to {MOST_STARTS} starts"
     if own < measured:
         return f"{by_rounds} ({len(own)} of them: {starts})"
-    return starts if plan.starts != "auto" else f"{starts} (by the noise and cost of the first {FIRST_STARTS})"
+    return starts if plan.starts != "auto" else f"{starts} (by the noise and cost of the first ones)"
 
 
 def introduction(job: Job) -> list[str]:
@@ -215,7 +215,7 @@ def _executions_of(rules: Config, names: Collection[str], each: Round) -> tuple[
     """Count the executions of a round, at least and at most: of some starts only the first are counted yet."""
     own = Counter(step.benchmark for step in each.executions if step.benchmark in names)
     spans = [
-        (2 * FIRST_STARTS, 2 * MOST_STARTS) if count > 1 and is_counted(rules, name) else (count, count)
+        (2 * TRIED_STARTS, 2 * MOST_STARTS) if count > 1 and is_counted(rules, name) else (count, count)
         for name, count in own.items()
     ]
     return sum(least for least, _ in spans), sum(most for _, most in spans)

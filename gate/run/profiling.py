@@ -20,8 +20,8 @@ from gate.codes import Exit
 from gate.config.source import COMMAND_LINE, from_tables
 from gate.config.types import Config
 from gate.decide.policy import policy_at
-from gate.evidence.inputs import MEASUREMENTS, Inputs
-from gate.evidence.records import Appender, Located
+from gate.evidence.inputs import MEASUREMENTS
+from gate.evidence.records import Appender, Inputs, Located
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Finding, Record, Run, Side, UserError
 from gate.model.case import canonical

@@ -25,11 +25,8 @@ _NAME = 100
 _SETTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class FailureGroup(msgspec.Struct, frozen=True):
-    """Failures that say the same thing; the first represents all."""
-
-    first: Failure
-    others: list[Failure]
+FailureGroup = list[Failure]
+"""Failures that say the same thing; the first represents all."""
 
 
 def grouped(failures: Iterable[Failure], *, by_output: bool) -> list[FailureGroup]:
@@ -39,10 +36,7 @@ def grouped(failures: Iterable[Failure], *, by_output: bool) -> list[FailureGrou
         key: tuple[str | None, ...] = (failure.kind, failure.benchmark, failure.side, failure.status)
         if by_output:
             key = (*key, failure.stderr, failure.command, failure.directory)
-        if key in groups:
-            groups[key].others.append(failure)
-        else:
-            groups[key] = FailureGroup(failure, [])
+        groups.setdefault(key, []).append(failure)
     return list(groups.values())
 
 
@@ -67,7 +61,7 @@ def heading(group: FailureGroup, names: Names | None = None) -> str:
 
     names: those of the report.
     """
-    return _title(group.first, _shared(group), names)
+    return _title(group[0], _shared(group), names)
 
 
 def settings(group: FailureGroup) -> str:
@@ -108,10 +102,8 @@ def _settings(factors: Mapping[str, Any]) -> str:
 
 
 def _shared(group: FailureGroup) -> dict[str, Any]:
-    found = group.first.factors
-    return {
-        k: v for k, v in found.items() if all(k in other.factors and other.factors[k] == v for other in group.others)
-    }
+    found = group[0].factors
+    return {k: v for k, v in found.items() if all(k in other.factors and other.factors[k] == v for other in group)}
 
 
 def place(failure: Failure, *, top: str = "build", without: Collection[str] = ()) -> str:
@@ -138,7 +130,7 @@ def places(group: FailureGroup, limit: int, top: str = "build") -> str:
     # each of the settings comes before the second unit of any
     seen: Counter[str] = Counter()
     ranked: list[tuple[int, Failure]] = []
-    for failure in (group.first, *group.others):
+    for failure in group:
         at = _settings(failure.factors)
         ranked.append((seen[at], failure))
         seen[at] += 1

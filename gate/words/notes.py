@@ -77,18 +77,11 @@ FIRST = "; the figures are those of the first"
 """What follows a sentence that others say with other figures."""
 
 
-class Weighed(msgspec.Struct, frozen=True):
-    """Warnings to show at once, and those for the details."""
-
-    shown: list[str]
-    rest: list[str]
-
-
-def weigh(warnings: Sequence[AnyWarning], most: int) -> Weighed:
-    """Divide warnings, those that matter first: at most so many are shown at once."""
+def weigh(warnings: Sequence[AnyWarning], most: int) -> tuple[list[str], list[str]]:
+    """Divide warnings, those that matter first: at most so many are shown at once, the rest in the details."""
     first, middle, later = ([each for each in warnings if each.weight == weight] for weight in WEIGHTS)
     found = once([*first, *middle])
-    return Weighed(found[:most], [*found[most:], *once(later)])
+    return found[:most], [*found[most:], *once(later)]
 
 
 def once(warnings: Iterable[Sentence]) -> list[str]:

@@ -22,7 +22,7 @@ _WARNING = 300
 _OF_COMPARED = (BudgetRounds, RoundsShort, TwoPrograms)
 """Warnings that are said beside what was compared."""
 _BESIDE = 3
-_OF_RULES = (outcomes.GiveDirection, outcomes.DeclareZero, outcomes.DeclareExact, outcomes.LowerFloor)
+_OF_RULES = ("give-direction", "declare-zero", "declare-exact", "lower-floor")
 """Steps that change the rules, which in CI are base's."""
 _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
@@ -328,7 +328,7 @@ def next_step(report: Report, *, pull: bool = False) -> str:
     step = next_steps.next_step(report)
     if step is None:
         return ""
-    said, whose = step.on_pull() if pull else step.sentence(), report.policy.whose
+    said, whose = step.on_pull if pull else step.text, report.policy.whose
     options = [way for way in step.ways if isinstance(way, Options)]
     if whose is None or whose.kind not in ("base", "target"):
         for way in options:
@@ -339,8 +339,8 @@ def next_step(report: Report, *, pull: bool = False) -> str:
     settings = {str(way): way.lines for way in options if way.lines is not None}
     for typed, lines in settings.items():
         said = said.replace(typed, str(lines))
-    of_tables = isinstance(step, outcomes.ReduceNoise) and step.tables
-    of_rules = settings or of_tables or isinstance(step, _OF_RULES)
+    of_tables = step.details.get("tables")
+    of_rules = settings or of_tables or step.kind in _OF_RULES
     return f"{said}. It takes effect once it is in the rules that decide: those of {whose}" if of_rules else said
 
 

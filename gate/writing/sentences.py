@@ -211,7 +211,7 @@ def with_floor(metric: str, floor: float, unit: str, *, imported: bool) -> Lines
     return Lines(("benchmark", "metric", metric), {"floor": written})
 
 
-def give_direction(metric: str) -> tuple[Lines, Lines]:
+def ways_of_direction(metric: str) -> tuple[Lines, Lines]:
     """Return both ways to give a metric a direction."""
     lower, higher = (overridden(metric=metric, better=toml_text(better)) for better in ("lower", "higher"))
     return lower, higher
@@ -219,5 +219,5 @@ def give_direction(metric: str) -> tuple[Lines, Lines]:
 
 def say_direction(metric: str) -> str:
     """Say how a metric gets a direction."""
-    lower, higher = give_direction(metric)
+    lower, higher = ways_of_direction(metric)
     return f"Add {lower} or `better = {higher.keys['better']}` to perfgate.toml"

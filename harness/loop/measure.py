@@ -231,8 +231,10 @@ class Loop:
         if each.replicates:
             yield from (tuple(steps) for _, steps in groupby(each.executions, key=lambda step: step.execution))
             return
-        if number == 0 and each.first and self._counted is not None:
-            yield each.executions[: each.first]
+        for part in range(len(each.first)):
+            if self._counted is None:
+                break
+            yield self._rounds[0].executions[: self._rounds[0].first[part]]
             self._rounds = self._counted(self._ledger.records)
             if self._begun and (left := self._left(0)).total():
                 self._progress(events.LaidOut(executions=len(self._rounds[0].executions), left=left))
@@ -274,7 +276,7 @@ class Loop:
         ledger = self._ledger
         pending = ledger.pending(each.executions)
         left = self._left(number)
-        first = ledger.pending(each.executions[: each.first]) if self._counted is not None and each.first else ()
+        first = ledger.pending(each.executions[: each.first[0]]) if self._counted is not None and each.first else ()
         known, builds = len(first or pending), len(each.builds)
         self._progress(events.RoundStarted(each.build, len(self._rounds), known, builds, left, counted=bool(first)))
         needed = {(step.side, canonical(step.building)) for step in pending}
@@ -351,7 +353,7 @@ class Loop:
                     found.append(turn)
         self._rounds = lengths.rounds(self._rounds, found)
         self._progress(events.LaidOut(found, left=self._left(0)))
-        return self._rounds[0].executions[: self._rounds[0].first or None]
+        return self._rounds[0].executions[: next(iter(self._rounds[0].first), None)]
 
     def _tried(self, step: ExecutionStep) -> Path:
         self._begin(step)

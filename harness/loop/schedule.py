@@ -47,7 +47,7 @@ class Rounds(Sequence[Round]):
 def schedule(
     benchmarks: Mapping[Side, Sequence[str]], builds: int, executions: int, seed: int,
     single: Collection[str] = frozenset(), layouts: Layouts = "common",
-    starts: Mapping[str, int] = MappingProxyType({}), first: Mapping[str, int] = MappingProxyType({}),
+    starts: Mapping[str, int] = MappingProxyType({}), first: Mapping[str, Sequence[int]] = MappingProxyType({}),
 ) -> Sequence[Round]:  # fmt: skip
     """Lay out a run of the gate: in each round the builds, then for each execution a block of each benchmark.
 
@@ -58,8 +58,8 @@ def schedule(
 
     benchmarks: names by side; their order does not matter. single: those that are executed once a build. layouts:
     whether build k of both sides, and its executions, share their seeds. starts: how many executions a side a
-    round has, of the benchmarks that go by short turns; its blocks share them evenly. first: how many of them the very
-    first block has, of those that are counted once it is made. Every draw is a hash of the seed and of what
+    round has, of the benchmarks that go by short turns; its blocks share them evenly. first: where the very first
+    blocks end, of those that are counted once each of them is made. Every draw is a hash of the seed and of what
     it is for, so that neither the Python version nor the other benchmarks change it.
     """
     both = set(benchmarks["base"]) & set(benchmarks["head"])
@@ -71,10 +71,10 @@ def schedule(
     @lru_cache(maxsize=4)
     def lay_out(build: int) -> Round:
         begun = first if build == 0 else {}
-        blocks = {name: _blocks(counts[name], executions, begun.get(name)) for name in both}
+        blocks = {name: _blocks(counts[name], executions, begun.get(name, ())) for name in both}
         order = count(build * each_round + (len(new) if build else 0))
         steps: list[ExecutionStep] = []
-        until = 0
+        ends: list[int] = []
         for number in range(max(map(len, blocks.values()), default=1)):
             own = {name: parts[number] for name, parts in blocks.items() if number < len(parts) and parts[number]}
             own |= dict.fromkeys(new, range(1)) if build == number == 0 else {}
@@ -85,25 +85,20 @@ def schedule(
                     for side, execution in block
                     if name in both or side == "head"
                 ]
-            if begun and number == 0:
-                until = len(steps)
+            if number < max(map(len, begun.values()), default=0):
+                ends.append(len(steps))
         sides = SIDES if draw(2, seed, "builds", build) else reversed(SIDES)
         builds_of_both = tuple(build_step(side, build, seed, {}, layouts) for side in sides)
-        return Round(build, builds_of_both, tuple(steps), first=until)
+        return Round(build, builds_of_both, tuple(steps), first=tuple(ends))
 
     return Rounds(lay_out, range(builds))
 
 
-def _blocks(count: int, blocks: int, first: int | None) -> list[range]:
-    """Divide executions into blocks of about one size, the larger ones first.
-
-    first: what the first one has, where it is not its share.
-    """
-    if first is None:
-        ends = [-(-count * block // blocks) for block in range(blocks + 1)]
-    else:
-        others = max(1, blocks - 1)
-        ends = [0, *(first - (first - count) * block // others for block in range(others + 1))]
+def _blocks(count: int, blocks: int, first: Sequence[int]) -> list[range]:
+    """Divide executions into blocks of about one size, the larger ones first; first: where the first ones end."""
+    ends = [0, *(min(end, count) for end in first)]
+    left, others = count - ends[-1], max(1, blocks - len(first))
+    ends += [ends[-1] - (-left * block // others) for block in range(1, others + 1)]
     return [range(*each) for each in pairwise(ends)]
 
 

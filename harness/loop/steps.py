@@ -53,14 +53,14 @@ class Round:
     """Build number `build` of all that is built, then its executions, interleaved.
 
     replicates: of a designed experiment that its executions are, told apart by the execution's number; 0: the round is
-    the gate's. first: the executions that come before it is known how many starts the round has; 0: that is known.
+    the gate's. first: where the executions end after each of which it is counted how many starts the round has.
     """
 
     build: int
     builds: tuple[BuildStep, ...]
     executions: tuple[ExecutionStep, ...]
     replicates: int = 0
-    first: int = 0
+    first: tuple[int, ...] = ()
 
 
 def key(factors: Mapping[str, Setting]) -> tuple[str, ...]:

@@ -201,7 +201,8 @@ class ProcessExecutor:
                     self._descendants.reap(process.pid)
                     return complaint()
 
-                status, late = _until_end(process, command, output.fileno(), errors.fileno(), again)
+                end = begin + command.timeout
+                status, late = _until_end(process, command, end, output.fileno(), errors.fileno(), again)
                 seconds = time.perf_counter() - begin
             except BaseException:
                 end_group(process, _GRACE)
@@ -383,14 +384,13 @@ def _output(path: Path | None) -> BinaryIO:
 
 
 def _until_end(
-    process: Process, command: Command, output: int, errors: int, again: Callable[[], str]
+    process: Process, command: Command, end: float, output: int, errors: int, again: Callable[[], str]
 ) -> tuple[str, bool]:
     """Wait until a process ends or must be ended; return why it must be, "" when it ended, and whether time is why.
 
-    again: called now and then; a text that is not empty ends it. It is not polled where the system can do without, and
-    there not reaped (Linux).
+    end: its time-out. again: called now and then; a text that is not empty ends it. It is not polled where the system
+    can do without, and there not reaped (Linux).
     """
-    end = time.perf_counter() + command.timeout
     with ExitStack() as stack:
         poller: select.poll | None = None
         if sys.platform == "linux":

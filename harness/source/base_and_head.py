@@ -28,7 +28,7 @@ from gate.model.history import Pin
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import BaseAhead
 from harness.errors import SourceError
-from harness.source.repository import Repository, commit_of, refuse_several
+from harness.source.repository import CONFIG_FILE, Repository, commit_of, files_at, refuse_several
 from harness.source.snapshot import working_tree
 
 DEFAULT_BRANCHES = ("main", "master")
@@ -189,7 +189,7 @@ def _default_base(repository: Repository, head: Source, given: str | None, envir
         return _Choice(_merge_base(repository, nearest, name), MergeBase(name))
     place: Place = "on" if here else "behind"
     shown = branch if here else name
-    if head.commit.dirty:
+    if head.commit.dirty and not (_config_is_new(repository, head, sha) and _parents(repository, sha)):
         return _Choice(Source(Commit(ref="HEAD", sha=sha), sha), HeadCommit(place, shown))
     remote = names[0]
     pushed = common[remote]
@@ -199,6 +199,13 @@ def _default_base(repository: Repository, head: Source, given: str | None, envir
     return _before(repository, head, CommitBefore(place, shown))
 
 
+def _config_is_new(repository: Repository, head: Source, sha: str) -> bool:
+    """Return whether the working tree has a configuration that its commit lacks, as `init` leaves it, and no other."""
+    changed = repository.git.entries("diff-tree", "-r", "-z", "--name-only", sha, head.revision)
+    name = repository.inside(CONFIG_FILE)
+    return changed == [name] and not files_at(repository, sha, name)
+
+
 def _merge_base(repository: Repository, sha: str, branch: str) -> Source:
     """Name the merge base with a branch: as that branch where it is its tip."""
     tip = repository.git.line("rev-parse", "--verify", f"{branch}^{{commit}}")
@@ -206,7 +213,7 @@ def _merge_base(repository: Repository, sha: str, branch: str) -> Source:
 
 
 def _before(repository: Repository, head: Source, how: CommitBefore) -> _Choice:
-    parents = _parents(repository, head.revision)
+    parents = _parents(repository, head.commit.sha or head.revision)
     name = f"{given if (given := head.commit.ref) and given != 'HEAD' else 'HEAD'}~1"
     if not parents:
         raise SourceError(

@@ -63,6 +63,7 @@ def test_no_change_passes(project: Project) -> None:
     assert project.report()["findings"][0]["verdict"] == "unchanged"
 
 
+@pytest.mark.endtoend
 def test_a_run_that_is_resumed_tells_of_the_host_as_it_is_now(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +152,7 @@ def test_a_missing_benchmark_is_an_error_and_a_new_one_is_named(project: Project
     assert found["new"] == ["renamed"]
 
 
+@pytest.mark.endtoend
 def test_a_file_that_git_ignores_is_named_with_the_remedy(project: Project) -> None:
     project.write(".gitignore", "data/\n")
     project.write("data/large.txt", "1.0\n")
@@ -170,6 +172,7 @@ def test_a_file_that_git_ignores_is_named_with_the_remedy(project: Project) -> N
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.endtoend
 def test_rules_are_heads_on_a_persons_machine_and_bases_in_ci(project: Project) -> None:
     project.write("perfgate.toml", CONFIG.replace("5%", "50%"))
     project.commit()
@@ -232,6 +235,7 @@ def test_no_config_at_all_names_init(tmp_path: Path) -> None:
     assert "`perfgate init` writes one" in done.stderr
 
 
+@pytest.mark.endtoend
 def test_a_project_in_a_subdirectory_with_its_own_gate_and_harness(project: Project) -> None:
     # names that perfgate's own packages have, as a project may
     for name in ("gate", "harness"):
@@ -307,6 +311,7 @@ def test_dry_run_names_what_differs_between_the_sides_and_what_runs_beside(proje
     assert lines[-1].startswith("in all: 4 to 8 builds, 324 to 648 starts, ")
 
 
+@pytest.mark.endtoend
 def test_past_runs_are_kept_and_what_perfgate_writes_is_no_change_of_heads(project: Project) -> None:
     quick = ("check", "--quiet", "--set", "plan.builds=1", "--set", "plan.executions=1")
     (project.top / "mine").mkdir()
@@ -351,6 +356,7 @@ def test_config_prints_values_and_origins(project: Project) -> None:
     assert json.loads(project.perfgate("config", "--schema").stdout)["title"] == "perfgate.toml"
 
 
+@pytest.mark.endtoend
 def test_new_benchmarks_are_tried_once_on_head(project: Project) -> None:
     project.write("perfgate.toml", CONFIG + '[[benchmark]]\nname = "new"\ncommand = "exit 9"\ninstrument = "spawn"\n')
     done = project.perfgate("check")
@@ -362,6 +368,7 @@ def test_new_benchmarks_are_tried_once_on_head(project: Project) -> None:
     assert [e for e in project.executions() if e[0] == "new"] == [("new", "head", 0, 0)]
 
 
+@pytest.mark.endtoend
 def test_secrets_do_not_reach_benchmarks_and_reports_hide_removed_values(project: Project) -> None:
     program = "for n in MY_TOKEN GITHUB_X; do env | grep -q ^$n= && exit 1; done\necho $SHOWN >$1\n"
     config = CONFIG + '[env]\nset = { SHOWN = "1.5" }\n'
@@ -375,6 +382,7 @@ def test_secrets_do_not_reach_benchmarks_and_reports_hide_removed_values(project
     assert "hunter2" not in everything
 
 
+@pytest.mark.endtoend
 def test_hooks_do_not_run(project: Project) -> None:
     marker = project.top.parent / "hook ran"
     for name in ("post-checkout", "post-index-change", "reference-transaction", "pre-commit"):
@@ -386,6 +394,7 @@ def test_hooks_do_not_run(project: Project) -> None:
     assert not marker.exists()
 
 
+@pytest.mark.endtoend
 def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -396,6 +405,7 @@ def test_the_temporary_directory_is_left_empty(project: Project, tmp_path: Path)
     assert len(list(scratch.iterdir())) == 1
 
 
+@pytest.mark.endtoend
 def test_overlay_takes_heads_files_for_both_sides_by_bases_own_word(project: Project) -> None:
     config = CONFIG.replace("sh bench.sh", "sh bench/run.sh")
     project.write("bench/run.sh", BENCH.replace("SPEED", "1.0"))
@@ -413,6 +423,7 @@ def test_overlay_takes_heads_files_for_both_sides_by_bases_own_word(project: Pro
     assert project.perfgate("check", *ENOUGH).returncode == 1
 
 
+@pytest.mark.endtoend
 def test_setup_share_and_submodules_work_together(project: Project, tmp_path: Path) -> None:
     library = Project(tmp_path / "library")
     library.write("factor", "2.0")
@@ -482,6 +493,7 @@ def test_the_folder_of_the_run_is_the_projects(project: Project) -> None:
     assert project.perfgate("report", cwd=deep).stdout.startswith("◆ ")
 
 
+@pytest.mark.endtoend
 def test_a_placeholder_of_init_is_refused_until_it_is_edited(project: Project) -> None:
     for file in ("bench.sh", "perfgate.toml"):
         (project.top / file).unlink()

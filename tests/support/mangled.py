@@ -12,9 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gate.commands.import_.importing import lines as encoded
-from gate.evidence.foreign.imported import Imported
 from gate.evidence.foreign.records import Placed, lines
-from gate.evidence.records import Located
+from gate.evidence.records import Inputs, Located
 from gate.evidence.records import read as read_lines
 from gate.formats.parts.reading import columns, named_alike, read, recognised
 from gate.formats.parts.source import Source
@@ -142,6 +141,6 @@ def _measure(source: Source, wanted: str | None) -> None:
         assert measured.metrics
         assert all(len(metric.values) for metric in measured.metrics.values())
     for _, column in columns(reading):
-        files = [Placed("base", column), Placed("head", column)]
+        files: list[Placed] = [("base", column), ("head", column)]
         records = [Located(record, "x", 1) for part in lines(files) for record in part]
-        read_lines("x", b"".join(encoded(Imported(records=records, assumed=[]))))
+        read_lines("x", b"".join(encoded(Inputs(records, [], []))))

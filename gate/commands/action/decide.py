@@ -11,8 +11,8 @@ import msgspec
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.commands.action.study import ANALYSIS, conclude_study, page_of
-from gate.evidence.inputs import MEASUREMENTS, REPORT, Inputs, read_inputs
-from gate.evidence.records import Located
+from gate.evidence.inputs import MEASUREMENTS, REPORT, read_inputs
+from gate.evidence.records import Inputs, Located
 from gate.github.command_files import is_regular, put, read_regular, remove
 from gate.github.notice import Notice
 from gate.github.payload import SHA

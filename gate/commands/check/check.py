@@ -12,7 +12,8 @@ from gate.codes import Exit
 from gate.config.rules import matches
 from gate.decide.decided import Decided, looking
 from gate.decide.policy import policy_at
-from gate.evidence.inputs import DEFAULT_FOLDER, Inputs, read_inputs
+from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
+from gate.evidence.records import Inputs
 from gate.model import Report, UserError
 from gate.model.records import Failure, Same
 from gate.planning.deciding import decide_by

@@ -13,8 +13,7 @@ from gate.commands.compare.keys import ordered
 from gate.commands.compare.pieces import Piece
 from gate.commands.compare.projection import Part, Projection, measurings, parts_of
 from gate.evidence.foreign.records import Level
-from gate.evidence.inputs import Inputs
-from gate.evidence.records import Located
+from gate.evidence.records import Inputs, Located
 from gate.evidence.sameness import identical
 from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
 from gate.writing.phrases import listed

@@ -37,8 +37,8 @@ def _share(text: str) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CompareOptions:
-    """What is compared, and how it is shown."""
+class Options:
+    """What is compared, how it is shown, and by which rules."""
 
     runs: tuple[str, ...] = argument(
         "folder of a run, measurement file, result file of another tool, folder or glob of such, - for stdin, or "
@@ -63,6 +63,7 @@ class CompareOptions:
         "mean, median, min, max or a quantile (p99), or several with commas (default: that of the rules, or mean)",
         flag="--statistic", metavar="NAME", parse=_statistics, default=(),
     )  # fmt: skip
+    rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
     group: str | None = option("keys that rows of one geometric mean share (default: the suite)", metavar="KEYS")
     sort: str = option("order of rows (default: file)", choices=("file", "change", "name", "value"), default="file")
     min_change: float | None = option("hide rows that changed less, such as 2%%", metavar="SHARE", parse=_share)
@@ -83,14 +84,6 @@ class CompareOptions:
     html: str | None = option("also write a page with the table and a picture of the intervals", metavar="FILE")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Options:
-    """What is compared, and by which rules."""
-
-    compare: CompareOptions = group(CompareOptions)
-    rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
-
-
 def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Print columns of results side by side and return 0, whatever changed; 4 where there is nothing to compare.
 
@@ -103,30 +96,29 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     from gate.commands.compare.pieces import pieces
     from gate.commands.compare.projection import Projection
     from gate.commands.compare.table import hidden_below, sorted_rows
-    from gate.commands.compare.tabulation import Wanted, tabulated
+    from gate.commands.compare.tabulation import tabulated
     from gate.document.terminal import screen
     from gate.evidence.foreign.arguments import is_plain, labelled
     from gate.report.outputs import refuse_inputs, write
 
-    asked = options.compare
-    if asked.html is not None:
-        inputs = [Path(labelled(run)[1]) for run in asked.runs if is_plain(labelled(run)[1])]
-        refuse_inputs(inputs, [Path(asked.html)])
+    if options.html is not None:
+        inputs = [Path(labelled(run)[1]) for run in options.runs if is_plain(labelled(run)[1])]
+        refuse_inputs(inputs, [Path(options.html)])
     projection = Projection(
-        by=keys_of(asked.by), rows=keys_of(asked.rows), ignore=keys_of(asked.ignore),
-        filter=filter_of(asked.filter) if asked.filter else None, benchmarks=options.rules.benchmarks,
-        metrics=asked.metrics, level=asked.each,
+        by=keys_of(options.by), rows=keys_of(options.rows), ignore=keys_of(options.ignore),
+        filter=filter_of(options.filter) if options.filter else None, benchmarks=options.rules.benchmarks,
+        metrics=options.metrics, level=options.each,
     )  # fmt: skip
-    columns = columns_of(pieces(asked.runs, asked.wanted), projection, (asked.side_a, asked.side_b))
-    base = columns.place(asked.base)
-    if asked.listed:
+    columns = columns_of(pieces(options.runs, options.wanted), projection, (options.side_a, options.side_b))
+    base = columns.place(options.base)
+    if options.listed:
         out.writelines(f"{chosen.title}  {chosen.name}\n" for chosen in columns.found)
         return Exit.PASS
-    table = tabulated(columns, base, options.rules, Wanted(asked.statistics, keys_of(asked.group)))
-    table = sorted_rows(hidden_below(table, asked.min_change), asked.sort)
-    out.write(renderer(asked.form)(table, screen(out)))
-    if asked.html is not None:
-        write(Path(asked.html), renderer("html")(table, screen(out)))
+    table = tabulated(columns, base, options.rules, options.statistics, keys_of(options.group))
+    table = sorted_rows(hidden_below(table, options.min_change), options.sort)
+    out.write(renderer(options.form)(table, screen(out)))
+    if options.html is not None:
+        write(Path(options.html), renderer("html")(table, screen(out)))
     return Exit.ERROR if table.nothing and not table.identical else Exit.PASS
 
 

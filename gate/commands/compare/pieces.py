@@ -10,9 +10,9 @@ import msgspec
 from gate.evidence import records as measurements
 from gate.evidence.foreign.arguments import Named, is_plain, labelled, named
 from gate.evidence.foreign.imported import left_out
-from gate.evidence.foreign.records import Placed, lines
-from gate.evidence.inputs import MEASUREMENTS, Inputs, is_ours, parts, read_inputs
-from gate.evidence.records import Located
+from gate.evidence.foreign.records import lines
+from gate.evidence.inputs import MEASUREMENTS, is_ours, parts, read_inputs
+from gate.evidence.records import Inputs, Located
 from gate.evidence.runs import run_of
 from gate.formats.parts.reading import Reading, named_alike, read, recognised
 from gate.formats.parts.source import Source
@@ -101,7 +101,7 @@ def _read(file: Source, wanted: str | None) -> Inputs | Reading:
 
 
 def _of_tool(label: str | None, held: Reading) -> Piece:
-    (records,) = lines([Placed("head", held)])
+    (records,) = lines([("head", held)])
     own = [Located(record, held.name, place) for place, record in enumerate(records, 1)]
     about = held.about
     run = Run(

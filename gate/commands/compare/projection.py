@@ -11,7 +11,7 @@ import msgspec
 from gate.commands.compare.keys import Filter, Item, Key, Value, require_known, without
 from gate.commands.compare.pieces import Piece
 from gate.config.rules import matches
-from gate.evidence.foreign.records import Level
+from gate.evidence.foreign.records import Level, distinguishing, numbered_anew
 from gate.evidence.records import Located
 from gate.model import Build, Execution, Failure, Record, Side, Unsampled, UserError
 from gate.model.case import canonical
@@ -86,10 +86,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
                 # what no key tells apart is further executions
                 own = record.metrics if isinstance(record, Execution) else [(record.metric, record.statistic)]
                 row = (record.benchmark, canonical(record.factors), record.side, record.session, record.build)
-                number = record.execution
-                while any((*row, metric, number) in taken for metric in own):
-                    number += 1
-                taken.update((*row, metric, number) for metric in own)
+                number = numbered_anew(taken, row, own, record.execution)
                 if number != record.execution:
                     record = msgspec.structs.replace(record, execution=number)
             found.append(Located(record, entry.located.path, entry.located.line))
@@ -137,23 +134,18 @@ def _items(record: Record, piece: Piece) -> Iterator[Item]:
 def _telling(pieces: Sequence[Piece], projection: Projection) -> dict[str, list[str]]:
     """Find the labels that tell several values of one name in one process apart, over all result files."""
     by, away = projection.by, {key.name for key in (*projection.by, *projection.ignore)}
-    found: dict[str, dict[str, None]] = defaultdict(dict)
-    for piece in pieces:
-        groups: dict[tuple[object, ...], list[Mapping[str, str]]] = defaultdict(list)
+    groups: dict[tuple[object, ...], list[Mapping[str, str]]] = defaultdict(list)
+    for number, piece in enumerate(pieces):
         for located in () if piece.ours else piece.inputs.records:
             record = located.record
             if isinstance(record, (Execution, Unsampled)):
-                own = record.labels.get(piece.column)
+                own = {name: value for name, value in record.labels.items() if name != piece.column}
                 column = tuple(key.value(item) for item in _items(record, piece) for key in by)
+                place = (record.execution, record.labels.get(piece.column), column, number)
                 kind = record.statistic if isinstance(record, Unsampled) else ""
                 for metric in record.metrics if isinstance(record, Execution) else (record.metric,):
-                    groups[record.benchmark, metric, kind, record.execution, own, column].append(record.labels)
-        for key, labels in groups.items():
-            if len(labels) > 1:
-                names = dict.fromkeys(name for each in labels for name in each)
-                varied = (n for n in names if len({each.get(n) for each in labels}) > 1)
-                found[str(key[0])] |= {n: None for n in varied if n not in away and n != piece.column}
-    return {benchmark: list(names) for benchmark, names in found.items()}
+                    groups[record.benchmark, metric, kind, *place].append(own)
+    return {name: [each for each in names if each not in away] for name, names in distinguishing(groups).items()}
 
 
 def measurings(piece: Piece) -> list[str]:

@@ -13,6 +13,7 @@ from gate.commands.compare.columns import Chosen
 from gate.commands.compare.estimate import EXTREMES, Estimate
 from gate.commands.compare.table import ALL, Cell, Change, Row, Shown
 from gate.directions import told_or_known
+from gate.evidence.aggregates import side_of
 from gate.evidence.records import Located
 from gate.model import SIDES, Better, Execution, Overall, Side, Unsampled, Verdict, reasons
 from gate.model.case import MEAN, canonical, pairs
@@ -51,21 +52,18 @@ def _aggregates(records: Sequence[Located]) -> dict[RowKey, tuple[Cell, dict[str
 
 
 def _aggregate(lines: Sequence[Unsampled]) -> Cell:
-    scales = [to_base(line.unit)[1] for line in lines]
-    values = [line.value * scale for line, scale in zip(lines, scales, strict=True)]
-    first, low, high, sd = lines[0], None, None, None
+    first, side, sd = lines[0], side_of(lines), None
     note = f"the mean of {len(lines)} aggregates of another tool, without the values behind them"
+    low, high = (None, None) if side.low is None or side.high is None else (side.low, side.high)
     if len(lines) == 1:
         note = "an aggregate of another tool, without the values behind it"
-        sd = None if first.sd is None else first.sd * scales[0]
-        if first.low is not None and first.high is not None:
-            low, high = first.low * scales[0], first.high * scales[0]
+        sd = None if first.sd is None else first.sd * to_base(first.unit)[1]
+        if low is not None:
             own = f"{format_confidence(first.confidence)} interval" if first.confidence else "interval"
             note = f"an aggregate of another tool with its own {own}, without the values behind it"
     return Cell(
-        value=math.fsum(values) / len(values), low=low, high=high, sd=sd,
-        builds=len({(line.session, line.build) for line in lines}), executions=len(lines),
-        values=sum(line.count or 0 for line in lines), aggregate=True, notes=(note,),
+        value=side.value, low=low, high=high, sd=sd, builds=side.counts.build, executions=len(lines),
+        values=side.counts.iteration, aggregate=True, notes=(note,),
     )  # fmt: skip
 
 
@@ -79,45 +77,36 @@ _NO_RATIO = "the base is 0, so there is no ratio"
 _EXTREME = "an extreme has no interval"
 
 
-class Line(msgspec.Struct, eq=False):
-    """A row while it is made."""
-
-    key: RowKey
-    factors: dict[str, Any]
-    cells: dict[int, Cell]
-    changes: dict[int, Change]
-    notes: tuple[str, ...] = ()
+Lines = dict[RowKey, Row]
 
 
-Lines = dict[RowKey, Line]
-
-
-def line_of(lines: Lines, key: RowKey, factors: Mapping[str, Any]) -> Line:
+def _row(lines: Lines, key: RowKey, factors: Mapping[str, Any], columns: int) -> Row:
     """Return the row of a key, a new one where there is none yet."""
     if key not in lines:
-        lines[key] = Line(key, dict(factors), {}, {})
+        cells, changes = list[Cell | None]([None] * columns), list[Change | None]([None] * columns)
+        lines[key] = Row(kind="benchmark", benchmark=key.benchmark, factors=dict(factors), cells=cells, changes=changes)
     return lines[key]
 
 
 def add_pair(lines: Lines, found: Sequence[Estimate], base: int, place: int, titles: Sequence[str]) -> None:
     """Add the estimates of a column against the base; titles: of all columns."""
     for each in found:
-        line = line_of(lines, _key(each), each.case.factors)
-        line.cells.setdefault(base, each.base)
-        line.cells[place] = each.head
-        few = [titles[p] for p in (base, place) if line.cells[p].builds == 1]
-        line.changes[place] = _change(each, line.cells[base], line.cells[place], few)
+        row = _row(lines, _key(each), each.case.factors, len(titles))
+        first = row.cells[base] = row.cells[base] or each.base
+        row.cells[place] = each.head
+        few = [titles[p] for p, cell in ((base, first), (place, each.head)) if cell.builds == 1]
+        row.changes[place] = _change(each, first, each.head, few)
 
 
-def add_alone(lines: Lines, found: Sequence[Estimate], place: int) -> None:
+def add_alone(lines: Lines, found: Sequence[Estimate], place: int, columns: int) -> None:
     """Add what a column has and the base lacks, or the other way round: its values, compared with nothing."""
     for each in found:
-        line_of(lines, _key(each), each.case.factors).cells[place] = each.head
+        _row(lines, _key(each), each.case.factors, columns).cells[place] = each.head
 
 
 def lacking(lines: Lines, chosen: Chosen, place: int) -> list[Located]:
     """Give the executions of a column whose values are in no row yet, each as of base and as of head."""
-    have = {(k.benchmark, k.factors, k.metric) for k, line in lines.items() if place in line.cells}
+    have = {(k.benchmark, k.factors, k.metric) for k, row in lines.items() if row.cells[place] is not None}
     found: dict[Side, list[Located]] = {side: [] for side in SIDES}
     for located in chosen.records:
         e = located.record
@@ -138,21 +127,21 @@ def add_aggregates(
         statistics: the wanted ones; (): all. What a tool does not call by a name is always wanted.
     """
     cells = [_aggregates(chosen.records) for chosen in columns]
-    added: list[Line] = []
+    added: list[tuple[RowKey, Row]] = []
     for place, own in enumerate(cells):
         for key, (cell, factors) in own.items():
             if statistics and key.statistic not in (*statistics, NOT_SAID):
                 continue
-            line = line_of(lines, key, factors)
-            if place not in line.cells:
-                line.cells[place] = cell
-                added.append(line)
-    for line in added:
-        first = line.cells.get(base)
-        for place, cell in line.cells.items():
-            if place != base and first is not None and place not in line.changes:
-                ratio = ratio_of(line.key.metric, line.key.unit, first.value, cell.value)
-                line.changes[place] = Change(estimate=ratio, confidence=confidence, method="none", notes=(_NO_VALUES,))
+            row = _row(lines, key, factors, len(columns))
+            if row.cells[place] is None:
+                row.cells[place] = cell
+                added.append((key, row))
+    for key, row in added:
+        first = row.cells[base]
+        for place, found in enumerate(row.cells):
+            if place != base and first is not None and found is not None and row.changes[place] is None:
+                ratio = ratio_of(key.metric, key.unit, first.value, found.value)
+                row.changes[place] = Change(estimate=ratio, confidence=confidence, method="none", notes=(_NO_VALUES,))
 
 
 def _key(each: Estimate) -> RowKey:
@@ -220,39 +209,45 @@ Means = Mapping[int, tuple[Sequence[Overall], int | None]]
 is not all of them."""
 
 
-def means_of(lines: Sequence[Line], columns: int, base: int, means: Means, group_of: GroupOf) -> list[Row]:
-    """Summarize the rows of one metric and statistic; the mean over all stands last, below those of its parts."""
-    groups: dict[str, list[Line]] = {}
-    for line in lines:
-        group = group_of(line.key.benchmark, line.factors)
+def means_of(rows: Sequence[Row], key: RowKey, base: int, means: Means, group_of: GroupOf) -> list[Row]:
+    """Summarize the rows of one metric and statistic; the mean over all stands last, below those of its parts.
+
+    key: of one of the rows.
+    """
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        group = group_of(row.benchmark, row.factors)
         if group is not None:
-            groups.setdefault(group, []).append(line)
+            groups.setdefault(group, []).append(row)
     # a group of all rows says nothing that the mean over all does not
-    parts = {name: own for name, own in groups.items() if 1 < len(own) < len(lines)}
-    found = [_mean_row(name, own, columns, base, means) for name, own in parts.items()]
-    if len(lines) > 1:
-        found.append(_mean_row(ALL, lines, columns, base, means))
+    parts = {name: own for name, own in groups.items() if 1 < len(own) < len(rows)}
+    parts |= {ALL: [*rows]} if len(rows) > 1 else {}
+    found = (_mean_row(name, own, key, base, means) for name, own in parts.items())
     return [row for row in found if row is not None]
 
 
-def _mean_row(group: str, lines: Sequence[Line], columns: int, base: int, means: Means) -> Row | None:
-    places = range(columns)
-    dropped = {name for place in places if (own := _mean(group, lines, place, means)) for name in own.dropped}
-
-    def has_all(line: Line) -> bool:
-        cells = [line.cells.get(place) for place in places]
-        return _named(line) not in dropped and all(c is not None and known(c.value) and c.value > 0 for c in cells)
-
-    everywhere = [line for line in lines if has_all(line)]
-    cells: list[Cell | None] = [None] * columns
+def _mean_row(group: str, rows: Sequence[Row], key: RowKey, base: int, means: Means) -> Row | None:
+    places = range(len(rows[0].cells))
+    wanted = [_mean(group, key, place, means) for place in places]
+    dropped = {name for own in wanted if own is not None for name in own.dropped}
+    everywhere = [
+        [cell.value for cell in row.cells if cell is not None and known(cell.value) and cell.value > 0]
+        for row in rows
+        if _named(row) not in dropped
+    ]
+    everywhere = [values for values in everywhere if len(values) == len(places)]
+    cells: list[Cell | None] = [None for _ in places]
     if len(everywhere) > 1:
-        logs = [[math.log(line.cells[place].value) for line in everywhere] for place in places]
+        logs = zip(*(map(math.log, values) for values in everywhere), strict=True)
         cells = [Cell(value=math.exp(math.fsum(own) / len(own))) for own in logs]
-    changes = [None if place == base else _mean_change(group, lines, place, means) for place in places]
+    changes = [
+        None if place == base else _mean_change(rows, key, place, own, means)
+        for place, own in zip(places, wanted, strict=True)
+    ]
     if not any(cells) and not any(changes):
         return None
     notes: tuple[str, ...] = ()
-    if 1 < len(everywhere) < len(lines) and not dropped:
+    if 1 < len(everywhere) < len(rows) and not dropped:
         notes = (f"values are of the {plural(len(everywhere), 'row')} that all columns have",)
     # a change over builds may visibly be another one than that of the values beside it
     first = cells[base]
@@ -265,48 +260,42 @@ def _mean_row(group: str, lines: Sequence[Line], columns: int, base: int, means:
     return Row(kind="geomean", benchmark=group, factors={}, cells=cells, changes=changes, notes=notes)
 
 
-def _mean(group: str, lines: Sequence[Line], place: int, means: Means) -> Overall | None:
-    key = lines[0].key
+def _mean(group: str, key: RowKey, place: int, means: Means) -> Overall | None:
     if key.statistic != MEAN:
         return None
     found = (o for o in means.get(place, ((), None))[0] if (o.group, o.metric) == (group, key.metric))
     return next((o for o in found if o.ratio.kind == "bounded"), None)
 
 
-def _named(line: Line) -> str:
-    return f"{line.key.benchmark}{f' ({pairs(line.factors)})' if line.factors else ''}"
+def _named(row: Row) -> str:
+    return f"{row.benchmark}{f' ({pairs(row.factors)})' if row.factors else ''}"
 
 
-def _mean_change(group: str, lines: Sequence[Line], place: int, means: Means) -> Change | None:
-    counted = [line for line in lines if (change := line.changes.get(place)) and change.estimate]
+def _mean_change(rows: Sequence[Row], key: RowKey, place: int, own: Overall | None, means: Means) -> Change | None:
+    counted = [(row, change) for row in rows if (change := row.changes[place]) and change.estimate]
     if len(counted) < 2:
         return None
-    logs = [math.log(line.changes[place].estimate or 1) for line in counted]
-    estimate = math.exp(math.fsum(logs) / len(logs))
-    first = counted[0].changes[place]
-    if all(line.changes[place].method == "exact" for line in counted):
+    estimate = math.exp(math.fsum(math.log(change.estimate or 1) for _, change in counted) / len(counted))
+    first, used = counted[0][1], [id(row) for row, _ in counted]
+    left = [_named(row) for row in rows if id(row) not in used]
+    without = (f"of {plural(len(counted), 'row')}, without {named(left, 5)}",) if left else ()
+    if all(change.method == "exact" for _, change in counted):
         return Change(
             estimate=estimate, low=estimate, high=estimate, kind="bounded", confidence=first.confidence,
-            method="exact", shown="same" if estimate == 1 else "", notes=_without(lines, counted),
+            method="exact", shown="same" if estimate == 1 else "", notes=without,
         )  # fmt: skip
-    own, better = _mean(group, lines, place, means), lines[0].key.better
     # of rows without an interval the mean has none either: what spread there is, is rounding
-    if own is None or all(line.changes[place].kind == "withheld" for line in counted):
-        return Change(estimate=estimate, confidence=first.confidence, method="none", notes=_without(lines, counted))
+    if own is None or all(change.kind == "withheld" for _, change in counted):
+        return Change(estimate=estimate, confidence=first.confidence, method="none", notes=without)
     ratio, rounds = own.ratio, means[place][1]
     notes = [] if rounds is None else [f"over the first {plural(rounds, 'round')}, which all rows have"]
     if own.dropped:
         notes = [f"of {plural(own.cases, 'row')}, without {named(own.dropped, 5)}"]
     shown: Shown = "not shown"
     if ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high:
-        shown = "differs" if better is None else "worse" if (ratio.low > 1) == (better == "lower") else "better"
+        shown = "differs" if key.better is None else "worse" if (ratio.low > 1) == (key.better == "lower") else "better"
     return Change(
         estimate=ratio.estimate if known(ratio.estimate) else estimate, low=ratio.low, high=ratio.high,
         kind=ratio.kind, confidence=float(f"{ratio.confidence:.12g}"), method=ratio.method, shown=shown,
         notes=tuple(notes),
     )  # fmt: skip
-
-
-def _without(lines: Sequence[Line], counted: Sequence[Line]) -> tuple[str, ...]:
-    left = [_named(line) for line in lines if line not in counted]
-    return (f"of {plural(len(counted), 'row')}, without {named(left, 5)}",) if left else ()

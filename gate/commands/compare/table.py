@@ -73,7 +73,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class Row(msgspec.Struct, kw_only=True):
     """A benchmark, or a geometric mean over some; cells and changes stand in the order of the columns."""
 
     kind: Literal["benchmark", "geomean"]

@@ -13,7 +13,7 @@ from gate.commands.compare.estimate import Estimate, as_decided, gate_of, is_one
 from gate.commands.compare.estimate import estimates as plain_estimates
 from gate.commands.compare.keys import Item, Key, require_known
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
-from gate.commands.compare.rows import GroupOf, Line, Lines, add_aggregates, add_alone, add_pair, lacking, means_of
+from gate.commands.compare.rows import GroupOf, Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
 from gate.commands.compare.surroundings import cautions, differing, nothing, rest, varied, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table, natural
 from gate.config.rules import Policy
@@ -30,22 +30,13 @@ from gate.units import Quantity, Share
 from gate.words import reports
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """What is asked for beside rows and columns."""
-
-    statistics: tuple[str, ...]
-    """Of all metrics; (): what the rules name."""
-    group: tuple[Key, ...]
-    """Of the geometric means; (): suites."""
-
-
 class _Made(msgspec.Struct, eq=False, kw_only=True):
     """The table while it is made, and what it is made of."""
 
     columns: Columns
     base: int
     rules: RulesOptions
-    wanted: Wanted
+    statistics: Sequence[str]
     group_of: GroupOf
     lines: Lines = {}
     sides: list[Compared] = []
@@ -55,8 +46,12 @@ class _Made(msgspec.Struct, eq=False, kw_only=True):
     gate: Report | None = None
 
 
-def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) -> Table:
+def tabulated(
+    columns: Columns, base: int, rules: RulesOptions, statistics: Sequence[str], group: Sequence[Key]
+) -> Table:
     """Compare every column with the base.
+
+    statistics: of all metrics; (): what the rules name. group: keys of the geometric means; (): suites.
 
     Raises:
         UserError: rules that cannot be read, or files that contradict each other.
@@ -66,8 +61,8 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
         found = [msgspec.structs.replace(own, records=with_figures(own.records, figures)) for own in columns.found]
         columns = msgspec.structs.replace(columns, found=found)
     chosen = columns.found
-    group_of = _grouping(wanted.group, chosen)
-    made = _Made(columns=columns, base=base, rules=rules, wanted=wanted, group_of=group_of)
+    group_of = _grouping(group, chosen)
+    made = _Made(columns=columns, base=base, rules=rules, statistics=statistics, group_of=group_of)
     for place in range(len(chosen)):
         if place != base:
             _add(made, place)
@@ -79,12 +74,12 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
         ]
         records = lacking(made.lines, msgspec.structs.replace(own, records=left), place)
         if records:
-            add_alone(made.lines, _alone(records, policy, wanted.statistics), place)
-    add_aggregates(made.lines, chosen, base, policy.config.gate.confidence, wanted.statistics)
+            add_alone(made.lines, _alone(records, policy, statistics), place, len(chosen))
+    add_aggregates(made.lines, chosen, base, policy.config.gate.confidence, statistics)
     _order(made, chosen, base, policy.config)
     everywhere, mixed = varied(chosen, columns.projection)
-    for line in made.lines.values():
-        line.notes = tuple(mixed.get((line.key.benchmark, line.key.factors), ()))
+    for key, row in made.lines.items():
+        row.notes = tuple(mixed.get((key.benchmark, key.factors), ()))
     table = Table(
         columns=[_column(own, place, made) for place, own in enumerate(chosen)],
         base=base,
@@ -136,7 +131,7 @@ def _add(made: _Made, place: int) -> None:
         pair, policy.config, whole=projection.whole, select=projection.benchmarks, sampled=sampled,
         away=projection.named,
     )  # fmt: skip
-    estimated = _estimates(found.evidence, policy, made.wanted.statistics, plain=plain)
+    estimated = _estimates(found.evidence, policy, made.statistics, plain=plain)
     # with one build on a side no geometric mean has an interval
     builds = [[len(case.base.builds), len(case.head.builds)] for case in found.whole.cases]
     means: list[Overall] = []
@@ -184,11 +179,11 @@ def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> 
         names = dict.fromkeys([*(name for own in order for name in names_of(own)), *declared])
         place = {name: number for number, name in enumerate(names)}
 
-        def key(line: Line) -> tuple[object, ...]:
-            parts = line.key.benchmark.split("/")
+        def key(row: RowKey) -> tuple[object, ...]:
+            parts = row.benchmark.split("/")
             owners = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
             first = next((place[name] for name in owners if name in place), len(place))
-            return first, natural(line.key.benchmark), natural(line.key.factors)
+            return first, natural(row.benchmark), natural(row.factors)
 
     else:
         places: dict[tuple[str, str], int] = {}
@@ -198,39 +193,27 @@ def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> 
                 if isinstance(record, (Execution, Unsampled)):
                     places.setdefault((record.benchmark, canonical(record.factors)), len(places))
 
-        def key(line: Line) -> tuple[object, ...]:
-            return (places.get((line.key.benchmark, line.key.factors), len(places)),)
+        def key(row: RowKey) -> tuple[object, ...]:
+            return (places.get((row.benchmark, row.factors), len(places)),)
 
-    made.lines = dict(sorted(made.lines.items(), key=lambda each: key(each[1])))
+    made.lines = dict(sorted(made.lines.items(), key=lambda each: key(each[0])))
 
 
 def _blocks(made: _Made, chosen: Sequence[Chosen], base: int) -> list[Block]:
     """Arrange all rows by metric, statistic, unit and direction; what a gate would decide comes first."""
-    found: dict[tuple[str, str, str, Better | None], list[Line]] = {}
-    for key, line in made.lines.items():
-        found.setdefault((key.metric, key.statistic, key.unit, key.better), []).append(line)
-    blocks, columns = [], len(chosen)
+    found: dict[tuple[str, str, str, Better | None], dict[RowKey, Row]] = {}
+    for key, row in made.lines.items():
+        found.setdefault((key.metric, key.statistic, key.unit, key.better), {})[key] = row
+    blocks = []
     # of one column alone nothing is decided
     all_ours = made.sides and all(own.ours for own in chosen)
-    for lines in found.values():
-        key = lines[0].key
-        decided = not all_ours or any(CaseId(line.key.benchmark, key.metric) in made.chief for line in lines)
-        rows = [
-            Row(
-                kind="benchmark",
-                benchmark=line.key.benchmark,
-                factors=line.factors,
-                cells=[line.cells.get(place) for place in range(columns)],
-                changes=[None if place == base else line.changes.get(place) for place in range(columns)],
-                notes=line.notes,
-            )
-            for line in lines
-        ]
-        rows += means_of(lines, columns, base, made.means, made.group_of)
+    for rows in found.values():
+        key = next(iter(rows))
+        decided = not all_ours or any(CaseId(own.benchmark, key.metric) in made.chief for own in rows)
         blocks.append(
             Block(
                 metric=key.metric, statistic=key.statistic, unit=key.unit, better=key.better, recorded=not decided,
-                rows=rows,
+                rows=[*rows.values(), *means_of([*rows.values()], key, base, made.means, made.group_of)],
             )
         )  # fmt: skip
     return sorted(blocks, key=lambda block: block.recorded)
@@ -245,9 +228,8 @@ def _identical(each: Any, columns: int) -> Row:
 
 def _column(own: Chosen, place: int, made: _Made) -> Column:
     host = (own.run.host or {}).get("hostname") if own.run else None
-    lines = [line for line in made.lines.values() if place in line.cells]
-    cells = [line.cells[place] for line in lines if line.key.metric != BUILD_TIME]
-    cells = cells or [line.cells[place] for line in lines]
+    every = [(key.metric, cell) for key, row in made.lines.items() if (cell := row.cells[place]) is not None]
+    cells = [cell for metric, cell in every if metric != BUILD_TIME] or [cell for _, cell in every]
     counts = {
         "build": [cell.builds for cell in cells],
         "execution": [cell.executions for cell in cells],

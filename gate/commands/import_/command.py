@@ -49,7 +49,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         out.writelines(text.decode() for text in lines(found))
     else:
         write(Path(options.out), found, options.files)
-    err.writelines(f"{visible(each.sentence())}\n" for each in found.assumed)
+    err.writelines(f"{visible(each.sentence())}\n" for each in found.warnings)
     err.writelines(counts(found, side) for side in SIDES)
     return Exit.PASS
 

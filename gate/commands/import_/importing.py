@@ -11,14 +11,14 @@ from typing import Any
 import msgspec
 
 from gate.checkout import refuse_tracked
-from gate.evidence.foreign.imported import Imported
 from gate.evidence.inputs import is_ours
+from gate.evidence.records import Inputs
 from gate.model import Execution, Failure, Run, Unsampled, UserError
 from gate.units import plural
 from gate.writing.plain import visible
 
 
-def write(path: Path, found: Imported, inputs: Sequence[str]) -> None:
+def write(path: Path, found: Inputs, inputs: Sequence[str]) -> None:
     """Write the measurements to a file.
 
     Raises:
@@ -52,7 +52,7 @@ def _is_import(path: Path) -> bool:
     return not first.strip() or (is_ours(first) and b'"apart":true' in first)
 
 
-def lines(found: Imported) -> Iterator[bytes]:
+def lines(found: Inputs) -> Iterator[bytes]:
     """Encode the records, one a line."""
     encoder = msgspec.json.Encoder(enc_hook=_listed)
     for located in found.records:
@@ -65,7 +65,7 @@ def _listed(values: Any) -> list[float]:
     raise NotImplementedError(type(values))
 
 
-def counts(found: Imported, side: str) -> str:
+def counts(found: Inputs, side: str) -> str:
     """Say what a side has, in a line; "" where it has nothing."""
     own = [located.record for located in found.records if getattr(located.record, "side", None) == side]
     executions = [r for r in own if isinstance(r, Execution)]

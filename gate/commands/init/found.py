@@ -15,9 +15,14 @@ MOST = 12
 """Programs or packages of benchmarks that are written."""
 _WANTED = 300.0
 """Seconds that a whole plan may take: of both sides, by its builds."""
+_QUICK = 120.0
+"""The same where values are as short as wanted."""
 _SIDES_AND_BUILDS = 24
+_VALUES, _MOST_EXECUTIONS = 5, 10
+"""Of an execution, and of a build, of a suite."""
 BENCH = re.compile(r"bench|perf", re.IGNORECASE)
-_LENGTHS = (0.2, 0.1, 0.05, 0.02, 0.01)
+_LENGTH = 0.01
+"""Seconds of a value: what disturbs lasts longer, so that many short ones by turns tell more than a few long ones."""
 
 
 class Rank(IntEnum):
@@ -150,12 +155,10 @@ def suite_plan(cases: int, start: float = 0.1) -> tuple[Amount, float]:
         cases: benchmarks, as far as they are known before the trial counts them.
         start: seconds of one execution besides.
     """
-
-    def total(length: float) -> float:
-        return _SIDES_AND_BUILDS * 2 * (start + max(cases, 1) * 7.5 * length)
-
-    length = next((each for each in _LENGTHS if total(each) <= _WANTED), _LENGTHS[-1])
-    return Amount(2, 5, budget=_budget(total(length))), length
+    # half as many again find the number of repetitions
+    seconds = _SIDES_AND_BUILDS * (start + max(cases, 1) * 1.5 * _VALUES * _LENGTH)
+    executions = min(_MOST_EXECUTIONS, max(2, int(_QUICK / seconds)))
+    return Amount(executions, _VALUES, budget=_budget(executions * seconds)), _LENGTH
 
 
 def fixed_plan(cases: int, start: float, each: float) -> Amount:

@@ -23,7 +23,8 @@ from gate.config.types import Config
 from gate.document import html, terminal
 from gate.evidence.gather import refuse_duplicates
 from gate.evidence.hosts import machines, run_states
-from gate.evidence.inputs import Inputs, read_inputs
+from gate.evidence.inputs import read_inputs
+from gate.evidence.records import Inputs
 from gate.evidence.runs import config_of, in_order
 from gate.model import SCHEMA, Execution, Failure, HostState, Run
 from gate.model.study import StudyReport, StudyRun

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from gate.evidence.foreign.arguments import Named
 from gate.evidence.foreign.records import Level, Placed, lines
-from gate.evidence.records import Located
+from gate.evidence.records import Inputs, Located
 from gate.formats.parts.reading import Reading, columns, named_alike, read
 from gate.model import SIDES, Side, UserError
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import ColumnsOfFile, LinesLeftOut, SidesByOrder
 
 
-class Imported(msgspec.Struct, frozen=True, eq=False):
-    """The lines of all files, and what nobody said but was assumed."""
-
-    records: list[Located]
-    assumed: list[AnyWarning]
-
-
 def imported(
     files: Sequence[Named], *, side: Side | None = None, level: Level = "build", wanted: str | None = None
-) -> Imported:
-    """Read result files as builds of base and head.
+) -> Inputs:
+    """Read result files as builds of base and head; the warnings are of what nobody said but was assumed.
 
     A file's label is its side. Without labels, the first of two files is base and the second head; of a file with
     several measurings the last is head and the one before it base; a single file is head.
@@ -45,11 +36,11 @@ def imported(
     sides: list[Side | None] = [next((side for side in SIDES if side == each.label), None) or side for each in files]
     placed, assumed = _placed(readings, sides)
     located = [
-        Located(record, file.reading.name, number)
-        for file, records in zip(placed, lines(placed, level), strict=True)
+        Located(record, reading.name, number)
+        for (_, reading), records in zip(placed, lines(placed, level), strict=True)
         for number, record in enumerate(records, 1)
     ]
-    return Imported(located, [*assumed, *left_out(readings)])
+    return Inputs(located, [*assumed, *left_out(readings)], [])
 
 
 def _refuse_twice(files: Sequence[Named]) -> None:
@@ -82,15 +73,15 @@ def _placed(readings: Sequence[Reading], sides: Sequence[Side | None]) -> tuple[
         if len(own) > 1:
             (old, base), (new, head) = own[-2:]
             key = readings[0].format.column
-            return [Placed("base", base), Placed("head", head)], [ColumnsOfFile(readings[0].name, key, old, new)]
-        return [Placed("head", readings[0])], []
+            return [("base", base), ("head", head)], [ColumnsOfFile(readings[0].name, key, old, new)]
+        return [("head", readings[0])], []
     if None in sides:
         if len(readings) != 2 or sides != [None, None]:
             names = ", ".join(r.name for r, side in zip(readings, sides, strict=True) if side is None)
             raise UserError(f"{names}: of base or of head? write base=FILE or head=FILE for each file")
         sides = list(SIDES)
         assumed.append(SidesByOrder(readings[0].name, readings[1].name))
-    return [Placed(side, _last(own)) for side, own in zip(sides, readings, strict=True) if side], assumed
+    return [(side, _last(own)) for side, own in zip(sides, readings, strict=True) if side], assumed
 
 
 def _last(reading: Reading) -> Reading:

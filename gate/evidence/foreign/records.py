@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ import msgspec
 
 from gate.formats.parts.reading import Reading
 from gate.formats.parts.result import Aggregate, Failed, Measured
-from gate.model import Commit, Execution, Failure, Metric, Record, Run, Side, Unsampled
+from gate.model import SIDES, Commit, Execution, Failure, Metric, Record, Run, Side, Unsampled
 from gate.model.names import COUNTS
 from gate.writing.plain import visible
 
@@ -24,11 +24,8 @@ _NAMED = 3
 """Files of a side that its name lists."""
 
 
-class Placed(msgspec.Struct, frozen=True, eq=False):
-    """A file, and whose measuring it is."""
-
-    side: Side
-    reading: Reading
+Placed = tuple[Side, Reading]
+"""A file, and whose measuring it is."""
 
 
 def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[Record]]:
@@ -37,29 +34,21 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
     A process of a file is an execution; the files of a side are its builds, sessions or further executions. Nothing
     says that base and head took turns, so no round has both.
     """
-    commits = {side: _commit([f.reading for f in files if f.side == side]) for side in ("base", "head")}
-    factors = distinguishing([f.reading for f in files])
-    sides: dict[Side, list[Reading]] = {"base": [], "head": []}
-    begins: dict[Side, int] = {"base": 0, "head": 0}
-    for file in files:
-        at, reading = len(sides[file.side]), file.reading
-        sides[file.side].append(reading)
+    commits = {side: _commit([reading for own, reading in files if own == side]) for side in SIDES}
+    factors = _distinguishing([reading for _, reading in files])
+    counts, begins = dict[Side, int](), dict[Side, int]()
+    for side, reading in files:
+        at, begin = counts.get(side, 0), begins.get(side, 0)
+        counts[side] = at + 1
         run = Run(
-            created=reading.about.created,
-            base=commits["base"],
-            head=commits["head"],
-            host=reading.about.host or None,
-            sessions=max(sum(f.side == side for f in files) for side in ("base", "head"))
-            if level == "session"
-            else None,
-            apart=True,
+            created=reading.about.created, base=commits["base"], head=commits["head"], host=reading.about.host or None,
+            sessions=max(Counter(own for own, _ in files).values()) if level == "session" else None, apart=True,
             tools=[reading.about.tool or reading.format.tool],
-        )
+        )  # fmt: skip
         place = {"session": at if level == "session" else 0, "build": at if level == "build" else 0}
-        begin = begins[file.side] if level == "execution" else 0
-        yield [run, *_values(file, place, begin, factors)]
+        yield [run, *_values(side, reading, place, begin if level == "execution" else 0, factors)]
         own: list[Measured | Failed] = [*reading.measured, *reading.failed]
-        begins[file.side] += 1 + max((r.execution for r in own), default=0)
+        begins[side] = begin + 1 + max((r.execution for r in own), default=0)
 
 
 def _commit(readings: Sequence[Reading]) -> Commit | None:
@@ -72,26 +61,51 @@ def _commit(readings: Sequence[Reading]) -> Commit | None:
     return Commit(ref=f"{', '.join(names[:_NAMED])}{more}", sha=commit, dirty=dirty) if readings else None
 
 
-def distinguishing(readings: Iterable[Reading]) -> dict[str, list[str]]:
-    """Find the labels that tell several values of one name in one process apart: label names by benchmark."""
+Labels = Mapping[str, str]
+
+
+def distinguishing(groups: Mapping[tuple[object, ...], Sequence[Labels]]) -> dict[str, list[str]]:
+    """Name the labels that differ within a group of values of one name in one process, by benchmark.
+
+    groups: the labels of such values, by keys of which the benchmark is the first.
+    """
     found: dict[str, dict[str, None]] = defaultdict(dict)
-    for reading in readings:
-        groups: dict[tuple[object, ...], list[Mapping[str, str]]] = defaultdict(list)
+    for key, labels in groups.items():
+        if len(labels) > 1:
+            names = dict.fromkeys(name for each in labels for name in each)
+            found[str(key[0])] |= {n: None for n in names if len({each.get(n) for each in labels}) > 1}
+    return {benchmark: list(names) for benchmark, names in found.items()}
+
+
+def _distinguishing(readings: Iterable[Reading]) -> dict[str, list[str]]:
+    found: dict[tuple[object, ...], list[Labels]] = defaultdict(list)
+    for number, reading in enumerate(readings):
+        own: dict[tuple[object, ...], list[Labels]] = defaultdict(list)
+        failed: dict[tuple[object, ...], list[Labels]] = defaultdict(list)
         for each in reading.measured:
             for metric in each.metrics:
-                groups[each.benchmark, metric, each.execution].append(each.labels)
+                own[each.benchmark, metric, "", each.execution].append(each.labels)
         for one in reading.aggregates:
-            groups[one.benchmark, one.metric, one.statistic, one.execution].append(one.labels)
-        failed: dict[tuple[object, ...], list[Mapping[str, str]]] = defaultdict(list)
-        for each_failed in reading.failed:
-            failed[each_failed.benchmark, each_failed.execution].append(each_failed.labels)
-        for key, measured in groups.items():
-            # what failed has no metric, and is none of those that gave values
-            labels = [*measured, *failed.get((key[0], key[-1]), ())]
-            if len(labels) > 1:
-                names = dict.fromkeys(name for each in labels for name in each)
-                found[str(key[0])] |= {n: None for n in names if len({each.get(n) for each in labels}) > 1}
-    return {benchmark: list(names) for benchmark, names in found.items()}
+            own[one.benchmark, one.metric, one.statistic, one.execution].append(one.labels)
+        for lost in reading.failed:
+            failed[lost.benchmark, lost.execution].append(lost.labels)
+        # what failed has no metric, and is none of those that gave values
+        found |= {(*key, number): [*labels, *failed.get((key[0], key[-1]), ())] for key, labels in own.items()}
+    return distinguishing(found)
+
+
+def numbered_anew(
+    taken: set[tuple[object, ...]], place: tuple[object, ...], values: Iterable[object], number: int
+) -> int:
+    """Give values the first number from theirs on that none of them has yet: nothing tells them apart.
+
+    taken: what has which number at which place, also these from now on.
+    """
+    own = list(values)
+    while any((place, each, number) in taken for each in own):
+        number += 1
+    taken.update((place, each, number) for each in own)
+    return number
 
 
 def _by_line(metrics: dict[str, Metric]) -> list[dict[str, Metric]]:
@@ -107,31 +121,24 @@ def _counted(metric: Metric) -> Metric:
 
 
 def _values(
-    file: Placed, place: Mapping[str, int], begin: int, factors: Mapping[str, Sequence[str]]
+    side: Side, reading: Reading, place: Mapping[str, int], begin: int, factors: Mapping[str, Sequence[str]]
 ) -> Iterator[Record]:
-    reading, side = file.reading, file.side
-
     def settings(each: Measured | Aggregate | Failed) -> dict[str, Any]:
         names = factors.get(each.benchmark or "", ())
         return {name: each.labels[name] for name in names if name in each.labels}
 
     taken: set[tuple[object, ...]] = set()
     for each in reading.measured:
-        execution, own = begin + each.execution, settings(each)
-        # what nothing tells apart came from one process after the other
-        while any((each.benchmark, m, str(own), execution) in taken for m in each.metrics):
-            execution += 1
-        taken |= {(each.benchmark, m, str(own), execution) for m in each.metrics}
+        own = settings(each)
+        execution = numbered_anew(taken, (each.benchmark, str(own)), each.metrics, begin + each.execution)
         for metrics in _by_line({name: _counted(metric) for name, metric in each.metrics.items()}):
             yield Execution(
                 benchmark=each.benchmark, side=side, session=place["session"], build=place["build"],
                 execution=execution, factors=own, metrics=metrics, labels=each.labels,
             )  # fmt: skip
     for one in reading.aggregates:
-        execution, own = begin + one.execution, settings(one)
-        while (one.benchmark, one.metric, one.statistic, str(own), execution) in taken:
-            execution += 1
-        taken.add((one.benchmark, one.metric, one.statistic, str(own), execution))
+        own, what = settings(one), (one.metric, one.statistic)
+        execution = numbered_anew(taken, (one.benchmark, str(own)), [what], begin + one.execution)
         yield Unsampled(
             benchmark=one.benchmark, side=side, session=place["session"], build=place["build"],
             execution=execution, factors=own, metric=one.metric, statistic=one.statistic,

@@ -113,16 +113,10 @@ Result = Measured | Aggregate | Failed | LeftOut | About
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):
-    """A format, and how its repetitions are read; the rows of docs/import.md."""
+    """A format; docs/import.md says how its repetitions are read."""
 
     title: str
     """The tool, and what writes the file: "pyperf (`-o FILE`)"."""
-    execution: str
-    """What becomes an execution: a process. "the file" where it is one."""
-    iteration: str
-    """What becomes an iteration; "none" where there are aggregates only."""
-    trap: str
-    """What misleads who reads such a file."""
     again: Literal["", "number", "process", "rounds"] = ""
     """What a benchmark is that a file has again under one name and labels (of one execution an error).
 

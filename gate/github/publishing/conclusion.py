@@ -12,7 +12,8 @@ from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.decide.decided import Decided
 from gate.decide.policy import policy_of
-from gate.evidence.inputs import MEASUREMENTS, Inputs
+from gate.evidence.inputs import MEASUREMENTS
+from gate.evidence.records import Inputs
 from gate.evidence.runs import run_of
 from gate.github.client import forge_of, token_of
 from gate.github.event import Event, accepted_by, queued

@@ -17,8 +17,8 @@ from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
 from gate.config.source import from_tables, project_source
 from gate.decide.decided import Decided
-from gate.evidence.inputs import MEASUREMENTS, Inputs
-from gate.evidence.records import Located
+from gate.evidence.inputs import MEASUREMENTS
+from gate.evidence.records import Inputs, Located
 from gate.github.client import ArtifactFacts, Forge, PullFacts
 from gate.github.event import Event, SourceRun, accepted_by
 from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left

@@ -332,7 +332,7 @@ def _finding(finding: Finding, names: Names) -> str:
 def _failure(group: FailureGroup, names: Names) -> str:
     title = failures.heading(group, names)
     places = failures.places(group, 3)
-    said = failures.error(group.first)
-    hint = f"; {visible(group.first.hint)}" if group.first.hint else ""
+    said = failures.error(group[0])
+    hint = f"; {visible(group[0].hint)}" if group[0].hint else ""
     message = f"{title}{f' ({places})' if places else ''}{f'; last output: {said}' if said else ''}{hint}"
     return error_line(clip(visible(message), _WIDTH), "perfgate: not measured")

@@ -138,13 +138,11 @@ class SessionsDiffer(Base, frozen=True):
     says = f"sessions differ: both sides vary by {{deviation:.1%}} {_BEYOND}"
     for_experts: ClassVar[bool] = True
     deviation: float
-    """Standard deviation between sessions, as a share of the mean."""
 
 
 class RatioBySession(Base, frozen=True):
     says = f"the ratio depends on the session: it varies by {{deviation:.1%}} {_BEYOND}"
     deviation: float
-    """Standard deviation of the ratio between sessions."""
 
 
 class OnSession(msgspec.Struct, frozen=True):
@@ -164,9 +162,7 @@ class OnSession(msgspec.Struct, frozen=True):
 class DependsOnMachine(Base, frozen=True):
     says = "the change depends on the machine: {least}, {most}"
     least: OnSession
-    """The machine with the smallest ratio."""
     most: OnSession
-    """The machine with the largest ratio."""
 
 
 class Autocorrelation(Base, frozen=True):
@@ -198,7 +194,6 @@ class Improvement(msgspec.Struct, frozen=True):
     unit: str
     better: Better
     ratio: float
-    """Head/base, as estimated."""
 
     def __str__(self) -> str:
         """Say it: "parse is 94.5% faster"."""
@@ -275,7 +270,6 @@ class NoisyHost(Base, frozen=True):
 
     weight: ClassVar[Weight] = "first"
     factor: float
-    """How many times as noisy."""
 
     def _said(self) -> str:
         times = format_number(self.factor, 2)

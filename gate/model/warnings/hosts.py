@@ -87,7 +87,6 @@ class OnMachine(msgspec.Struct, frozen=True):
 
     session: int
     host: str | None
-    """Name of the machine; None: not known."""
 
 
 class UnfitHost(Base, frozen=True):
@@ -116,7 +115,6 @@ class Event(HostWarning, frozen=True, kw_only=True):
     session: int | None = None
     """Number of the session, from 0; None: there is one."""
     host: str | None = None
-    """Name of its machine; None: not known."""
 
     def _said(self) -> str:
         run = f"{self.run}'s run: " if self.run else ""
@@ -158,7 +156,6 @@ class Throttled(Event, frozen=True):
 class Load(Event, frozen=True):
     says = "the load was {start:.1f} at the start, {end:.1f} at the end{processors:? on {processors:processor}}"
     start: float
-    """Load average when measuring began."""
     end: float
     """Load average when it ended."""
     processors: float | None
@@ -178,9 +175,7 @@ class Pressure(Event, frozen=True):
 class Swapped(Event, frozen=True):
     says = "memory was swapped: {written:page} to disk, {read:.0f} back"
     written: float
-    """Pages written to swap."""
     read: float
-    """Pages read from swap."""
 
 
 class ThermalThrottling(Event, frozen=True):
@@ -256,7 +251,6 @@ class FactOfSides(msgspec.Struct, frozen=True):
     name: str
     """Such as "cpu"."""
     base: tuple[str, ...]
-    """What base's files say; the same as `head`: both sides mix them."""
     head: tuple[str, ...]
 
     def __str__(self) -> str:

@@ -35,9 +35,7 @@ class SidesByOrder(Base, frozen=True):
     says = "{base} was taken as base and {head} as head: write base=FILE and head=FILE to say otherwise"
     weight: ClassVar[Weight] = "first"
     base: str
-    """Name of the file taken as base."""
     head: str
-    """Name of the file taken as head."""
 
 
 class ColumnsOfFile(Base, frozen=True):
@@ -97,7 +95,6 @@ class RequestsFailed(Base, frozen=True):
     base: float
     """The share of base's requests that failed."""
     head: float
-    """The same of head."""
 
 
 class ForeignValues(Base, frozen=True):
@@ -389,7 +386,6 @@ class NotComparable(Base, frozen=True):
     metric: str
     of: Literal["unit", "direction"]
     base: tuple[str, ...]
-    """The units or directions of base; several: on one side alone."""
     head: tuple[str, ...]
     names: tuple[str, ...]
 

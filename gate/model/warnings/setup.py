@@ -161,9 +161,7 @@ class Differing(msgspec.Struct, frozen=True):
 
     name: str
     was: str | int | None
-    """What it was; None: not there, or not known."""
     now: str | int | None
-    """What it is now; None: not there, or not known."""
 
 
 def _changes(changes: Sequence[Differing], most: int = 3) -> str:
@@ -213,7 +211,6 @@ class ExpiredAccept(Base, frozen=True):
     until: str
     """The last day, as 2026-12-31."""
     reason: str
-    """As the entry gives it."""
 
 
 class MatchesNothing(Base, frozen=True):
@@ -226,7 +223,6 @@ class MatchesNothing(Base, frozen=True):
     key: str
     glob: str
     known: tuple[str, ...]
-    """What there is."""
 
     def _said(self) -> str:
         return f"{self.place}: [[{self.table}]] {self.key} = {toml_text(self.glob)} {none_of(self.glob, self.known)}"
@@ -307,7 +303,6 @@ class ToolUnusable(msgspec.Struct, frozen=True):
     path: str = ""
     """Where it was found; empty: nowhere."""
     error: str = ""
-    """What the system said, where it does not tell its version."""
     version: str = ""
     """As it tells; empty: it does not."""
     oldest: str = ""

@@ -42,22 +42,15 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     common = parts.in_common(report, found)
     for room in _ROOMS:
         shown, rest = parts.divided(found, room.rows)
-        folded = _folded(report, links, shown, rest, groups, common)
+        step, folded = _folded(report, links, shown, rest, groups, common)
         texts = [
             *opening(report, links, shown, rest, groups, room, common),
-            f"**Next:** {step}" if (step := folded.step) else "",
+            f"**Next:** {step}" if step else "",
         ]
         bare = size(write(texts, "comment")) + _SAID
         if bare <= limit:
-            return write(texts, "comment", parts.fit(folded.parts, limit - bare))
+            return write(texts, "comment", parts.fit(folded, limit - bare))
     return f"{report.verdict.capitalize()}\n"
-
-
-class _Folded(msgspec.Struct, frozen=True):
-    """The details. step: what to do next, where no part of them goes with it."""
-
-    step: Md | None
-    parts: list[Part]
 
 
 def _folded(
@@ -67,7 +60,8 @@ def _folded(
     rest: Sequence[Finding],
     groups: list[FailureGroup],
     common: parts.Marked,
-) -> _Folded:
+) -> tuple[Md | None, list[Part]]:
+    """Write what to do next, where no part of the details goes with it, and these."""
     told = [f for f in shown if not (plain(f) or in_row(f)) or notes(f)]
     sentences, pasted = parts.reasons(told, common.names, share=0.5), accept(report, share=0.2)
     outputs = parts.outputs(report, groups, _LINES, share=0.5)
@@ -76,8 +70,8 @@ def _folded(
     said = next_step(report, links, pull=bool(pasted.items))
     folded = [] if needed is None or not needed.items or not said else [needed]
     titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {html_prose(said)}")) for part in folded]
-    weighed = weigh(reports.warnings(report), len(report.warnings))
-    warned = [*weighed.shown, *weighed.rest]
+    first, later = weigh(reports.warnings(report), len(report.warnings))
+    warned = [*first, *later]
     tables, found = parts.folded_tables(rest, common, share=0.8), [*shown, *rest]
     # what changed comes before all that is said of it
     changed = tables[: any(map(is_changed, rest))]
@@ -96,7 +90,7 @@ def _folded(
         parts.recorded_table(report.recorded, common.names, share=0.6),
         _measured(report, shown, common.names),
     ]
-    return _Folded(prose(said) if said and not titled else None, titled + [p for p in others if p not in folded])
+    return prose(said) if said and not titled else None, titled + [p for p in others if p not in folded]
 
 
 def _measured(report: Report, rows: Sequence[Finding], names: Names) -> Part:

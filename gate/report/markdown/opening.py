@@ -11,7 +11,7 @@ from gate.decide.importance import is_changed
 from gate.document.markdown import NAME, Md, brief, code, escape, link, prose, short
 from gate.model import Finding, Report
 from gate.report.links import Links
-from gate.report.markdown.tables import Fitted, Marked, failed, findings_table
+from gate.report.markdown.tables import Marked, Part, failed, findings_table
 from gate.words import bars, creep, numbers, reports, views
 from gate.words.failures import FailureGroup
 from gate.words.marks import emoji_of_report
@@ -62,16 +62,15 @@ def opening(
     ]
 
 
-def write(texts: Iterable[str], document: str, fitted: Fitted | None = None) -> str:
+def write(texts: Iterable[str], document: str, fitted: tuple[Sequence[Part], Sequence[str]] | None = None) -> str:
     """Write a comment or a summary: its paragraphs, and the parts that are folded; what has no text takes no room."""
     found = [text for text in texts if text]
     if fitted is not None:
-        left = ", ".join(fitted.left_out)
+        parts, left_out = fitted
+        left = ", ".join(left_out)
         why = f"Left out here, because a {document} has a limited length"
         found += [f"{why}: {left}. The report has all."] if left else []
-        found += [
-            f"<details><summary>{escape(part.title)}</summary>\n\n{part.text}\n\n</details>" for part in fitted.parts
-        ]
+        found += [f"<details><summary>{escape(part.title)}</summary>\n\n{part.text}\n\n</details>" for part in parts]
     return "\n\n".join(found).strip("\n") + "\n"
 
 

@@ -33,10 +33,10 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
     told = [f for f in found if not (plain(f) or in_row(f)) or notes(f)]
     common, (shown, rest) = parts.in_common(report, found), parts.divided(found, _ROOM.rows)
-    warned = weigh(reports.warnings(report), _MOST)
+    first, later = weigh(reports.warnings(report), _MOST)
     said = next_step(report, links, pull=False)
     minded = (sameness.too_long(report), reports.basis(shown))
-    warnings, only_head = parts.bullets(warned.shown, _WIDTH), new(report, common.names, 20)
+    warnings, only_head = parts.bullets(first, _WIDTH), new(report, common.names, 20)
     texts = [
         *opening(report, links, shown, rest, groups, _ROOM, common),
         f"**Next:** {prose(said)}" if said else "",
@@ -56,7 +56,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
         parts.machines_table(found, common.names, share=0.6),
         parts.views_table(found, common.names, share=0.6),
         parts.recorded_table(report.recorded, common.names, share=0.6),
-        parts.listed("More warnings", "warning", warned.rest, share=0.3),
+        parts.listed("More warnings", "warning", later, share=0.3),
         parts.rules(report, share=0.8),
         parts.host(report),
     ]

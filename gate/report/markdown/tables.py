@@ -67,17 +67,11 @@ class Part(msgspec.Struct, frozen=True):
         return Md(self.opening + self.between.join(self.items))
 
 
-class Fitted(msgspec.Struct, frozen=True):
-    """The parts as far as there was room, and what was left out: "24 too noisy", "3 warnings"."""
-
-    parts: list[Part]
-    left_out: list[str]
-
-
-def fit(parts: Sequence[Part], room: int) -> Fitted:
+def fit(parts: Sequence[Part], room: int) -> tuple[list[Part], list[str]]:
     """Keep of each part as many items as the room allows, in bytes, the first parts first; never half an item.
 
-    First each part gets its share at most, so that no long one takes all; then what is left goes to the first.
+    First each part gets its share at most, so that no long one takes all; then what is left goes to the first. Said as
+    well is what was left out: "24 too noisy", "3 warnings".
     """
     kept: list[list[Md]] = [[] for _ in parts]
     for limited in (True, False):
@@ -99,7 +93,7 @@ def fit(parts: Sequence[Part], room: int) -> Fitted:
         shown += [msgspec.structs.replace(part, items=items, title=cut)] if items else []
     left = [(part, len(items)) for part, items in zip(parts, kept, strict=True) if len(part.items) > len(items)]
     kinds = numbers.counted(kind for part, count in left for kind in part.kinds[count:])
-    return Fitted(shown, kinds + [plural(len(p.items) - count, p.noun) for p, count in left if not p.kinds])
+    return shown, kinds + [plural(len(p.items) - count, p.noun) for p, count in left if not p.kinds]
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -311,11 +305,11 @@ def failed(group: FailureGroup, names: Names, top: str, width: int = _TEXT) -> M
     """Write a group of failures as an item of a list: what, where, and what probably went wrong."""
     places = failures.places(group, 3, top)
     title = f"- {brief(failures.heading(group, names), width)}{f' ({escape(places)})' if places else ''}"
-    said = failures.error(group.first)
+    said = failures.error(group[0])
     told = [Md(f"- {code(said, width)}")] if said else []
-    if failures.is_difference(group.first):
-        told = [Md(f"- {code(line, width)}") for line in group.first.stderr.splitlines()]
-    told += bullets([group.first.hint or ""], width)
+    if failures.is_difference(group[0]):
+        told = [Md(f"- {code(line, width)}") for line in group[0].stderr.splitlines()]
+    told += bullets([group[0].hint or ""], width)
     return Md("\n".join([title, *(f"  {item}" for item in told)]))
 
 
@@ -326,7 +320,7 @@ def bullets(texts: Iterable[str], width: int = _TEXT) -> list[Md]:
 
 def outputs(report: Report, groups: Sequence[FailureGroup], lines: int, share: float = 1.0) -> Part:
     """Show what failing programs wrote last, and how to repeat them by hand."""
-    found = [group.first for group in groups if group.first.command or group.first.stderr.strip()]
+    found = [group[0] for group in groups if group[0].command or group[0].stderr.strip()]
     title = "Output of failures, and how to repeat them by hand"
     return Part(
         title, "output", Written(found, lambda failure: _output(failure, report.run, lines)), share, between="\n\n"

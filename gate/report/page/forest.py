@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model import Finding, Verdict
 from gate.plots.picture import room
-from gate.plots.scales import Axis, change_ticks
+from gate.plots.scales import Axis, Tick, change_ticks
 from gate.words import bars
 
 MARKS: dict[Verdict, str] = {
@@ -27,13 +27,6 @@ _LEAST_WIDTH = 200
 """Pixels that the column has at least."""
 _LETTERS, _GAP = 13, 12
 _OPEN = ("complement", "half-line", "line")
-
-
-class Tick(msgspec.Struct, frozen=True):
-    """A labelled place of the axis."""
-
-    at: float
-    label: str
 
 
 class Bar(msgspec.Struct, frozen=True):

@@ -238,7 +238,7 @@ class _Text:
         return lines + self.left_out(len(groups) - len(shown))
 
     def failure(self, group: FailureGroup) -> list[str]:
-        first = group.first
+        first = group[0]
         where = failures.places(group, 3, reports.top(self.report))
         heading = failures.heading(group, self.names) + (f" ({where})" if where else "")
         lines = self.wrap(heading, first="  ", rest="    ")
@@ -304,8 +304,8 @@ class _Text:
         if self.report.verdict == "pass" and not self.every:
             # what does not change a pass is counted
             told = [each for each in told if each.weight == "first"]
-        weighed = notes.weigh(told, _WARNINGS if self.report.exit_code else _QUIET_WARNINGS)
-        texts = [*weighed.shown, *weighed.rest] if self.every else weighed.shown
+        first, later = notes.weigh(told, _WARNINGS if self.report.exit_code else _QUIET_WARNINGS)
+        texts = [*first, *later] if self.every else first
         lines = [self.title("warnings")] if texts else []
         self.unsaid = len(notes.once(every)) - len(texts)
         return lines + [line for each in texts for line in self.wrap(visible(each), first="  - ", rest="    ")]

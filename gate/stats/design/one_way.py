@@ -18,7 +18,6 @@ from gate.model.study import (
     Factor,
     OneWay,
     OneWayRow,
-    PairwiseDifference,
     PercentRow,
     RankTest,
     Setting,
@@ -26,7 +25,7 @@ from gate.model.study import (
     Varies,
 )
 from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, measured, sd
-from gate.stats.design.tukey import Mean, tukey_kramer
+from gate.stats.design.tukey import tukey_kramer
 from gate.stats.family import holm
 from gate.stats.levels import Tops
 from gate.stats.ratio import LogPair, unpaired
@@ -88,32 +87,22 @@ def _table(of: Sequence[Box], factor: Factor, at: dict[str, Setting], confidence
         df = sum(len(cell.y) - 1 for cell in every)
         error = Error(sum(cell.squares for cell in every) / max(df, 1), df)
     # of treatment means
-    means = [
-        Mean(sum(cell.mean for cell in group) / len(of), sum(1 / len(cell.y) for cell in group) / len(of) ** 2)
-        for group in groups
-    ]
-    compared = tukey_kramer(means, error.variance, error.df, confidence)
+    means, shares = (
+        np.array([sum(each) / len(of) ** power for each in found])
+        for power, found in (
+            (1, [[cell.mean for cell in group] for group in groups]),
+            (2, [[1 / len(cell.y) for cell in group] for group in groups]),
+        )
+    )
+    pairs, letters = tukey_kramer(own, means, shares, error.variance, error.df, confidence)
     rows = []
-    for setting, group, mean, word in zip(own, groups, means, compared.letters, strict=True):
+    for setting, group, mean, word in zip(own, groups, means.tolist(), letters, strict=True):
         y = np.concatenate([cell.y for cell in group])
         quantiles = dict(
             zip(QUANTILES, np.quantile(y, list(QUANTILES.values()), method="weibull").tolist(), strict=True)
         )
-        rows.append(
-            OneWayRow(setting=setting, count=len(y), mean=mean.value, sd=sd(y), quantiles=quantiles, letters=word)
-        )
-    return OneWay(
-        factor=factor.name,
-        at=at,
-        rows=rows,
-        pairs=[
-            PairwiseDifference(
-                a=own[pair.first], b=own[pair.second], difference=pair.difference, low=pair.low, high=pair.high,
-                p=pair.p,
-            )
-            for pair in compared.pairs
-        ],
-    )  # fmt: skip
+        rows.append(OneWayRow(setting=setting, count=len(y), mean=mean, sd=sd(y), quantiles=quantiles, letters=word))
+    return OneWay(factor=factor.name, at=at, rows=rows, pairs=pairs)
 
 
 def percents(

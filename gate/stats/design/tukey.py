@@ -7,33 +7,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
+from gate.model.study import PairwiseDifference, Setting
 from gate.stats.ratio import t_quantile
 from gate.stats.rounding import Array, Flags
 from gate.stats.special import gammaln, log_ndtr, stdtr
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
-
-
-class Mean(msgspec.Struct, frozen=True):
-    """An estimate with its variance in units of the common variance: 1/n for the mean of n."""
-
-    value: float
-    share: float
-
-
-class Pair(msgspec.Struct, frozen=True):
-    """Two means by their numbers, and their difference second - first; low, high, p: None where nothing is known."""
-
-    first: int
-    second: int
-    difference: float
-    low: float | None
-    high: float | None
-    p: float | None
 
 
 FARTHEST = 25.0
@@ -51,31 +33,27 @@ _FEW = 16
 """Up to so many means there are at most a few hundred sets that do not differ, whatever the pairs."""
 
 
-class Compared(msgspec.Struct, frozen=True):
-    """Pairs, in the order of their numbers, and a word of letters for each mean ("": nothing is known)."""
-
-    pairs: list[Pair]
-    letters: list[str]
-
-
-def tukey_kramer(means: Sequence[Mean], variance: float, df: float, confidence: float) -> Compared:
+def tukey_kramer(
+    settings: Sequence[Setting], means: Array, shares: Array, variance: float, df: float, confidence: float
+) -> tuple[list[PairwiseDifference], list[str]]:
     """Compare all pairs; the confidence holds for all intervals together.
 
+    settings: that have the means. shares: the variance of each mean in units of the common one: 1/n for the mean of n.
     variance: common to all, on df degrees of freedom. p < 1 - confidence exactly where the interval leaves out 0, and
     there the two means share no letter. Of more than MOST_PAIRS pairs those are listed that are farthest apart, in
     units of their errors; the letters are of all pairs. Without degrees of freedom, or at a variance of 0, there are no
     intervals.
+
+    Returns:
+        The pairs in their order, and a word of letters for each mean ("": nothing is known).
     """
     k = len(means)
-    values, shares = (
-        np.array([getattr(mean, name) for mean in means], dtype=np.float64) for name in ("value", "share")
-    )
     if k < 2:
-        return Compared([], [""] * k)
+        return [], [""] * k
     known = df >= 1 and variance > 0
     # of two means q is sqrt(2) t
     error = np.sqrt(variance * (shares[:, None] + shares) / 2) if known else np.ones((k, k))
-    apart = np.abs(values[:, None] - values) / error
+    apart = np.abs(means[:, None] - means) / error
     q = studentized_range_quantile(confidence, k, df) if known else math.inf
     first, second = np.triu_indices(k, 1)
     if len(first) > MOST_PAIRS:
@@ -86,10 +64,10 @@ def tukey_kramer(means: Sequence[Mean], variance: float, df: float, confidence: 
         chances = studentized_range(apart[first, second], k, df).tolist()
     pairs = []
     for i, j, p in zip(first.tolist(), second.tolist(), chances, strict=True):
-        difference, half = means[j].value - means[i].value, q * float(error[i, j])
+        difference, half = float(means[j] - means[i]), q * float(error[i, j])
         low, high = (difference - half, difference + half) if known else (None, None)
-        pairs.append(Pair(i, j, difference, low, high, p))
-    return Compared(pairs, letters(values, apart > q) if known else [""] * k)
+        pairs.append(PairwiseDifference(a=settings[i], b=settings[j], difference=difference, low=low, high=high, p=p))
+    return pairs, letters(means, apart > q) if known else [""] * k
 
 
 def letters(means: Array, apart: Flags) -> list[str]:

@@ -92,7 +92,11 @@ def test_many_nights_confirm_what_one_shows() -> None:
         examples.regression(), findings=crept.findings, creep=crept.facts, verdict="regression", failures=[]
     )
     step = next_step(report)
-    assert isinstance(step, outcomes.FindCreep) and (step.pin, step.benchmark, step.history) == ("v1.0", "parse", True)
+    assert (
+        step is not None
+        and step.kind == "find-creep"
+        and [step.details[key] for key in ("pin", "benchmark", "history")] == ["v1.0", "parse", True]
+    )
 
 
 def test_one_night_waits_for_others() -> None:
@@ -100,7 +104,7 @@ def test_one_night_waits_for_others() -> None:
     [found], [case] = crept.findings, crept.facts.cases
     assert (found.verdict, found.shown, case.verdict) == ("inconclusive", "ratio", "unconfirmed")
     report = msgspec.structs.replace(examples.inconclusive(), findings=crept.findings, creep=crept.facts, failures=[])
-    assert next_step(report) == outcomes.WaitForNights(nights=case.more)
+    assert next_step(report) == outcomes.wait_for_nights(nights=case.more)
 
 
 def test_a_rate_that_falls_creeps_and_one_that_rises_does_not() -> None:

@@ -17,7 +17,7 @@ from gate.config.source import ConfigError, read_source
 from gate.decide import decide
 from gate.decide.next_steps import next_step
 from gate.evidence.gather import gather
-from gate.model import Finding, Report, outcomes, reasons
+from gate.model import Finding, Report, reasons
 from gate.model.warnings.estimates import DependsOnMachine, RatioBySession, RoundsLeftOut, SessionsDiffer
 from gate.model.warnings.measured import TwoSessions
 from gate.stats.round_ratio import Rounds
@@ -314,8 +314,9 @@ def test_the_builds_of_all_machines_count_for_min_builds() -> None:
     assert (found.verdict, found.reason) == ("inconclusive", reasons.FewBuilds(needs=7, has=6))
     # a fourth round on each machine makes eight
     assert found.more_builds == 1
-    assert isinstance(step := next_step(judged(lines, FIXED + "min_builds = 7\n")), outcomes.MoreBuilds)
-    assert step.builds == 4
+    step = next_step(judged(lines, FIXED + "min_builds = 7\n"))
+    assert step is not None
+    assert (step.kind, step.details["builds"]) == ("more-builds", 4)
 
 
 def test_more_builds_on_each_machine_are_what_a_wide_interval_lacks() -> None:
@@ -325,8 +326,8 @@ def test_more_builds_on_each_machine_are_what_a_wide_interval_lacks() -> None:
     assert isinstance(found.reason, reasons.TooNoisy) and not found.reason.hopeless
     assert found.more_builds is not None and found.more_builds > 0
     step = next_step(report)
-    assert isinstance(step, outcomes.MoreBuilds)
-    assert step.builds == 4 + found.more_builds
+    assert step is not None and step.kind == "more-builds"
+    assert step.details["builds"] == 4 + found.more_builds
     assert only(lines, RANDOM).more_builds is None
 
 

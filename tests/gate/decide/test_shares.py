@@ -94,7 +94,7 @@ def test_the_words_say_points() -> None:
     assert "threshold 3 points: regression" in findings.conclusion(found.findings[0])
     step = next_step(found)
     # there is a ratio, so that an [[accept]] entry covers it
-    assert step is not None and not getattr(step, "from_zero", True)
+    assert step is not None and step.details["from_zero"] is False
 
 
 def test_what_differs_in_the_columns_is_no_riddle() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from gate.config.parse import parse
 from gate.config.rules import repeats_of
@@ -94,7 +95,24 @@ def test_the_budget_is_shared_by_what_is_wanted_beyond_the_fewest() -> None:
     # 30 s for the first ten of each, and half of 220 s
     assert shared(140.0) == {"a": 105, "b": 25, "c": 10}
     assert shared(151.0, others=11.0) == {"a": 105, "b": 25, "c": 10}
-    assert shared(41.0, builds=5.0, others=6.0) == {"a": 10, "b": 10, "c": 10}
+    assert shared(41.1, builds=5.0, others=6.0) == {"a": 10, "b": 10, "c": 10}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        # 8 s go by without a value, 1 s with the short ones
+        (40.0, {"short": 10, "long": 1, "warmed": 3}),
+        (81.1, {"short": 10, "long": 2, "warmed": 9}),
+        (1.0, {"short": 1, "long": 1, "warmed": 1}),
+    ],
+)
+def test_where_long_starts_leave_no_room_each_has_its_part_of_the_time(
+    seconds: float, expected: dict[str, int]
+) -> None:
+    needs = {"long": Needs(9.0, 16.0), "warmed": Needs(9.0, 4.0, warmup=8.0), "short": Needs(9.0, 0.1)}
+    config = Config(plan=Plan(budget=Duration(12 * seconds / 0.9)))
+    assert afforded(needs, config, builds=0.0, others=0.0, once=0.0) == expected
 
 
 def test_rounds_may_take_half_as_long_again_and_the_builds_of_a_regression_still_fit() -> None:
@@ -110,6 +128,16 @@ def test_rounds_may_take_half_as_long_again_and_the_builds_of_a_regression_still
     assert of(Builds(min=4)) == {"a": 78}
 
 
+def test_long_builds_leave_room_for_some_starts_as_long_as_a_regression_can_be_called() -> None:
+    def of(builds: float) -> dict[str, int]:
+        return afforded(
+            {"a": Needs(9.0, 1.0)}, Config(plan=Plan(budget=Duration(300))), builds=builds, others=0.0, once=0.0
+        )
+
+    # twelve rounds have 22.5 s each, five may have 40 s
+    assert [of(builds) for builds in (10.0, 20.0, 30.0, 39.0, 60.0)] == [{"a": n} for n in (12, 5, 7, 1, 1)]
+
+
 def test_a_short_program_has_many_starts_and_a_long_one_few() -> None:
     run = run_of()
     assert counted(run, [*builds(1.0), *starts()]) == {"prog": 120}
@@ -118,6 +146,32 @@ def test_a_short_program_has_many_starts_and_a_long_one_few() -> None:
     assert counted(run, [*builds(1.0), *starts(each=2.0, spread=0.003)]) == {"prog": 10}
     # 75 s a round of 15 minutes, less what is kept back
     assert counted(run, [*builds(1.0), *starts(each=2.0, spread=0.2)]) == {"prog": 16}
+
+
+@pytest.mark.parametrize("noise", [0.003, 0.2])
+def test_a_start_of_seconds_is_made_as_often_as_rounds_fit_the_budget(noise: float) -> None:
+    # 22.5 s a round of 5 minutes, less what is kept back; the first starts of a round are warmed up by one more
+    run = run_of({"budget": "5m", "starts": "auto"})
+    records = [*builds(0.1), *warmed(starts(each=2.0, spread=noise))]
+    assert counted(run, records[:4]) == counted(run, records[:9]) == counted(run, records) == {"prog": 4}
+    # what a start takes is known of the first one, and room for ten says no more until there are ten
+    short = [*builds(0.1), *warmed(starts(each=0.4, spread=noise))]
+    assert counted(run, short[:4]) == {"prog": 10}
+    assert counted(run, short)["prog"] == (27 if noise > 0.1 else 10)
+
+
+def warmed(records: list[Record]) -> list[Record]:
+    """Give the first start of each side one before it that is dropped."""
+    made = [each for each in records if isinstance(each, Execution)]
+    return [
+        each
+        if each.execution
+        else replace(
+            each, seconds=2 * (each.seconds or 0.0),
+            metrics={name: replace(metric, dropped=metric.values) for name, metric in each.metrics.items()},
+        )
+        for each in made
+    ]  # fmt: skip
 
 
 def test_neither_an_effect_nor_what_comes_later_counts() -> None:

@@ -16,8 +16,7 @@ from gate.decide.design import design_of, subjects_of
 from gate.decide.looks import walk
 from gate.decide.views import questions_of
 from gate.evidence.gather import gather
-from gate.evidence.inputs import Inputs
-from gate.evidence.records import Located
+from gate.evidence.records import Inputs, Located
 from gate.formats.google_benchmark import is_sharp
 from gate.model import Case, Commit, Report, Run
 from gate.model.history import CreepRun, Pin

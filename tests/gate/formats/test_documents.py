@@ -73,6 +73,7 @@ def test_lines_around_a_document_change_nothing(file: Path) -> None:
     assert said(read(Source("x", None, windows))) == expected
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize("file", DOCUMENTS, ids=ids)
 @pytest.mark.parametrize("before", ["", PREAMBLE])
 def test_the_times_of_a_log_change_nothing(file: Path, before: str) -> None:
@@ -157,6 +158,7 @@ def test_a_counter_that_json_does_not_have(number: str) -> None:
     assert list(found.metrics["time"].values) == [1e-8]
 
 
+@pytest.mark.endtoend
 def test_a_large_document_is_read_element_by_element(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = "".join(
         f'{{"name": "BM_{n}", "real_time": 1, "cpu_time": 1, "inf": {n % 3 or "-nan"}}},\n' for n in range(9000)

@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gate.evidence.foreign.records import Placed, lines
+from gate.evidence.foreign.records import lines
 from gate.evidence.sameness import is_one_commit
 from gate.formats.parts.reading import Reading, read
 from gate.formats.parts.source import Source
@@ -54,7 +54,7 @@ def test_a_commit_with_changes_is_not_the_commit() -> None:
     assert not read(Source("x", DATA / "data.json")).about.dirty
     found["commit_info"]["dirty"] = True
     changed = read(Source("x", None, json.dumps(found).encode()))
-    run = next(iter(lines([Placed("base", changed), Placed("head", changed)])))[0]
+    run = next(iter(lines([("base", changed), ("head", changed)])))[0]
     assert isinstance(run, Run) and not is_one_commit(run)
 
 

@@ -265,9 +265,16 @@ def test_a_plan_of_longer_executions_takes_as_long_as_its_short_turns_did(tmp_pa
 
 
 def test_starts_are_counted_for_this_budget_not_as_in_the_last_run(tmp_path: Path) -> None:
-    """The last run could afford ten starts a side; the first ones, whose noise is not known, ask for the most."""
+    """The last run could afford ten starts a side, which ask for the most; a budget without room has fewer."""
     ran = [
-        execution(side, [1.0], benchmark="b", seconds=0.01, number=number, order=number)
+        execution(
+            side,
+            [1.0 + number % 2 * (side == "head")],
+            benchmark="b",
+            seconds=0.01,
+            execution=number,
+            order=2 * number + (side == "head"),
+        )
         for number in range(10)
         for side in ("base", "head")
     ]
@@ -282,4 +289,4 @@ def test_starts_are_counted_for_this_budget_not_as_in_the_last_run(tmp_path: Pat
         return found.seconds
 
     assert taken("15m") == pytest.approx(3 * (2 + 2 * 200 * 0.01))
-    assert taken("7s") == pytest.approx(3 * (2 + 2 * 10 * 0.01))
+    assert taken("7s") == pytest.approx(3 * (2 + 2 * 1 * 0.01))

@@ -104,7 +104,7 @@ FOLLOWED: dict[type, list[Followed]] = {
             of(replace(SLOWER, toml=SLOWER.toml.replace('better = "lower"\n', "")).follow(way)),
             "[[override]]",
         )
-        for way in ways.give_direction("n")
+        for way in ways.ways_of_direction("n")
     ],
     m.UnknownUnit: [
         Followed(of(replace(SLOWER, unit="usec")), of(replace(SLOWER, unit="us")), 'write "us"')

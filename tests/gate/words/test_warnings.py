@@ -31,11 +31,11 @@ def nonsense(monkeypatch: pytest.MonkeyPatch) -> None:
 def shape(report: Report) -> list[object]:
     """How many warnings stand where, and in which order."""
     told = [each.sentence() for each in report.warnings]
-    weighed = weigh(report.warnings, 5)
+    first, later = weigh(report.warnings, 5)
     page = page_of(report, Material())
     return [
-        [told.index(each) for each in weighed.shown],
-        [told.index(each) for each in weighed.rest],
+        [told.index(each) for each in first],
+        [told.index(each) for each in later],
         [told.index(each) for each in page.host_warnings],
         [len(row.notes) for row in page.rows],
     ]

@@ -511,7 +511,7 @@ class CountedBench(Bench):
     names: Sequence[str] = ("a", "b")
 
     def laid_out(self, count: int) -> Sequence[Round]:
-        return schedule({side: list(self.names) for side in SIDES}, 2, 2, seed=4, starts={"a": count}, first={"a": 2})
+        return schedule({side: list(self.names) for side in SIDES}, 2, 2, seed=4, starts={"a": count}, first={"a": [2]})
 
     @property
     def rounds(self) -> Sequence[Round]:

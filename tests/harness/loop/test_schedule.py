@@ -234,12 +234,12 @@ def test_a_block_of_an_odd_number_of_starts_goes_on_in_the_next_one() -> None:
         assert sides[at] == sides[at + 3] != sides[at + 1] == sides[at + 2]
 
 
-def test_the_first_starts_are_a_block_that_no_count_changes() -> None:
+def test_the_first_starts_are_blocks_that_no_count_changes() -> None:
     found = {}
     for count in (10, 13, 50, 200):
-        rounds = schedule(both("a", "b"), 3, 5, seed=3, starts={"a": count}, first={"a": 10})
-        assert [each.first for each in rounds] == [22, 0, 0]
-        found[count] = rounds[0].executions[:22]
+        rounds = schedule(both("a", "b"), 3, 5, seed=3, starts={"a": count}, first={"a": (1, 10)})
+        assert [each.first for each in rounds] == [(4, 24), (), ()]
+        found[count] = rounds[0].executions[:24]
         for each in rounds:
             steps = [step for step in each.executions if step.benchmark == "a"]
             assert [step.execution for step in steps if step.side == "base"] == list(range(count))
@@ -248,6 +248,10 @@ def test_the_first_starts_are_a_block_that_no_count_changes() -> None:
         assert [step.order for step in steps] == list(range(len(steps)))
     assert len(set(found.values())) == 1
     assert [step.benchmark for step in found[10]].count("a") == 20
+    # a round that has no room for these goes on from where the first of them ends
+    few = schedule(both("a", "b"), 3, 5, seed=3, starts={"a": 3}, first={"a": (1, 10)})
+    assert few[0].executions[:4] == found[10][:4]
+    assert [Counter(step.benchmark for step in each.executions) for each in few] == 3 * [Counter(a=6, b=10)]
 
 
 def test_starts_are_shared_evenly_by_the_blocks_of_a_round() -> None:
@@ -256,5 +260,5 @@ def test_starts_are_shared_evenly_by_the_blocks_of_a_round() -> None:
     assert sum(sizes) == 12
     # two blocks may follow each other
     assert max(sizes) <= 6
-    one = schedule(both("a"), 2, 1, seed=3, starts={"a": 30}, first={"a": 10})
+    one = schedule(both("a"), 2, 1, seed=3, starts={"a": 30}, first={"a": (1, 10)})
     assert [len(each.executions) for each in one] == [60, 60]

@@ -276,6 +276,19 @@ def test_a_detached_head(checkout: Checkout) -> None:
     assert (found.base.commit.sha, found.base.commit.ref) == (first, "HEAD~1")
 
 
+def test_a_configuration_that_nobody_committed_yet_is_no_change(checkout: Checkout) -> None:
+    first = checkout.commit(a="1\n")
+    (checkout.path / "perfgate.toml").write_text("[gate]\n")
+    assert resolved(checkout).base.commit.sha == first  # there is none before it
+    checkout.write(a="2\n")
+    checkout.git("commit", "-q", "-a", "-m", "a")
+    second = checkout.git("rev-parse", "HEAD").strip()
+    found = resolved(checkout)
+    assert (found.base.commit.sha, found.head.commit.sha, found.head.commit.dirty) == (first, second, True)
+    checkout.write(a="3\n")
+    assert resolved(checkout).base.commit.sha == second
+
+
 def test_the_remotes_default_branch_counts(checkout: Checkout, tmp_path: Path) -> None:
     checkout.git("branch", "-m", "trunk")
     fork = checkout.commit(a="1")
@@ -412,6 +425,7 @@ PULL = {"CI": "1", "GITHUB_REF": "refs/pull/1/merge", "GITHUB_BASE_REF": "main"}
 ONE, EVERY = ("--depth=1",), ("--depth=1", "--no-single-branch")
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize(
     ("make", "options", "environment", "base"),
     [

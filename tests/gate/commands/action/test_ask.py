@@ -272,6 +272,7 @@ def test_a_request_has_one_form() -> None:
         read_words("/perfgate check " + "--benchmark a " * 21)
 
 
+@pytest.mark.endtoend
 def test_an_explanation_is_answered_with_its_text(comment: Comment, forge: FakeGitHub) -> None:
     _, measured, answer = comment.whole(comment.payload("/perfgate explain --set plan.executions=1"))
     [told] = forge.comments

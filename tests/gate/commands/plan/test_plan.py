@@ -200,6 +200,7 @@ def test_a_budget_too_small_gives_the_nearest_and_says_what_it_takes(folder: Pat
     assert plan_json(name, budget=Duration(160), target=Share(0.02))["plan"]["seconds"]["most"] <= 0.9 * 160
 
 
+@pytest.mark.endtoend
 def test_what_no_plan_reaches_is_said_and_has_no_section_to_copy(folder: Path) -> None:
     name = two(folder)
     text = plan(name, target=Share(0.00001))

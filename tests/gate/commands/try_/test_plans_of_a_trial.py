@@ -185,12 +185,12 @@ def test_another_budget_has_the_starts_that_a_check_would_count_within_it() -> N
         tables = {"benchmark": [{"name": "a", "command": "x"}], "plan": {"budget": budget}}
         return parse(from_tables(tables, "here"))
 
-    least, most = (round_cost(BUILT, [own], within(budget)) for budget in ("70s", "1h"))
+    least, most = (round_cost(BUILT, [own], within(budget)) for budget in ("90s", "1h"))
     assert least is not None and most is not None
-    made = plans(least, [own], within("70s"), None, {})
+    made = plans(least, [own], within("90s"), None, {})
     assert made is not None
     # ten are what it affords; a larger one has more starts, and not only more builds
-    assert [(fit.budget, fit.executions) for fit in made.fits] == [(70.0, 10), (300.0, 200), (3600.0, 200)]
+    assert [(fit.budget, fit.executions) for fit in made.fits] == [(90.0, 10), (300.0, 200), (3600.0, 200)]
     assert made.fits[-1].seconds == most.of(made.fits[-1].builds)
 
 
@@ -402,6 +402,7 @@ def test_a_leaner_plan_that_finds_nothing_is_none() -> None:
     assert leaner(RoundCost(once=0.0, builds=0.0, executions=240.0, least=False), long) is None
 
 
+@pytest.mark.endtoend
 def test_of_many_cases_that_do_not_fit_some_are_to_be_chosen_rather_than_each_measured_less() -> None:
     cost = RoundCost(once=0.0, builds=0.0, executions=240.0, least=False)
 

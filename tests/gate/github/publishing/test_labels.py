@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.evidence.inputs import Inputs
-from gate.evidence.records import read
+from gate.evidence.records import Inputs, read
 from gate.github.event import Event, accepted_by, queued, read_event
 from gate.github.publishing.conclusion import conclude_on
 from gate.github.publishing.outcome import Target

@@ -352,12 +352,12 @@ def test_warnings_about_rules_and_host_come_before_those_of_single_benchmarks() 
     partial: list[AnyWarning] = [ExecutionsShort(f"hosting-page-{number}", "", 9, 10, 10) for number in range(30)]
     calibrate = NothingRemembered("fieller")
     important: list[AnyWarning] = [RulesChanged(("gate.threshold",), "base"), Throttled(3, 1.2)]
-    found = weigh([important[0], calibrate, *partial, important[1]], 5)
-    assert found.shown[:2] == [*(each.sentence() for each in important)]
+    found, later = weigh([important[0], calibrate, *partial, important[1]], 5)
+    assert found[:2] == [*(each.sentence() for each in important)]
     # what is said of thirty benchmarks is said once
     first = "hosting-page-0: base has 9 and head 10 of 10 starts; likewise hosting-page-1, hosting-page-2, "
-    assert found.shown[2].startswith(first) and found.shown[2].endswith(" and 9 more")
-    assert found.rest == [calibrate.sentence()]
+    assert found[2].startswith(first) and found[2].endswith(" and 9 more")
+    assert later == [calibrate.sentence()]
     text = markdown.render(examples.report("pass", [examples.finding()], warnings=[calibrate, *partial, *important]))
     listed = text.partition("<summary>4 warnings</summary>")[2].partition("</details>")[0].strip().splitlines()
     assert "throttled" in listed[1]
@@ -440,6 +440,7 @@ def test_what_is_cut_says_how_much_of_it_is_shown() -> None:
     assert len(findings_in(gfm.read(text))) == 100 + int(shown[1])
 
 
+@pytest.mark.endtoend
 def test_room_is_used_before_anything_is_left_out() -> None:
     assert size(markdown.render(examples.many(1000))) > 59_000
     assert size(summary.render(LONG["everything"]())) > 890_000

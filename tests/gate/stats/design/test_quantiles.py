@@ -220,6 +220,7 @@ def test_of_all_minimisers_the_one_next_to_the_type_8_quantile(n: int, tau: floa
     assert cost(minimiser(y, tau)) == pytest.approx(best, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize(("seed", "offset", "digits"), [(2, 1e6, 12), (3, 0.0, 1)])
 def test_many_values_give_the_sum_of_the_whole_programme(seed: int, offset: float, digits: int) -> None:
     rng = np.random.default_rng(seed)

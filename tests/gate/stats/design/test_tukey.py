@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gate.model.study import PairwiseDifference
 from gate.stats.design import tukey
 from gate.stats.design.one_way import Error, one_ways
 from gate.stats.design.tukey import (
     MOST_PAIRS,
-    Mean,
-    Pair,
     studentized_range,
     studentized_range_quantile,
     tukey_kramer,
@@ -37,10 +36,11 @@ def letters(means: list[float], different: list[tuple[int, int]]) -> list[str]:
     return tukey.letters(np.array(means), apart)
 
 
-def compared(*groups: tuple[float, ...], confidence: float = 0.95) -> list[Pair]:
+def compared(*groups: tuple[float, ...], confidence: float = 0.95) -> list[PairwiseDifference]:
     df = sum(map(len, groups)) - len(groups)
     variance = sum(float(np.var(g) * len(g)) for g in groups) / df if df else 0.0
-    return tukey_kramer([Mean(float(np.mean(g)), 1 / len(g)) for g in groups], variance, df, confidence).pairs
+    means, shares = np.array([np.mean(g) for g in groups]), np.array([1 / len(g) for g in groups])
+    return tukey_kramer(range(len(groups)), means, shares, variance, df, confidence)[0]
 
 
 def test_plant_growth_as_r_has_it() -> None:
@@ -51,7 +51,7 @@ def test_plant_growth_as_r_has_it() -> None:
         (1, 2, 0.865, 0.173783948589542, 1.556216051410459, 0.012006423979453),
     ]
     for pair, want in zip(compared(CTRL, TRT1, TRT2), expected, strict=True):
-        found = (pair.first, pair.second, pair.difference, pair.low, pair.high, pair.p)
+        found = (pair.a, pair.b, pair.difference, pair.low, pair.high, pair.p)
         assert found == pytest.approx(want, rel=1e-7)
 
 
@@ -62,7 +62,7 @@ def test_unequal_counts_as_scipy_has_them(confidence: float) -> None:
     ends = test.confidence_interval(confidence)
     low, high = np.asarray(ends.low), np.asarray(ends.high)
     for pair in compared(*groups, confidence=confidence):
-        i, j = pair.first, pair.second
+        i, j = int(pair.a), int(pair.b)
         # scipy has first - second
         assert pair.low == pytest.approx(-high[i, j], rel=1e-6)
         assert pair.high == pytest.approx(-low[i, j], rel=1e-6)
@@ -80,13 +80,15 @@ def test_of_two_means_it_is_the_t_test() -> None:
 
 
 def test_without_a_variance_there_are_differences_only() -> None:
-    assert compared((1.0,), (3.0,)) == [Pair(0, 1, 2.0, None, None, None)]
-    assert compared((1.0, 1.0), (3.0, 3.0)) == [Pair(0, 1, 2.0, None, None, None)]
+    assert compared((1.0,), (3.0,)) == [PairwiseDifference(a=0, b=1, difference=2.0, low=None, high=None, p=None)]
+    assert compared((1.0, 1.0), (3.0, 3.0)) == [
+        PairwiseDifference(a=0, b=1, difference=2.0, low=None, high=None, p=None)
+    ]
     assert compared((1.0, 2.0)) == []
 
 
 def test_enormous_differences_have_a_p_of_0_and_no_warning() -> None:
-    pairs = tukey_kramer([Mean(0.0, 0.5), Mean(1e9, 0.5), Mean(-1e60, 0.5)], 1e-6, 3, 0.95).pairs
+    pairs, _ = tukey_kramer(range(3), np.array([0.0, 1e9, -1e60]), np.full(3, 0.5), 1e-6, 3, 0.95)
     assert all(pair.p is not None and 0 <= pair.p < 1e-15 for pair in pairs)
 
 
@@ -158,16 +160,16 @@ def test_more_than_26_letters() -> None:
 
 def test_of_many_pairs_the_farthest_are_listed_and_the_letters_are_of_all() -> None:
     rng = np.random.default_rng(4)
-    means = [Mean(value, 0.5) for value in rng.normal(scale=2, size=40).tolist()]
-    found = tukey_kramer(means, 1.0, 40, 0.95)
-    assert len(found.pairs) == MOST_PAIRS
-    listed = {(pair.first, pair.second) for pair in found.pairs}
-    sizes = {(i, j): abs(means[i].value - means[j].value) for i, j in combinations(range(40), 2)}
+    means = rng.normal(scale=2, size=40)
+    pairs, words = tukey_kramer(range(40), means, np.full(40, 0.5), 1.0, 40, 0.95)
+    assert len(pairs) == MOST_PAIRS
+    listed = {(int(pair.a), int(pair.b)) for pair in pairs}
+    sizes = {(i, j): abs(float(means[i] - means[j])) for i, j in combinations(range(40), 2)}
     assert min(sizes[pair] for pair in listed) >= max(size for pair, size in sizes.items() if pair not in listed)
     critical = stats.studentized_range.ppf(0.95, 40, 40) * math.sqrt(0.5)
     for (i, j), size in sizes.items():
-        assert (not _of(found.letters[i]) & _of(found.letters[j])) == (size > critical)
-    assert all(p.p is not None and (p.p < 0.05) == (sizes[p.first, p.second] > critical) for p in found.pairs)
+        assert (not _of(words[i]) & _of(words[j])) == (size > critical)
+    assert all(p.p is not None and (p.p < 0.05) == (sizes[int(p.a), int(p.b)] > critical) for p in pairs)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -183,8 +185,9 @@ def test_letters_of_many_means_with_gaps_say_exactly_which_differ(seed: int) -> 
 
 def test_of_a_thousand_settings_the_pairs_farthest_apart_are_kept() -> None:
     rng = np.random.default_rng(6)
-    found = tukey_kramer([Mean(value, 0.5) for value in rng.normal(scale=20, size=1000).tolist()], 1.0, 1000, 0.95)
-    assert len(found.pairs) == MOST_PAIRS
+    means = rng.normal(scale=20, size=1000)
+    pairs, _ = tukey_kramer(range(1000), means, np.full(1000, 0.5), 1.0, 1000, 0.95)
+    assert len(pairs) == MOST_PAIRS
 
 
 def test_letters_that_nobody_reads_are_left_out() -> None:
