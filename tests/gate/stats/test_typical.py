@@ -74,14 +74,19 @@ def test_a_round_is_the_trimmed_mean_of_its_pairs_log_ratios() -> None:
     assert found.x == pytest.approx(math.exp(np.mean(middles) - np.mean(ratios) / 2))
 
 
-def test_an_execution_of_several_values_counts_by_its_mean() -> None:
+def test_an_execution_of_several_values_counts_by_its_median() -> None:
     values = np.random.default_rng(3).lognormal(size=(2, 5, 4))
     counts = (np.full(10, 4), np.full(2, 5), np.array([2]))
     several = Sample(values.ravel(), counts, ((0, 0), (0, 1)))
     head = of_starts(np.ones((2, 5)))
-    one, means = (typical_pair(each, head, sessions=False) for each in (several, of_starts(values.mean(axis=2))))
-    assert one is not None and means is not None
-    assert one[0].values == pytest.approx(means[0].values)
+    alone = of_starts(np.median(values, axis=2))
+    one, medians = (typical_pair(each, head, sessions=False) for each in (several, alone))
+    assert one is not None and medians is not None
+    assert one[0].values == pytest.approx(medians[0].values)
+    # how sharp each view is goes by what it takes
+    assert first_round_noise(several, head, "typical") == first_round_noise(alone, head, "typical")
+    means = of_starts(values.mean(axis=2))
+    assert first_round_noise(several, head, None) == pytest.approx(first_round_noise(means, head, None))
 
 
 def test_what_hits_one_of_two_neighbours_does_not_count() -> None:
