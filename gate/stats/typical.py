@@ -133,10 +133,11 @@ def _by_build(sample: Sample, center: Center) -> dict[tuple[int, int], tuple[Arr
     """Split the centers of executions, their medians or means, and their positions in the run, by builds."""
     iterations, executions = sample.counts[:2]
     firsts = np.cumsum(iterations) - iterations
-    if center == TYPICAL and iterations.max() > 2:
-        centers = np.array([np.median(each) for each in np.split(sample.values, firsts[1:])])
-    else:
-        centers = np.add.reduceat(sample.values, firsts) / iterations
+    centers = np.add.reduceat(sample.values, firsts) / iterations
+    # of one or two values it is their mean
+    for count in np.unique(iterations[iterations > 2]) if center == TYPICAL else ():
+        own = iterations == count
+        centers[own] = np.median(sample.values[firsts[own][:, None] + np.arange(count)], axis=1)
     ends = np.cumsum(executions).tolist()
     parts = map(slice, [0, *ends], ends)
     return {
