@@ -38,7 +38,7 @@ _LIBRARIES = {
 """How a source uses a library, and each of its benchmarks."""
 _SECONDS = {"divan": 0.5, "libtest": 0.6}  # of a benchmark, by its own default
 _SAMPLE = 0.002  # seconds, of Criterion
-_STARTS = 8
+_STARTS = 10
 """Of Criterion in each build: what disturbs lasts longer than a start, so many short ones by turns tell more."""
 _WHOLE = re.compile(r"[\^~=\s]*0\.[0-3](\.|$)")
 """Versions of Criterion that take whole seconds."""
