@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"numpy", "scipy", "pandas", "statsmodels"}
+HEAVY = {"numpy", "scipy", "pandas"}
 
 # Two sides, two builds each: enough for an interval.
 MEASUREMENTS = "".join(

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -144,12 +143,11 @@ ROUNDING = 16 * float(np.finfo(np.float64).eps)
 class Fit(msgspec.Struct, frozen=True, eq=False):
     """Least squares on scaled values: y = location + scale * scaled, scale a power of 2; up to noise all is rounding.
 
-    results: of statsmodels, for the means of treatments. coded: rows are treatments. covariance: of the coefficients,
-    for a residual variance of 1. residuals, fitted: of the units, residuals that are only rounding are 0. leverage: of
-    a unit of each treatment. residual_ss 0 with degrees of freedom left: all units of a treatment are alike.
+    coded: rows are treatments. covariance: of the coefficients, for a residual variance of 1. residuals, fitted: of the
+    units, residuals that are only rounding are 0. leverage: of a unit of each treatment. residual_ss 0 with degrees of
+    freedom left: all units of a treatment are alike.
     """
 
-    results: Any
     design: Design
     coded: Coded
     location: float
@@ -211,9 +209,12 @@ def least_squares(y: Array, design: Design, order: int) -> Fit:
     """Fit all terms of up to `order` factors that the treatments tell apart, with effect coding; y: of the units."""
     model = coded(design.codes, design.sizes, order)
     own, location, scale, noise = scaled(y)
-    results = _by_formula(design.totals(own) / design.counts, design, model)
-    coefficients, covariance = (np.asarray(found) for found in (results.params, results.normalized_cov_params))
-    fitted = np.asarray(results.fittedvalues)[design.place]
+    # of the means of treatments, weighted by their units
+    weights = np.sqrt(design.counts)
+    solved = np.linalg.pinv(model.matrix * weights[:, None], rcond=1e-15)
+    coefficients = solved @ (weights * design.totals(own) / design.counts)
+    covariance = solved @ solved.T
+    fitted = (model.matrix @ coefficients)[design.place]
     residuals = own - fitted
     if float(np.abs(residuals).max()) <= noise:
         residuals = np.zeros(len(y))
@@ -226,7 +227,6 @@ def least_squares(y: Array, design: Design, order: int) -> Fit:
         coefficients = np.where(np.abs(coefficients) <= noise, 0.0, coefficients)
     df = len(y) - len(coefficients)
     return Fit(
-        results=results,
         design=design,
         coded=model,
         location=location,
@@ -241,25 +241,6 @@ def least_squares(y: Array, design: Design, order: int) -> Fit:
         residual_ss=float(residuals @ residuals) if df else 0.0,
         total_ss=float(own @ own),
     )
-
-
-def _by_formula(means: Array, design: Design, model: Coded) -> Any:
-    """Fit the means of treatments by statsmodels, which is told how many degrees of freedom their units leave.
-
-    The columns are named f0, f1, ...: names of factors come from files, and formulas are evaluated as Python.
-    """
-    import pandas as pd
-    from statsmodels.regression.linear_model import WLS  # type: ignore[import-untyped] # it has no types
-
-    fitted = WLS(means, model.matrix, weights=design.counts) if not model.coded else None
-    names = [f"C(f{i}, Sum(omit=0))" for i in range(len(design.sizes))]
-    # of an interaction the first factor's columns are the fastest there, the last one's here
-    terms = ["1", *(":".join(names[f] for f in reversed(term.factors)) for term in model.terms[1:])]
-    frame = pd.DataFrame({"y": means} | {f"f{i}": own for i, own in enumerate(design.codes.T)})
-    if fitted is None:
-        fitted = WLS.from_formula(f"y ~ {' + '.join(terms)}", frame, weights=design.counts)
-    fitted.df_resid = max(int(design.counts.sum()) - model.matrix.shape[1], 1)
-    return fitted.fit()
 
 
 def _exact(values: Array, matrix: Array, solve: Array) -> Array:

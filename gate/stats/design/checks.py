@@ -116,7 +116,7 @@ def normality(fit: Fit) -> Finding:
     many = len(values) > SHAPIRO_MOST
     statistic, p = stats.normaltest(values) if many else stats.shapiro(values)
     test = "D'Agostino-Pearson K2" if many else "Shapiro-Wilk W"
-    shape = f"skewness {skewness:.1f}, excess kurtosis {kurtosis:.1f}"
+    shape = f"skewness {skewness:z.1f}, excess kurtosis {kurtosis:z.1f}"
     return Finding(
         name=name,
         statistic=float(statistic),
@@ -150,8 +150,10 @@ def equal_variance(fit: Fit) -> Finding:
         return untested(name, "the units of each treatment stand equally far from its median")
     f, p = stats.f_oneway(*away)
     sd = np.array([group.std(ddof=1) for group in groups])
-    low, high = (int(enough[int(pick(sd))]) for pick in (np.argmin, np.argmax))
     smallest, largest = float(sd.min()), float(sd.max())
+    # of those that rounding alone tells apart the first
+    low = int(enough[np.argmax(sd <= smallest * (1 + 1e-9))])
+    high = int(enough[np.argmax(sd >= largest * (1 - 1e-9))])
     times = f"{largest / smallest:.1f} times that" if smallest else "that of no spread"
     ratio = f"the standard deviation at {design.treatment(high)} is {times} at {design.treatment(low)}"
     return Finding(

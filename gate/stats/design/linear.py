@@ -9,12 +9,11 @@ contr.poly makes them of scores, on the settings or, where those are more evenly
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from math import fsum, prod, sqrt
-from typing import TYPE_CHECKING, Any
+from math import prod, sqrt
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -23,7 +22,7 @@ from gate.model.study import Axis, Effect, Factor, LinearModel, Setting, Slope, 
 from gate.stats.design.aliases import Aliases, Fit, aliases, least_squares, without_aliased
 from gate.stats.design.coding import Addend, Design, addends, inestimable, lay_out
 from gate.stats.design.layers import Layers
-from gate.stats.design.strata import Strata, Sum, stratified
+from gate.stats.design.strata import ErrorTerm, Strata, Sum, explained, stratified
 from gate.stats.family import holm
 from gate.stats.rounding import Array
 from gate.stats.special import stdtr, stdtrit
@@ -41,9 +40,9 @@ def linear_model(
     units: a row for each unit of analysis, with y and f0, f1, ... (numbers of settings). confidence: of each effect's
     interval, by t on the residual degrees of freedom. response: what y is called in the formula, which is for readers.
     Sums of squares are of type III: what is lost without the columns of the term; beside empty cells the hypotheses are
-    those of SAS's type III (gate.stats.design.coding). Without residual degrees of freedom
-    there are estimates only; where all units of a treatment are alike, intervals have no width and p is 0 or 1; of a
-    constant response nothing is tested.
+    those of SAS's type III (gate.stats.design.coding). Without residual degrees of freedom there are estimates only;
+    where all units of a treatment are alike, intervals have no width and p is 0 or 1; of a constant response nothing is
+    tested.
 
     Raises:
         ValueError: no units, or a value that is not finite.
@@ -53,137 +52,106 @@ def linear_model(
     design = lay_out(units, factors)
     fit = least_squares(units["y"].to_numpy(dtype=np.float64), design, order)
     square = fit.scale * fit.scale
-    tested = fit.results.get_robustcov_results("fixed scale", scale=fit.variance or 1.0, use_t=True)
-    own = addends(design, fit.coded)
-    effects = _tested(fit, tested, own, confidence) if fit.variance else _exact(fit, own)
+    strata = _strata(fit, factors, layers)
+    told = _sums(fit, strata)
+    effects: dict[int, list[Effect]] = {}
+    for each in addends(design, fit.coded):
+        location = 0.0 if each.number else fit.location
+        shown = _interval(fit, told(each.weights, each.number), confidence, location)
+        effects.setdefault(each.number, []).append(each.effect(*shown))
     alike = aliases(design.codes, design.sizes, fit.coded, order, design.counts)
-    found = LinearModel(
+    variance = fit.variance
+    if strata is not None:
+        variance = strata.found[-1].component if strata.found else None
+    return LinearModel(
         formula=_formula(design, fit, order, response),
         observations=len(fit.residuals),
-        intercept=effects[0],
-        terms=_adjusted(_terms(fit, tested, own, effects, alike), 1 - confidence),
+        intercept=effects[0][0],
+        terms=_adjusted(_terms(fit, strata, effects, alike), 1 - confidence),
         residual_df=fit.residual_df,
         residual_ss=fit.residual_ss * square,
-        residual_sd=None if fit.variance is None else sqrt(fit.variance) * fit.scale,
+        residual_sd=None if variance is None else sqrt(variance) * fit.scale,
         total_ss=fit.total_ss * square,
         r2=1 - fit.residual_ss / fit.total_ss if fit.total_ss else None,
         unexplained=fit.residual_ss / fit.total_ss if fit.total_ss else None,
         inestimable=inestimable(design, without_aliased(design, fit.coded, alike)),
-    )
-    if layers is None or layers.plain or not fit.variance:
-        return found
-    return _layered(
-        found, fit, stratified(fit.fitted + fit.residuals, design, fit.coded, factors, layers), own, confidence
-    )
-
-
-def _layered(found: LinearModel, fit: Fit, strata: Strata, own: Sequence[Addend], confidence: float) -> LinearModel:
-    """Give the terms the tests, and the effects the intervals, of their strata."""
-    square = fit.scale * fit.scale
-    effects: dict[int, list[Effect]] = {}
-    for each in own:
-        effects.setdefault(each.number, []).append(_in_stratum(fit, strata, each, confidence))
-    terms = []
-    for number, (term, stratum, test) in enumerate(zip(found.terms, strata.of, strata.tests, strict=True), 1):
-        terms.append(
-            msgspec.structs.replace(
-                term, f=test.f if test else None, p=test.p if test else None, error_df=test.error_df if test else None,
-                stratum=stratum, effects=effects.get(number, []),
-            )
-        )  # fmt: skip
-    lowest = strata.found[-1] if strata.found else None
-    return msgspec.structs.replace(
-        found,
-        intercept=effects[0][0],
-        terms=_adjusted([msgspec.structs.replace(term, p_adjusted=None) for term in terms], 1 - confidence),
-        method=strata.method,
-        block=strata.layers.block if strata.layers.blocks.count > 1 else None,
-        blocks=strata.layers.blocks.count,
+        block=strata.layers.block if strata and strata.layers.blocks.count > 1 else None,
+        blocks=strata.layers.blocks.count if strata else 1,
+        method=strata.method if strata else "least squares",
         strata=[
             msgspec.structs.replace(
                 each,
                 mean_square=None if each.mean_square is None else each.mean_square * square,
                 component=None if each.component is None else each.component * square,
             )
-            for each in strata.found
+            for each in (strata.found if strata else ())
         ],
-        residual_sd=None if lowest is None or lowest.component is None else sqrt(lowest.component) * fit.scale,
     )
 
 
-def _in_stratum(fit: Fit, strata: Strata, each: Addend, confidence: float) -> Effect:
-    told = strata.sum_of(each.weights, each.number)
-    estimate = told.estimate * fit.scale + (0.0 if each.number else fit.location)
-    low = high = p = None
-    if told.error is not None and told.df is not None and told.error > 0:
-        error = told.error * fit.scale
-        half = float(stdtrit(told.df, (1 + confidence) / 2)) * error
-        estimate = _unrounded(estimate, half)
-        low, high, p = estimate - half, estimate + half, 2 * float(stdtr(told.df, -abs(estimate) / error))
-    return each.effect(estimate, low, high, p)
-
-
-def _unrounded(estimate: float, width: float) -> float:
-    """Return 0 for what rounding leaves of an effect that cancels, beside the width of its interval."""
-    return 0.0 if abs(estimate) < 1e-13 * width else estimate
-
-
 def _terms(
-    fit: Fit, tested: Any, own: Sequence[Addend], effects: Sequence[Effect], alike: Mapping[tuple[int, ...], Aliases]
+    fit: Fit, strata: Strata | None, effects: Mapping[int, list[Effect]], alike: Mapping[tuple[int, ...], Aliases]
 ) -> list[Term]:
-    """Test each term by what its columns explain beside the others, and name what it cannot be told from.
-
-    tested: what statsmodels says of the fit.
-    """
-    found, name = [], fit.design.term
+    """Test each term by what its columns explain beside the others, and name what it cannot be told from."""
+    design, error, terms = fit.design, _error(fit), []
     for number, columns in enumerate(fit.coded.terms[1:], 1):
-        test = tested.f_test(np.eye(fit.p)[columns.start : columns.stop])
-        f, p = float(np.squeeze(test.fvalue)), float(np.squeeze(test.pvalue))
-        within = [effect for each, effect in zip(own, effects, strict=True) if each.number == number]
-        names = [fit.design.names[factor] for factor in columns.factors]
-        df = columns.stop - columns.start
-        present = bool(fit.coefficients[columns.start : columns.stop].any())
-        ss = f * df * (fit.variance or 1.0) if present else 0.0
+        own, df = slice(columns.start, columns.stop), columns.stop - columns.start
+        ss = explained(fit.coefficients[own], fit.covariance[own, own])
+        test = error.test(ss, df) if strata is None else strata.tests[number - 1]
         exact = fit.variance == 0 and fit.total_ss > 0
-        found.append(
+        terms.append(
             Term(
-                term=name(columns.factors),
-                factors=names,
+                term=design.term(columns.factors),
+                factors=[design.names[factor] for factor in columns.factors],
                 df=df,
-                whole_df=prod(fit.design.sizes[factor] - 1 for factor in columns.factors),
+                whole_df=prod(design.sizes[factor] - 1 for factor in columns.factors),
                 sum_of_squares=ss * fit.scale * fit.scale,
                 share=ss / fit.total_ss if fit.total_ss else None,
-                f=f if fit.variance else None,
-                p=p if fit.variance else float(not present) if exact else None,
+                f=test.f if test else None,
+                p=test.p if test else float(not ss) if exact else None,
                 p_adjusted=None,
-                effects=within,
-                error_df=float(fit.residual_df) if fit.variance else None,
-                aliases=[name(other) for other in alike[columns.factors].full],
-                partial_aliases={name(other): part for other, part in alike[columns.factors].partial.items()},
+                effects=effects.get(number, []),
+                error_df=test.error_df if test else None,
+                stratum=strata.of[number - 1] if strata else "execution",
+                aliases=[design.term(other) for other in alike[columns.factors].full],
+                partial_aliases={design.term(own): part for own, part in alike[columns.factors].partial.items()},
             )
         )
-    return found
+    return terms
 
 
-def _tested(fit: Fit, tested: Any, own: Sequence[Addend], confidence: float) -> list[Effect]:
-    """Return the intercept, and what each term adds, with intervals by t."""
-    added = np.array([fit.location] + [0.0] * (len(own) - 1))
-    found = tested.t_test((np.array([each.weights for each in own]), -added / fit.scale))
-    shown = np.column_stack((found.effect, found.conf_int(1 - confidence))) * fit.scale + added[:, None]
-    rows = zip(own, shown.tolist(), np.atleast_1d(found.pvalue).tolist(), strict=True)
-    return [each.effect(_unrounded(estimate, high - low), low, high, p) for each, (estimate, low, high), p in rows]
+def _strata(fit: Fit, factors: Sequence[Factor], layers: Layers | None) -> Strata | None:
+    """Return the strata of what was fitted; None where all units differ by the residual error, if by any."""
+    if layers is None or layers.plain or not fit.variance:
+        return None
+    return stratified(fit.fitted + fit.residuals, fit.design, fit.coded, factors, layers)
 
 
-def _exact(fit: Fit, own: Sequence[Addend]) -> list[Effect]:
-    """Return the same without spread: no interval, or one without width where units were repeated."""
-    found = []
-    for number, each in enumerate(own):
-        estimate = fsum(each.weights * fit.coefficients)
-        shown = (estimate if abs(estimate) > fit.noise else 0.0) * fit.scale + (0.0 if number else fit.location)
-        known = fit.variance is not None and fit.total_ss > 0
-        end, p = (shown, float(not shown)) if known else (None, None)
-        found.append(each.effect(shown, end, end, p))
-    return found
+def _error(fit: Fit) -> ErrorTerm:
+    """Return the residual error; of a constant response there is none."""
+    return ErrorTerm(fit.residual_ss, fit.residual_df if fit.total_ss else 0)
+
+
+def _sums(fit: Fit, strata: Strata | None) -> Callable[[Array, int], Sum]:
+    """Return what tells a sum of all coefficients, of the term of a number, from the error of that term."""
+    if strata is not None:
+        return strata.sum_of
+    error = _error(fit)
+    return lambda weights, _: error.of_sum(weights, fit.coefficients, fit.covariance)
+
+
+def _interval(
+    fit: Fit, own: Sum, confidence: float, location: float = 0.0
+) -> tuple[float, float | None, float | None, float | None]:
+    """Return an estimate in the unit of the response, its limits by t and its p; without spread one without width."""
+    if own.error:
+        estimate, error = own.estimate * fit.scale + location, own.error * fit.scale
+        half = float(stdtrit(own.df, (1 + confidence) / 2)) * error
+        # what rounding leaves of a sum that cancels is 0
+        estimate = 0.0 if abs(estimate) < 2e-13 * half else estimate
+        return estimate, estimate - half, estimate + half, 2 * float(stdtr(own.df, -abs(estimate) / error))
+    estimate = (own.estimate if abs(own.estimate) > fit.noise else 0.0) * fit.scale + location
+    return (estimate, None, None, None) if own.error is None else (estimate, estimate, estimate, float(not estimate))
 
 
 def _adjusted(terms: list[Term], alpha: float) -> list[Term]:
@@ -218,10 +186,6 @@ _DOUBLING = 2.0
 """Two settings are taken for steps of a geometric row if one is at least this many times the other."""
 
 
-Sums = Callable[["Array", int], Sum]
-"""Takes weights of all coefficients, and the number of the term whose they are."""
-
-
 def trends(
     units: pd.DataFrame, factors: Sequence[Factor], order: int, confidence: float, layers: Layers | None = None,
 ) -> list[Trend]:  # fmt: skip
@@ -235,21 +199,15 @@ def trends(
     if not numeric:
         return []
     fit = least_squares(units["y"].to_numpy(dtype=np.float64), design, order)
-    if layers is None or layers.plain or not fit.variance:
-
-        def of_residuals(weights: Array, _: int) -> Sum:
-            """Tell a sum of coefficients from the residual variance."""
-            estimate = float(weights @ fit.coefficients)
-            if not fit.variance:
-                return Sum(estimate, fit.variance, None)
-            return Sum(estimate, math.sqrt(fit.variance * float(weights @ fit.covariance @ weights)), fit.residual_df)
-
-        told: Sums = of_residuals
-    else:
-        told = stratified(fit.fitted + fit.residuals, design, fit.coded, factors, layers).sum_of
+    told = _sums(fit, _strata(fit, factors, layers))
     every = [each for each in addends(design, fit.coded) if len(each.settings) == 1 and not each.against]
     effects = {name: [each for each in every if each.term == name] for name in numeric}
-    return [_trend(fit, name, numeric[name], effects[name], confidence, told) for name in numeric if effects[name]]
+
+    def slope(weights: Array, number: int) -> Slope:
+        estimate, low, high, p = _interval(fit, told(weights, number), confidence)
+        return Slope(estimate=estimate, low=low, high=high, p=p)
+
+    return [_trend(name, numeric[name], effects[name], slope) for name in numeric if effects[name]]
 
 
 def _numbers(settings: Sequence[Setting]) -> list[float]:
@@ -280,9 +238,7 @@ def polynomials(x: Array, degree: int) -> Array:
     return found
 
 
-def _trend(
-    fit: Fit, name: str, numbers: list[float], effects: Sequence[Addend], confidence: float, told: Sums
-) -> Trend:
+def _trend(name: str, numbers: list[float], effects: Sequence[Addend], slope: Callable[[Array, int], Slope]) -> Trend:
     axis = axis_of(numbers)
     x = np.array(numbers) if axis == "setting" else np.log2(numbers)
     # the weights of the effect at each setting, the negative of the other's where a factor has two
@@ -290,33 +246,20 @@ def _trend(
     each = np.vstack((-own, own)) if len(numbers) == 2 else own
     center = x - x.mean()
     number = effects[0].number
-    line = _slope(fit, told((center / (center @ center)) @ each, number), confidence)
+    line = slope((center / (center @ center)) @ each, number)
     fitted = line.estimate * center
     curvature = None
     if len(numbers) > 2:
         bend = polynomials(x, 2)[1]
         # the second derivative of the parabola: by how much the slope changes from one step of the axis to the next
         curve = 2 * bend / float(bend @ center**2)
-        curvature = _slope(fit, told(curve @ each, number), confidence)
+        curvature = slope(curve @ each, number)
         fitted = fitted + curvature.estimate / 2 * float(bend @ center**2) * bend
     unit = None
     if axis == "log2" and len(numbers) == 2:
         plain = np.array(numbers) - np.mean(numbers)
-        unit = _slope(fit, told((plain / (plain @ plain)) @ each, number), confidence)
+        unit = slope((plain / (plain @ plain)) @ each, number)
     return Trend(
         factor=name, axis=axis, settings=list(numbers), slope=line, per_unit=unit, curvature=curvature,
         fitted=fitted.tolist(),
     )  # fmt: skip
-
-
-def _slope(fit: Fit, own: Sum, confidence: float) -> Slope:
-    estimate = own.estimate * fit.scale if abs(own.estimate) > fit.noise else 0.0
-    half, p = None, None
-    if own.error is not None:
-        half, p = 0.0, float(not estimate)
-        if own.error != 0 and own.df is not None:
-            error = own.error * fit.scale
-            half = float(stdtrit(own.df, (1 + confidence) / 2)) * error
-            p = min(1.0, 2 * float(stdtr(own.df, -abs(estimate) / error)))
-    low, high = (None, None) if half is None else (estimate - half, estimate + half)
-    return Slope(estimate=estimate, low=low, high=high, p=p)

@@ -7,6 +7,7 @@ Where blocks and whole plots hold treatments alike, the sums of squares of strat
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -37,13 +38,32 @@ class ErrorTerm(msgspec.Struct, frozen=True):
         """Mean square; None without degrees of freedom."""
         return self.squares / self.df if self.df > 0 else None
 
+    def test(self, squares: float, df: int) -> FTest | None:
+        """Test a sum of squares of df degrees of freedom; None: there is no error, or it is 0."""
+        if not self.variance:
+            return None
+        f = squares / df / self.variance
+        return FTest(f, df, float(self.df), float(fdtrc(df, self.df, f)))
+
+    def of_sum(self, weights: Array, coefficients: Array, covariance: Array) -> Sum:
+        """Return a sum of coefficients; covariance: theirs, for a variance of 1."""
+        estimate = fsum(weights * coefficients)
+        if self.variance is None:
+            return Sum(estimate)
+        return Sum(estimate, float(self.variance * (weights @ covariance @ weights)) ** 0.5, float(self.df))
+
+
+def explained(coefficients: Array, covariance: Array) -> float:
+    """Return the sum of squares that is lost without some coefficients; covariance: theirs, for a variance of 1."""
+    return float(coefficients @ np.linalg.solve(covariance, coefficients)) if len(coefficients) else 0.0
+
 
 class Sum(msgspec.Struct, frozen=True):
     """A weighted sum of coefficients with its standard error; None: there is no error to tell it from."""
 
     estimate: float
-    error: float | None
-    df: float | None
+    error: float | None = None
+    df: float = 0.0
 
 
 class Strata(msgspec.Struct, frozen=True, eq=False):
@@ -74,7 +94,7 @@ class Strata(msgspec.Struct, frozen=True, eq=False):
             variance = float(longer @ self.mixed.covariance @ longer)
             silent = number > 0 and self.tests[number - 1] is None
             estimate = float(longer @ self.mixed.coefficients)
-            return Sum(estimate, None, None) if silent else Sum(estimate, variance**0.5, self.mixed.error_df(longer))
+            return Sum(estimate) if silent else Sum(estimate, variance**0.5, self.mixed.error_df(longer))
         if number:
             error = self.errors[self.of[number - 1]]
         else:
@@ -82,10 +102,7 @@ class Strata(msgspec.Struct, frozen=True, eq=False):
             upper = [self.errors[name] for name in ("session", "build") if name in self.errors]
             lowest = self.errors["build x treatment" if self.layers.cells else "execution"]
             error = next((each for each in (*upper, self.blocks) if each.df > 0), lowest)
-        estimate = float(weights @ self.coefficients)
-        if error.variance is None:
-            return Sum(estimate, None, None)
-        return Sum(estimate, float(error.variance * (weights @ self.solved @ weights)) ** 0.5, float(error.df))
+        return error.of_sum(weights, self.coefficients, self.solved)
 
 
 def stratum_of(columns: Columns, factors: Sequence[Factor], layers: Layers) -> Error:
@@ -134,30 +151,23 @@ def _projected(y: Array, model: Coded, of: tuple[Error, ...], layers: Layers, de
     weighted = model.matrix * counts[:, None]
     solved = np.asarray(np.linalg.inv(model.matrix.T @ weighted), dtype=np.float64)
     beta = solved @ (weighted.T @ means)
-    squares = []
-    for term in model.terms[1:]:
-        own = slice(term.start, term.stop)
-        squares.append(float(beta[own] @ np.linalg.solve(solved[own, own], beta[own])))
     errors: dict[Error, ErrorTerm] = {}
     centered = y - y.mean()
     lowest: Error = "build x treatment" if layers.cells else "execution"
     for error in (*(e for e in NESTED if e in layers.errors), *(() if layers.cells else (lowest,))):
-        told = [k for k, own in enumerate(of) if own == error]
-        df = sum(model.terms[k + 1].stop - model.terms[k + 1].start for k in told)
+        told = [t for t, own in zip(model.terms[1:], of, strict=True) if own == error]
+        # of all its columns at once: with unequal counts the terms' own sums of squares are not parts of it
+        columns = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(t.start, t.stop) for t in told)])
         whole = _space(centered, layers, error)
-        errors[error] = ErrorTerm(max(whole.squares - sum(squares[k] for k in told), 0.0), whole.df - df)
+        left = whole.squares - explained(beta[columns], solved[np.ix_(columns, columns)])
+        errors[error] = ErrorTerm(max(left, 0.0), whole.df - len(columns))
     if layers.cells:
         within = _square(centered) - _square(layers.errors["build x treatment"].means(centered))
         errors["execution"] = ErrorTerm(max(within, 0.0), len(y) - layers.errors["build x treatment"].count)
-    tests: list[FTest | None] = []
-    for term, stratum, ss in zip(model.terms[1:], of, squares, strict=True):
-        error, df = errors[stratum], term.stop - term.start
-        variance = error.variance
-        if variance is None or variance <= 0:
-            tests.append(None)
-            continue
-        f = ss / df / variance
-        tests.append(FTest(f, df, float(error.df), float(fdtrc(df, error.df, f))))
+    tests = []
+    for term, stratum in zip(model.terms[1:], of, strict=True):
+        own = slice(term.start, term.stop)
+        tests.append(errors[stratum].test(explained(beta[own], solved[own, own]), term.stop - term.start))
     blocks = ErrorTerm(_square(layers.blocks.means(centered)), layers.blocks.count - 1)
     plain = layers.plain
     return Strata(

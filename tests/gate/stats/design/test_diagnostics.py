@@ -90,6 +90,16 @@ def test_residuals_are_those_of_least_squares() -> None:
     assert [r.quantile for r in found.residuals] == pytest.approx(scores)
 
 
+@pytest.mark.parametrize("offset", [0.7, 2.2, 17.3, 1e3])
+def test_what_only_rounding_tells_apart_is_said_alike(offset: float) -> None:
+    codes = factorial(2, 4)
+    apart = np.repeat([-3.1, -0.7, 0.7, 3.1], 4) * np.where(codes.all(axis=1), 0.9, 1.0)
+    found = diagnostics(frame(offset + apart + codes @ [5.3, 1.9], codes), FACTORS[:2], 2, "execution", 0.95)
+    told = "the standard deviation at load=low, sched=low is 1.1 times that at load=high, sched=high"
+    assert told in check(found, "equal variances").words
+    assert ", skewness 0.0," in check(found, "normal residuals").words
+
+
 @pytest.mark.parametrize("replicates", [3, 4, 5, 8])
 def test_variances_against_a_literal_test(replicates: int) -> None:
     rng = np.random.default_rng(replicates)

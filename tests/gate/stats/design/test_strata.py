@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import optimize, stats
 
-from gate.model.study import Block, Error, Factor
+from gate.model.study import Block, Error, Factor, Varies
 from gate.stats.design.coding import coded, lay_out
 from gate.stats.design.layers import complete_within, groups, layers, reml
 from gate.stats.design.linear import linear_model
@@ -97,6 +97,40 @@ def test_split_plots_of_textbooks(
     for own, other in zip(shown(found), expected, strict=True):
         assert own[0] == other[0]
         assert own[1:] == near(other[1:], 8e-3)
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_units_that_are_lost_leave_the_error_of_least_squares(repeats: int) -> None:
+    # terms of unequal counts share what they explain: their sums of squares, taken off one by one, are not the model's
+    rng = np.random.default_rng(7)
+    cells = [
+        cell for cell, count in zip(product(range(2), range(3)), (3, 9, 4, 14, 2, 6), strict=True) for _ in range(count)
+    ]
+    a, b = np.repeat(np.array(cells), repeats, axis=0).T
+    builds = np.repeat(np.arange(len(cells)), repeats)
+    y = rng.normal(size=len(a)) + rng.normal(size=len(cells))[builds] + a + 2 * b
+    frame = pd.DataFrame(
+        {"y": y, "f0": a, "f1": b, "session": 0, "round": 0, "build": builds, "replicate": 0,
+         "execution": np.arange(len(a)), "order": np.arange(len(a)), "count": 1}
+    )  # fmt: skip
+    varies: Varies = "build" if repeats > 1 else "execution"
+    factors = [Factor(name=name, settings=list(range(size)), varies=varies) for name, size in (("a", 2), ("b", 3))]
+    found = told(frame, factors, block=None)
+    # literally: one value a build, and the model without each term
+    means = frame.groupby("build")[["y", "f0", "f1"]].mean()
+    design = lay_out(means.astype({"f0": int, "f1": int}), factors)
+    model = coded(design.codes, design.sizes, 2)
+    x, values = model.matrix[design.place], means["y"].to_numpy()
+
+    def left(columns: Array) -> float:
+        return float(((values - columns @ np.linalg.lstsq(columns, values)[0]) ** 2).sum())
+
+    df = len(values) - x.shape[1]
+    for term, stratum, test in zip(model.terms[1:], found.of, found.tests, strict=True):
+        size = term.stop - term.start
+        f = (left(np.delete(x, np.arange(term.start, term.stop), axis=1)) - left(x)) / size / (left(x) / df)
+        assert stratum == varies and test is not None
+        assert (test.f, test.df, test.error_df, test.p) == near((f, size, df, float(stats.f.sf(f, size, df))))
 
 
 def test_components_of_a_balanced_split_plot_are_those_of_sas() -> None:
