@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"numpy", "scipy", "pandas"}
+HEAVY = {"numpy", "scipy", "pandas", "statsmodels"}
 
 # Two sides, two builds each: enough for an interval.
 MEASUREMENTS = "".join(

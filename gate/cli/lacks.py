@@ -9,6 +9,8 @@ import re
 _FILES = "too many open files: raise the limit (`ulimit -n`)"
 _PROCESSES = "no more processes or threads can be started: end some, or raise the limit (`ulimit -u`)"
 _MEMORY = "not enough memory: free some, or raise the limit (`ulimit -v`)"
+_OF_A_STUDY = ("pandas", "statsmodels", "patsy")
+"""Packages that scripts/environment.py leaves out where a check is all there is."""
 _BY_NUMBER = {
     errno.EMFILE: _FILES,
     errno.ENFILE: "too many files are open on this machine: close some",
@@ -28,9 +30,8 @@ def lack_of(error: BaseException) -> str | None:
         return _BY_NUMBER.get(error.errno or 0)
     if isinstance(error, MemoryError):
         return _MEMORY
-    # what scripts/environment.py leaves out where a check is all there is
-    if isinstance(error, ModuleNotFoundError) and error.name == "pandas":
-        return "pandas is not installed; the action installs what a check needs: use an install of all packages"
+    if isinstance(error, ModuleNotFoundError) and error.name in _OF_A_STUDY:
+        return f"{error.name} is not installed; the action installs what a check needs: use an install of all packages"
     if isinstance(error, ImportError) and (_limits() or _UNMAPPED.search(str(error))):
         return _MEMORY
     # what threading raises has no type and no number of its own
