@@ -33,8 +33,8 @@ class FileGuard:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         paths = {name: Path(environment[name]) for name in NAMES if environment.get(name)}
-        # None where there was none
-        self._kept = [(name, path, read_regular(path)) for name, path in paths.items()]
+        # None where there was none; a device or a pipe, such as /dev/null by hand, keeps nothing to be restored
+        self._kept = [(name, path, read_regular(path)) for name, path in paths.items() if not _is_stream(path)]
 
     def restore(self) -> Restored:
         """Take back what was written; a file that cannot be restored keeps no other from being so. Raises nothing."""
@@ -80,6 +80,13 @@ def read_regular(path: Path, limit: int = -1) -> bytes | None:
             return stream.read(limit)
     except OSError:
         return None
+
+
+def _is_stream(path: Path) -> bool:
+    try:
+        return stat.S_IFMT(path.lstat().st_mode) in (stat.S_IFCHR, stat.S_IFIFO, stat.S_IFSOCK)
+    except OSError:
+        return False
 
 
 def is_regular(path: Path) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +12,10 @@ import msgspec
 
 from gate.codes import Exit, MisuseError
 from gate.commands.history.options import ExportOptions
-from gate.model import LEVELS, SIDES, Level, Side, UserError
+from gate.model import LEVELS, SIDES, Level, Side
 from gate.model.history import Change, HistoryRecord, Measured
 from gate.report.csv import cell
+from gate.report.outputs import write
 from gate.run.place import opened
 from gate.stats.ratio import t_quantile
 from gate.store.history_records import when
@@ -146,22 +145,8 @@ def run(options: ExportOptions, out: TextIO, err: TextIO) -> int:
     if options.csv == "-":
         out.writelines(csv_lines(reading.records))
     else:
-        _write(Path(options.csv), reading.records)
+        write(Path(options.csv), "".join(csv_lines(reading.records)))
     rows = sum(len(record.changes) for record in reading.records)
     err.writelines(f"perfgate: {visible(problem)}\n" for problem in reading.problems)
     err.write(f"perfgate: {plural(rows, 'row')} of {plural(len(reading.records), 'record')}\n")
     return Exit.USAGE if reading.problems else Exit.PASS
-
-
-def _write(target: Path, records: Iterable[HistoryRecord]) -> None:
-    """Write a file that appears whole or not at all."""
-    if target.is_dir():
-        raise UserError(f"{target}: is a folder, not a file")
-    try:
-        with tempfile.TemporaryDirectory(prefix=".perfgate-", dir=target.parent) as folder:
-            place = Path(folder) / "table"
-            with place.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(csv_lines(records))
-            os.replace(place, target)  # noqa: PTH105  # over a file that is there
-    except OSError as error:
-        raise UserError(f"{target}: cannot be written: {error.strerror}") from None

@@ -185,6 +185,13 @@ def test_a_pipe_in_place_of_a_file_does_not_stop_anything(files: dict[str, str])
     assert Path(files["GITHUB_ENV"]).read_text() == "GITHUB_ENV before\n"
 
 
+def test_a_pipe_or_a_device_is_left_alone(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    guard = FileGuard({"GITHUB_OUTPUT": str(tmp_path / "pipe")})
+    assert guard.restore().warnings == ()
+    assert (tmp_path / "pipe").is_fifo()
+
+
 def test_names_that_could_be_known_are_taken_and_it_is_restored_all_the_same(files: dict[str, str]) -> None:
     guard = FileGuard(files)
     env = Path(files["GITHUB_ENV"])
