@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import stat
 import tempfile
@@ -86,6 +87,11 @@ class Asked:
         self.failed = f"{words[0]}: {told}"[:_TOLD]
         self.output = f"{answer}\n{outcome.stderr}"
         return None
+
+    def ends(self, build: str, path: str) -> bool:
+        """Return whether a program that is built in the copy ends by itself, and not with its usage."""
+        said = self.run("sh", "-c", f"({build}) >&2 && exec ./{shlex.quote(path)} 2>&1")
+        return said is not None and "usage" not in said.lower()
 
     def json(self, *words: str, folder: str = "") -> Any:
         """Return the JSON that a tool prints; None as for `run`, with a note."""

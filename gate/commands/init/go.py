@@ -116,7 +116,12 @@ def _of_benchmarks(tree: Tree, every: list[_Package], place: str) -> Found:
         for name, each, built in zip(names, packages, own, strict=True)
     ]
     where = f"{len(every)} package{'s' if len(every) != 1 else ''} with benchmarks"
-    return Found("go", where, measured, build, _LINKED, artifacts=binaries, rows=rows, amount=plan, place=place)
+    required = "\n".join(tree.text(posixpath.join(module, "go.mod")) for module in {each.module for each in packages})
+    others = re.findall(r"^\s*(?:require\s+)?\S+/(?:go-)?([\w.-]+?)(?:/v\d+)? v\d\S*$", required, re.MULTILINE)
+    return Found(
+        "go", where, measured, build, _LINKED, artifacts=binaries, rows=rows, amount=plan, place=place,
+        name=_name(tree), others=tuple(others),
+    )  # fmt: skip
 
 
 def _command(package: _Package, binary: str, options: list[str]) -> list[str] | str:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from gate.commands.init.found import Amount, Found, Measured, Row, suite_plan
+from gate.commands.init.found import Amount, Found, Measured, Row, as_text, like, suite_plan
 from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
 from gate.commands.init.tree import Tree
 
@@ -28,7 +28,6 @@ _LENGTH = re.compile(r"(--benchmark[-_]min[-_]time=|--min-time=|--sample-time=|-
 """The length of a value, as init writes it."""
 _ROOM = 0.85
 """Of a budget that rounds may be expected to take."""
-_MOST_BUILDS = 60
 _MOST_MINUTES = 60
 BUILD_LIMIT = "30m"
 """Of a build in a trial, and of one that took long there."""
@@ -107,18 +106,12 @@ _Cure = tuple[Found, str] | None
 def _reworded(found: Found, edit: Callable[[str], str], name: str | None = None) -> Found:
     """Edit the commands of all benchmarks, or of one."""
     own = [
-        each if name not in (None, each.name) else replace(each, command=_like(each.command, edit(_text(each.command))))
+        each
+        if name not in (None, each.name)
+        else replace(each, command=like(each.command, edit(as_text(each.command))))
         for each in found.benchmarks
     ]
     return replace(found, benchmarks=own)
-
-
-def _text(command: list[str] | str) -> str:
-    return command if isinstance(command, str) else shlex.join(command)
-
-
-def _like(command: list[str] | str, text: str) -> list[str] | str:
-    return text if isinstance(command, str) else shlex.split(text)
 
 
 def _refused_option(found: Found, told: _Told) -> _Cure:
@@ -167,7 +160,7 @@ def _own_environment(found: Found, tree: Tree, wanted: Sequence[str] = ()) -> Fo
 def _by_pip(found: Found, tree: Tree) -> Found:
     """Have pip compile the package: that of uv, or of an environment, as a system's own may refuse to be used."""
     other = re.search(r"\S+ -m pip --python \S+", found.setup or "")
-    commands = " ".join([found.build or "", *(_text(each.command) for each in found.benchmarks)])
+    commands = " ".join([found.build or "", *(as_text(each.command) for each in found.benchmarks)])
     named = re.search(r"\S+/bin/python(?= )", commands)
     if other is None and named is None:
         found = _own_environment(found, tree)
@@ -212,7 +205,7 @@ def _as_it_says(found: Found, told: _Told) -> _Cure:
 def _wrong_folder(found: Found, told: _Told) -> _Cure:
     """Start a benchmark where the file lies that it does not find, if only one folder has it."""
     each = next((one for one in found.benchmarks if one.name == told.name), None)
-    if each is None or "cd " in _text(each.command):
+    if each is None or "cd " in as_text(each.command):
         return None
     lines = [line for line in told.text.splitlines() if _ABSENT.search(line)]
     for path in re.findall(r"(?:^|[\"'`\s(])(?:\./)?([\w-][\w.-]*(?:/[\w.-]+)*)", "\n".join(lines)):
@@ -223,7 +216,7 @@ def _wrong_folder(found: Found, told: _Told) -> _Cure:
         up = "../" * len(PurePosixPath(folder).parts)
         words = [
             up + word.removeprefix("./") if word.startswith("./") or word in told.tree.names else word
-            for word in shlex.split(_text(each.command))
+            for word in shlex.split(as_text(each.command))
         ]
         moved = replace(each, command=f"cd {shlex.quote(folder)} && {shlex.join(words)}")
         benchmarks = [moved if one == each else one for one in found.benchmarks]
@@ -254,28 +247,54 @@ def _longer(found: Found, told: _Told) -> _Cure:
     plan = found.plan
     if not told.text.startswith(_NO_VALUES) or plan.budget >= _LONGEST:
         return None
-    amount = Amount(1, 1, budget=_LONGEST) if _timed(found) else replace(plan, executions=1, budget=_LONGEST)
+    amount = Amount(1, 1, budget=_LONGEST) if found.timed else replace(plan, executions=1, budget=_LONGEST)
     return replace(
         found, amount=amount
     ), f"budget = {_LONGEST}m, and fewest values in each build, as one takes that long"
 
 
-def _timed(found: Found) -> bool:
-    return all(each.instrument == "spawn" for each in found.benchmarks)
-
-
 _CURES = (_longer, _as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
+
+
+def _decided(measured: Measured, trial: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the cases of a benchmark that a trial gave and the gate would judge, with their labels."""
+    own = [one for each in trial["benchmarks"] if each["benchmark"] == measured.name for one in each["cases"]]
+    cases = [(_label(measured, one), one) for one in own if one["decided"]]
+    return [each for each in cases if each[0] not in measured.exclude]
+
+
+def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]]:
+    """Leave out results of other projects, and those that are zero, which have no ratio; return these too, in words."""
+    said, benchmarks = list[str](), list[Measured]()
+    for each in found.benchmarks:
+        why = {
+            label: "of other packages" if _of_others(found, label) else "0, too little for what measures it"
+            for label, one in _decided(each, trial)
+            if _of_others(found, label) or not (one["mean"] or one.get("exact"))
+        }
+        if len(why) == len({label for label, _ in _decided(each, trial)}):
+            why = {}
+        for reason_ in dict.fromkeys(why.values()):
+            labels = [label for label in why if why[label] == reason_]
+            said.append(f"{len(labels)} results {reason_} ({', '.join(labels[:3])}{', ...' * (len(labels) > 3)})")
+        benchmarks.append(replace(each, exclude=[*each.exclude, *why]))
+    return replace(found, benchmarks=benchmarks), said
+
+
+def _of_others(found: Found, label: str) -> bool:
+    name, own, *others = (re.sub(r"[^a-z0-9]", "", text.lower()) for text in (label, found.name, *found.others))
+    return not (own and own in name) and any(len(each) > 3 and each in name for each in others)
 
 
 def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | None:
     """Choose of a suite with more cases than a budget has room for, by the suite's own filter; None: it has fewer.
 
-    Of each group of cases the fastest is taken: more of its values fit.
+    Without few of the slowest, where that is enough; else of each group of cases the fastest is taken.
 
     Returns:
         what is written instead, how many cases are chosen, and how many there are.
     """
-    cases = {each["benchmark"]: [one for one in each["cases"] if one["decided"]] for each in trial["benchmarks"]}
+    cases = {each.name: [one for _, one in _decided(each, trial)] for each in found.benchmarks}
     # what took too long has a list, and no times
     listed = {each["benchmark"]: each.get("names", ()) for each in trial["benchmarks"] if each.get("names")}
     for name, labels in listed.items():
@@ -284,11 +303,16 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     if not total or (total <= few and _held(found, trial, 1.0) >= _FEWEST):
         return None
     # more cases than the files told have shorter values, before some are left out
-    most = _FEW if listed else _CHOSEN
+    most, whole = _FEW if listed else _CHOSEN, found
     found, part = _shorter(found, total if total <= few else most)
     held = _held(found, trial, part)
     if total <= few and held >= _FEWEST:
         return found, total, total
+    if total <= few and not listed:
+        if quick := _quick(found, trial, part):
+            return quick
+        if _enough(trial) <= 60 * _LONGEST:
+            return None if found == whole else (found, total, total)
     most = max(1, int(min(most, total * held / _BUILDS)))
     benchmarks, chosen = [], 0
     for each in found.benchmarks:
@@ -307,10 +331,39 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), chosen, total
 
 
+def _quick(found: Found, trial: Mapping[str, Any], part: float) -> tuple[Found, int, int] | None:
+    """Leave out the slowest, at most half, if the rest fits a budget and values last as long as they are told."""
+    cost, lengths = trial["cost"], {each.name: _LENGTH.search(as_text(each.command)) for each in found.benchmarks}
+    if None in lengths.values():
+        return None
+    weights = {
+        (each.name, label): max(one["mean"], float(told[2]) / (1000 if told[3] else 1))
+        for each in found.benchmarks
+        for told in [lengths[each.name]]
+        for label, one in _decided(each, trial)
+        if told
+    }
+    room = (_ROOM * 60 * found.plan.budget - cost["once"]) / _BUILDS - cost["builds"]
+    share = part * cost["executions"] / sum(weights.values())
+    kept, spent = list[tuple[str, str]](), 0.0
+    for case in sorted(weights, key=lambda each: weights[each]):
+        spent += share * weights[case]
+        kept += [case] if spent <= room else []
+    own = {each.name: [label for name, label in kept if name == each.name] for each in found.benchmarks}
+    chosen = [_chosen(each, own[each.name]) if own[each.name] else None for each in found.benchmarks]
+    if 2 * len(kept) < len(weights) or None in chosen:
+        return None
+    row = Row(
+        f"{len(weights) - len(kept)} of {len(weights)} cases", "left out: the slowest, which take most of the time"
+    )
+    benchmarks = [each for each in chosen if each is not None]
+    return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), len(kept), len(weights)
+
+
 def _shorter(found: Found, cases: int) -> tuple[Found, float]:
     """Return a suite with values as short as so many cases ask for, and what part that is of their length."""
     _, wanted = suite_plan(cases)
-    texts = [_LENGTH.search(_text(each.command)) for each in found.benchmarks]
+    texts = [_LENGTH.search(as_text(each.command)) for each in found.benchmarks]
     part = min((wanted * (1000 if own[3] else 1) / float(own[2]) for own in texts if own), default=1.0)
     if part >= 1:
         return found, 1.0
@@ -320,17 +373,21 @@ def _shorter(found: Found, cases: int) -> tuple[Found, float]:
 
 
 def _held(found: Found, trial: Mapping[str, Any], part: float) -> float:
-    """Return how many rounds a budget holds, where neither leaner counts nor a larger one help; inf: they do.
+    """Return how many rounds a budget holds, where leaner counts do not help; inf: they do.
 
     part: of the length that values had in the trial.
     """
     plans, cost = trial.get("plans") or {}, trial.get("cost")
-    enough = (plans.get("enough") or {}).get("budget")
     leaner = (plans.get("leaner") or {}).get("builds", 0) >= _BUILDS
-    if cost is None or cost["least"] or leaner or (enough and enough <= 60 * _LONGEST):
+    if cost is None or cost["least"] or leaner:
         return math.inf
     seconds = cost["builds"] + part * cost["executions"]
     return float((_ROOM * 60 * found.plan.budget - cost["once"]) / max(seconds, 1e-3))
+
+
+def _enough(trial: Mapping[str, Any]) -> float:
+    """Return the seconds of a budget that would find something; inf: none is known."""
+    return float(((trial.get("plans") or {}).get("enough") or {}).get("budget") or math.inf)
 
 
 def _label(measured: Measured, case: Mapping[str, Any]) -> str:
@@ -354,11 +411,11 @@ def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
     """Return the benchmark with those cases alone, which its instrument makes the suite's filter; None: it has none."""
     if measured.instrument in _FILTERS:
         return replace(measured, include=[*labels])
-    text = _text(measured.command)
+    text = as_text(measured.command)
     if measured.form == "divan":
         # names begin with that of the crate
         words = [f"^[^:]+::({'|'.join(map(re.escape, labels))})$"]
-        return replace(measured, command=_like(measured.command, f"{text} {shlex.join(words)}"))
+        return replace(measured, command=like(measured.command, f"{text} {shlex.join(words)}"))
     if measured.instrument == "jmh":
         # its own choice of methods stands last; behind a colon are parameters and the mode
         text = text[: text.rindex(" '")] if text.endswith("$'") else text
@@ -367,31 +424,27 @@ def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
         each = [re.findall(r"[{,](\w+)=([\w.-]+)(?=[,}])", label) for label in labels]
         values = [pair for pair in each[0] if all(pair in own for own in each)]
         words = [*(word for name, value in values for word in ("-p", f"{name}={value}")), f"^({methods})$"]
-        return replace(measured, command=_like(measured.command, f"{text} {shlex.join(words)}"))
+        return replace(measured, command=like(measured.command, f"{text} {shlex.join(words)}"))
     if measured.instrument == "pytest-benchmark":
         *words, last = text.rsplit("\n", 1)
         kept = [word for word in shlex.split(last) if not word.endswith(".py") or word.startswith("-")]
-        return replace(measured, command=_like(measured.command, "\n".join([*words, shlex.join([*kept, *labels])])))
+        return replace(measured, command=like(measured.command, "\n".join([*words, shlex.join([*kept, *labels])])))
     return None
 
 
 def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
     """Return the plan that uses the budget, leaner where few builds fit, and limits that hold what was tried."""
     plan: Amount = found.plan
-    plans, cost, built = trial.get("plans") or {}, trial.get("cost"), trial.get("built") or {}
+    plans, built = trial.get("plans") or {}, trial.get("built") or {}
     if max(built.get("seconds") or 0.0, built.get("setup") or 0.0, built.get("compiled") or 0.0) > _SLOW_BUILD:
         found = replace(found, timeout=BUILD_LIMIT)
     lean = plans.get("leaner")
     if lean:
         counts = {"executions": lean["executions"], "iterations": lean["iterations"]}
         # a start that takes so long needs none before it
-        warmup = 0 if _timed(found) and lean["executions"] * lean["iterations"] == 1 else plan.warmup
+        warmup = 0 if found.timed and lean["executions"] * lean["iterations"] == 1 else plan.warmup
         return replace(found, amount=replace(plan, counted=False, warmup=warmup, **counts))
-    enough = math.ceil(((plans.get("enough") or {}).get("budget") or 0.0) / 300) * 5
-    if plan.budget < enough <= _MOST_MINUTES:
-        return replace(found, amount=replace(plan, budget=enough))
-    if cost is None or cost["least"] or plan.counted:
-        return found
-    round_ = cost["builds"] + cost["executions"]
-    most = int((_ROOM * 60 * plan.budget - cost["once"]) / max(round_, 1e-3))
-    return replace(found, amount=replace(plan, most=min(_MOST_BUILDS, most))) if most > 12 else found
+    enough = _enough(trial)
+    if 60 * plan.budget < enough <= 60 * _MOST_MINUTES:
+        return replace(found, amount=replace(plan, budget=5 * math.ceil(enough / 300)))
+    return found

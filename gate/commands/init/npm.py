@@ -92,8 +92,11 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if own and _dependencies(script.package):
         installs.append(f"cd {shlex.quote(own)} && {_manager(tree, script.package, own)[1]}")
     installs += [f"({inner})"] if inner else []
-    tool, measured, amount, notes = _measured(
-        tree, script, run.split(), execute, _dependencies(root) | _dependencies(script.package)
+    needed = _dependencies(root) | _dependencies(script.package)
+    tool, measured, amount, notes = _measured(tree, script, run.split(), execute, needed)
+    texts = [tree.text(path) for path in _files(tree, script)]
+    others = tuple(
+        d for d in needed if any(re.search(_IMPORT.format(f"{re.escape(d)}(?:/[^\"']*)?"), t) for t in texts)
     )
     if manager == _UNLOCKED and of_project:
         notes.append("there is no lock file, so each side gets the newest dependencies: better commit one")
@@ -107,7 +110,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         # an install would write through the link of `share`
         products=[p.rstrip("/") for p in tree.ignored if PurePosixPath(p).name == "node_modules"] if installs else [],
         environment={"NODE_OPTIONS": _HOOKS[tool]} if tool in _HOOKS and measured.command else {},
-        notes=notes, rows=rows, amount=amount,
+        notes=notes, rows=rows, amount=amount, name=str(root.get("name", "")).rpartition("/")[2], others=others,
     )  # fmt: skip
 
 

@@ -64,6 +64,8 @@ class Python:
     setup: str | None
     """Makes each side's own packages, where the interpreter lacks some."""
     lacking: list[str]
+    installed: bool
+    """Whether the interpreter has a copy of the project, which it might import instead of a side's."""
 
     def found(self, kind: str, evidence: str, benchmarks: list[Measured]) -> Found:
         """Return what is written for benchmarks that Python runs."""
@@ -85,13 +87,12 @@ class Python:
             rows=[row] if self.lacking else [],
         )  # fmt: skip
 
-    def command(self, words: list[str]) -> str:
+    def command(self, words: list[str]) -> list[str] | str:
         """Return a command, after one that stops it if Python would import another copy than this side's."""
-        name, run = package(self.tree), shlex.join([self.executable, *words])
-        if not name:
-            return run
-        # both sides would measure the same code if Python imported another copy than this side's
-        here = "os.path.realpath(it.__file__).startswith(os.getcwd())"
+        name, own = package(self.tree), [self.executable, *words]
+        if not name or not self.installed:
+            return own
+        run, here = shlex.join(own), "os.path.realpath(it.__file__).startswith(os.getcwd())"
         return f"{self.executable} -c 'import os, {name} as it; assert {here}, it' &&\n{run}"
 
     def _build(self) -> str:
@@ -120,7 +121,8 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     lacking = [each for each in wanted if _normal(each) not in there] if answer else []
     # what pip compiles needs a pip that may be used, which a system's own need not be
     if not lacking and (tree.environment or not _by_pip(tree)):
-        return Python(tree, executable, None, [])
+        name = _normal(str(table_of(tree.toml("pyproject.toml"), "project").get("name") or package(tree) or ""))
+        return Python(tree, executable, None, [], name in there)
     # a pip that installs elsewhere saves most of the time that an environment takes, which is for a pip of its own
     able = (
         not tree.environment
@@ -128,7 +130,7 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
         and tuple(map(int, re.findall(r"\d+", there.get("pip", ""))[:2])) >= (22, 3)
     )
     setup = environment_of(tree, plain, tools, wanted, own_pip=not able)
-    return Python(tree, f"{ENVIRONMENT}/bin/python", setup, lacking)
+    return Python(tree, f"{ENVIRONMENT}/bin/python", setup, lacking, installed=False)
 
 
 def environment_of(
@@ -286,9 +288,10 @@ def look_pyperf(tree: Tree, ask: Asked) -> Found | None:
     scripts, rows = kept(every, "pyperf scripts")
     rows += [Row(path, "left out: an example") for path in shown]
     plan, length = suite_plan(sum(max(1, len(_PYPERF_CASE.findall(tree.text(p)))) for p in scripts), 0.3 * len(scripts))
-    names = names_of((str(PurePosixPath(path).with_suffix("")) for path in scripts), "pyperf")
+    common = posixpath.commonpath([posixpath.dirname(path) or "." for path in scripts])
+    names = names_of((posixpath.relpath(path[:-3], common) for path in scripts), "pyperf")
     measured = [
-        Measured(name, own.command([path, f"--min-time={length:g}"]).replace("&&\n", "&& "), [], "pyperf")
+        Measured(name, own.command([path, f"--min-time={length:g}"]), [], "pyperf")
         for name, path in zip(names, scripts, strict=True)
     ]
     found = own.found("pyperf", f"{len(every)} script{'s' if len(every) != 1 else ''} with a pyperf.Runner", measured)
@@ -321,7 +324,13 @@ def look(tree: Tree, ask: Asked) -> Found | None:
 
 
 def _of_script(tree: Tree, ask: Asked) -> Found | None:
-    scripts = [path for path in tree.ending(".py") if is_benchmark(path) and _runs_alone(tree.text(path))]
+    named = [path for path in tree.ending(".py") if is_benchmark(path)]
+    # what another one imports is a part of that
+    parts = {
+        path for path in named for other in named
+        if re.search(rf"^\s*(?:from|import)\s+[\w.]*\b{PurePosixPath(path).stem}\b", tree.text(other), re.MULTILINE)
+    }  # fmt: skip
+    scripts = [path for path in named if path not in parts and _runs_alone(tree.text(path))]
     if not scripts:
         return None
     ordered = sorted(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
@@ -329,7 +338,9 @@ def _of_script(tree: Tree, ask: Asked) -> Found | None:
     own = python(tree, ask, _listed(tree, posixpath.join(posixpath.dirname(ordered[0]) or "-", "requirements.txt")))
     name = PurePosixPath(ordered[0]).stem
     name = PurePosixPath(ordered[0]).parent.name or name if name in ("run", "main", "__main__") else name
-    measured, amount = of_script(name, [own.executable, ordered[0]], tree.text(ordered[0]))
+    beside = re.search(r"^\s*from\s+\.", tree.text(ordered[0]), re.MULTILINE)
+    words = ["-m", ordered[0][:-3].replace("/", ".")] if beside else ordered[:1]
+    measured, amount = of_script(name, [own.executable, *words], tree.text(ordered[0]))
     found = own.found("python", f"script {ordered[0]}", [measured])
     rows = [Row(f"script {path}", "left out: one script is measured") for path in ordered[1:]]
     return replace(found, rows=[*found.rows, *rows], amount=amount)

@@ -201,7 +201,9 @@ def test_an_empty_file_is_all_defaults() -> None:
         ("[plan]\nbuilds = " + "[" * 5000, "perfgate.toml: cannot be read: maximum recursion depth exceeded"),
         ("[plan]\nbudget = " + "1" * 400, "perfgate.toml:2: plan.budget: a number of that many digits is out of range"),
         ("[gate]\nthreshold = " + "1" * 400, "perfgate.toml:2: gate.threshold: a number of that many digits is out of range"),
-        ("x = [", "perfgate.toml:1: not valid TOML: Invalid value"),
+        ("x = [", "perfgate.toml:1: not valid TOML: Invalid value (`x`)"),
+        ("[gate]\nwarn = 1\nwarn = 2", "perfgate.toml:3: not valid TOML: Cannot overwrite a value (`warn`)"),
+        ("[gate]\n[plan]\n[gate]", "perfgate.toml:3: not valid TOML: Cannot declare ('gate',) twice (`[gate]`)"),
         ('a = 1\n\nb = """x\n\n', "perfgate.toml:4: not valid TOML: Unterminated string"),
     ],
 )  # fmt: skip

@@ -176,6 +176,9 @@ GO = {
 
 MAIN = "int main(void) { return 0; }\n"
 WANTING = "int main(int argc, char **argv) { return argc < 2 || !argv; }\n"
+# its arguments may be left out, which a start alone tells
+OPTIONAL = "int main(int argc, char **argv) { if (argc == 2 && *argv[1] == 'i') for (;;) ; return 0; }\n"
+ASKING = 'int puts(const char *); int main(int argc, char **argv) { return argc == 1 ? puts("Usage: bench N") < 0 : !argv; }\n'
 ON_FILE = 'int main(int argc, char **argv) { printf("Usage: %s [-n] [FILE]...\\n", argv[0]); return argc; }\n'
 PROJECT = "cmake_minimum_required(VERSION 3.13)\nproject(x C)\n"
 OPTION = 'option(X_BENCHMARKS "Build the benchmarks" OFF)\nif(X_BENCHMARKS)\nadd_executable(x_bench main.c)\nendif()\n'
@@ -238,6 +241,16 @@ CMAKE = {
         "cd build && ctest",
     ),
     "arguments": Case({"CMakeLists.txt": PROJECT + "add_executable(app main.c)\n", "main.c": WANTING}, "cmake", None),
+    "optional": Case(
+        {
+            "CMakeLists.txt": PROJECT + "add_executable(app app.c)\nadd_executable(bench main.c)\n",
+            "main.c": OPTIONAL,
+            "app.c": MAIN,
+        },
+        "cmake",
+        "['./build/bench']",
+        rows=("program app",),
+    ),
     "a-file": Case(
         {
             "CMakeLists.txt": PROJECT + "add_executable(bench main.c)\n",
@@ -287,6 +300,18 @@ CMAKE = {
 }
 
 MAKE = {
+    "optional": Case(
+        {"Makefile": "test: app\n\t./app\napp: app.c\n\tcc -o $@ $<\nbench: main.c\n\tcc -o $@ $<\n", "main.c": OPTIONAL, "app.c": MAIN},
+        "make",
+        "['./bench']",
+        "rm -f bench && make bench",
+    ),
+    "asking": Case(
+        {"Makefile": "test: app\n\t./app\napp: app.c\n\tcc -o $@ $<\nbench: main.c\n\tcc -o $@ $<\n", "main.c": ASKING, "app.c": MAIN},
+        "make",
+        "'make', '--silent', 'test'",
+        rows=("bench",),
+    ),
     "program": Case(
         {
             "Makefile": "P := app\nall: $(P) other\n$(P): main.o\n\t$(CC) -o $@ $^\nother: o.c\n\t$(CC) -o $@ $^\n",
@@ -387,12 +412,12 @@ PYTHON = {
     "pytest": Case(
         {"pyproject.toml": DECLARED, "tests/test_b.py": USES, "src/pkg/__init__.py": ""},
         "pytest-benchmark",
-        "-m pytest -q --confcutdir=tests --benchmark-min-time=0.2 tests/test_b.py",
+        "'-m', 'pytest', '-q', '--confcutdir=tests', '--benchmark-min-time=0.2', 'tests/test_b.py']",
     ),
     "hindered": Case(
         {"pyproject.toml": DECLARED + '[tool.pytest.ini_options]\naddopts = "-n auto"\n', "tests/test_b.py": USES},
         "pytest-benchmark",
-        "-o addopts= ",
+        "'-o', 'addopts=', ",
     ),
     # a file that cannot be collected here ends a run of pytest: it is left out, and said
     "absent": Case(
@@ -406,14 +431,14 @@ PYTHON = {
     "compiled": Case(
         {"pyproject.toml": DECLARED + '[build-system]\nrequires = ["maturin"]\nbuild-backend = "maturin"\n', "tests/test_b.py": USES},
         "pytest-benchmark",
-        "-m pytest",
+        "'-m', 'pytest', ",
         "-m pip install --quiet --no-deps --target .perfgate-site .",
     ),
     # the interpreter has it not: each side gets an environment of its own
     "pyperf": Case(
         {"bench/b.py": "import pyperf\nr = pyperf.Runner()\nr.bench_func('a', f)\n", "x/__init__.py": "", "pyproject.toml": '[project]\nname = "x"\ndependencies = ["nowhere-at-all"]\n'},
         "pyperf",
-        "assert os.path.realpath(it.__file__).startswith(os.getcwd()), it' && .perfgate-env/bin/python bench/b.py --min-time=0.2",
+        "['.perfgate-env/bin/python', 'bench/b.py', '--min-time=0.2']",
     ),
     # C that Cython makes, which is not committed
     "cython": Case(
@@ -422,7 +447,13 @@ PYTHON = {
         "bench.py",
         "-m cython m.pyx && ",
     ),
-    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "-m perfgate_asv b --sample-time=0.2"),
+    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "'-m', 'perfgate_asv', 'b', '--sample-time=0.2']"),
+    # a part of those beside it, which are modules
+    "parts": Case(
+        {"tests/__init__.py": "", "tests/benchmark.py": "for x in y: pass\n", "tests/benchmark_list.py": "from .benchmark import *\nmain('a')\n"},
+        "python",
+        "'-m', 'tests.benchmark_list']",
+    ),
     "script": Case({"bench.py": "print(sum(range(10)))\n", "README": ""}, "python", "bench.py"),
     "other runner": Case({"bench.py": "import subprocess\nsubprocess.run(['python', '-m', 'pyperf', 'timeit', 'x'])\n"}, "generic", None, rows=("bench.py",)),
     "arguments": Case({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, "generic", None, rows=("bench.py",)),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gate.commands.init.found import Amount, Found, Measured
-from gate.commands.init.mend import fitted, lesson, mended, reason, representatives
+from gate.commands.init.mend import comparable, fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree
 
 PYPROJECT = '[project]\nname = "own"\n[project.optional-dependencies]\nbench = ["numpy>=1", "wheel"]\n[build-system]\nrequires = []\n'
@@ -203,9 +203,9 @@ def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for(
         ("pytest-benchmark", "--benchmark-min-time=0.2", 150.0, "--benchmark-min-time=0.02", 30),
         ("google-benchmark", "--benchmark_min_time=0.2", 150.0, "--benchmark_min_time=0.02", 30),
         # what starting takes stays
-        ("go", "-test.benchtime=200ms", 1500.0, "-test.benchtime=20ms", 12),
-        # as short as it may be, so that fewer are chosen
-        ("go", "-test.benchtime=10ms", 150.0, "-test.benchtime=10ms", 12),
+        ("go", "-test.benchtime=200ms", 1500.0, "-test.benchtime=20ms", 24),
+        # as short as it may be, so that the slowest are left out
+        ("go", "-test.benchtime=10ms", 150.0, "-test.benchtime=10ms", 24),
         # the budget holds them as they are
         ("go", "-test.benchtime=200ms", 50.0, None, None),
     ],
@@ -220,6 +220,34 @@ def test_more_cases_than_were_known_have_shorter_values(
     assert after is None or (made and after in str(made[0].benchmark.command))
 
 
+@pytest.mark.parametrize(("slow", "chosen"), [(1, 9), (4, 6), (6, None)])
+def test_a_few_slow_cases_are_left_out_before_a_budget_grows(slow: int, chosen: int | None) -> None:
+    means = {f"Benchmark{n}": 2.0 if n < slow else 1e-6 for n in range(10)}
+    cases = [{"benchmark": f"a/{n}", "metric": "time", "mean": each, "decided": True} for n, each in means.items()]
+    told = {
+        "benchmarks": [{"benchmark": "a", "instrument": "go", "cases": cases}],
+        "cost": {"once": 20.0, "builds": 4.0, "executions": 60.0 * slow + 100.0, "least": False},
+        "plans": {"leaner": None, "enough": {"budget": 1500.0}},
+    }
+    made = representatives(found(["./b", "-test.benchtime=20ms"], "go"), told)
+    assert (made[1:] if made else None) == (chosen and (chosen, 10))
+    if made:
+        assert made[0].benchmark.include == [f"Benchmark{n}" for n in range(slow, 10)]
+
+
+def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
+    means = {"easyjson small": 1.0, "mine": 1.0, "JsonParser easyjson": 1.0, "empty": 0.0, "Ease": 1.0}
+    cases = [{"benchmark": "a", "metric": n, "mean": each, "decided": True} for n, each in means.items()]
+    told = {"benchmarks": [{"benchmark": "a", "instrument": "values", "cases": cases}]}
+    suite_ = replace(found(["./b"], "values"), name="jsonparser", others=("easyjson", "eas"))
+    made, said = comparable(suite_, told)
+    assert made.benchmark.exclude == ["easyjson small", "empty"]
+    assert said[0] == "1 results of other packages (easyjson small)" and "(empty)" in said[1]
+    # they are not chosen of either, and what has nothing else stays
+    assert comparable(made, told) == (made, [])
+    assert comparable(replace(suite_, name="", others=("easyjson", "mine", "ease", "empty")), told)[1] == []
+
+
 def test_a_small_suite_is_measured_whole() -> None:
     assert representatives(found(["./b"], "criterion"), suite(["x", "y"], "criterion")) is None
     # no filter of it is known
@@ -227,17 +255,10 @@ def test_a_small_suite_is_measured_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cost", "leaner", "after"),
-    [
-        ({"once": 4.0, "builds": 1.0, "executions": 9.0, "least": False}, None, Amount(2, 5, most=50)),
-        ({"once": 4.0, "builds": 1.0, "executions": 1.0, "least": False}, None, Amount(2, 5, most=60)),
-        ({"once": 4.0, "builds": 40.0, "executions": 9.0, "least": False}, None, Amount(2, 5)),
-        ({"once": 4.0, "builds": 90.0, "executions": 9.0, "least": False}, {"executions": 1, "iterations": 3}, Amount(1, 3)),
-        ({"once": 4.0, "builds": 1.0, "executions": 9.0, "least": True}, None, Amount(2, 5)),
-    ],
-)  # fmt: skip
-def test_the_plan_uses_its_budget(cost: Mapping[str, Any], leaner: Mapping[str, Any] | None, after: Amount) -> None:
-    told = {"cost": cost, "plans": {"leaner": leaner}}
+    ("leaner", "after"), [(None, Amount(2, 5)), ({"executions": 1, "iterations": 3}, Amount(1, 3))]
+)
+def test_a_leaner_plan_is_taken(leaner: Mapping[str, Any] | None, after: Amount) -> None:
+    told = {"cost": {"once": 4.0, "builds": 90.0, "executions": 9.0, "least": False}, "plans": {"leaner": leaner}}
     assert fitted(found(["x"], "go", amount=Amount(2, 5)), told).plan == after
 
 
