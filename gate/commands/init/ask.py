@@ -81,8 +81,8 @@ class Asked:
         if not outcome.status:
             return answer
         lines = [line.strip() for line in (outcome.stderr or answer).splitlines() if line.strip()]
-        # a JVM first says what it was given
-        lines = [line for line in lines if not line.startswith(("Picked up ", "openjdk ", "OpenJDK "))]
+        # a JVM first says what it was given, and last where it was
+        lines = [line for line in lines if not line.startswith(("Picked up ", "openjdk ", "OpenJDK ", "at "))]
         told = f"longer than {limit:.0f} s" if outcome.timed_out else " ".join(lines[:3]) or outcome.status
         self.failed = f"{words[0]}: {told}"[:_TOLD]
         self.output = f"{answer}\n{outcome.stderr}"

@@ -27,7 +27,7 @@ _ASIDE = OTHERS | {"examples", "docs", "doc", "fuzz", "contrib"}
 _FETCHES = re.compile(r"\bgit\s+clone\b|\bcurl\b|\bwget\b")
 _OUTPUT = re.compile(r"(?<=\s)-o\s*(\S+)")
 _MAKES = re.compile(
-    r"^(?!\s*\./).*\s-[oc]\s|^\s*(?:echo|printf|mkdir|rm|cp|mv|ln|ar|ranlib|touch|#|:)(?:\s|$)|"
+    r"^(?!\s*\./).*\s-[oc]\s|^\s*(?:echo|printf|mkdir|rm|cp|mv|ln|ar|ranlib|touch|test|\[|#|:)(?:\s|$)|"
     r"^\.DEFAULT_GOAL|^make\b.*: "
 )
 """A line of what make would run that starts nothing of the project's own."""
@@ -163,7 +163,7 @@ def _asked(tree: Tree, ask: Asked, path: str, goal: str | None, *, again: bool =
     # of each make that another one starts, too: the last is the first one's
     base = (_BASE.findall(said) or [""])[-1]
     default = next((line for line in base.splitlines() if line.startswith(".DEFAULT_GOAL :=")), "")
-    first, *parts = (re.findall(r"^([\w.-]+):(?!=)", part, re.MULTILINE) for part in base.split("\n# Not a target:\n"))
+    first, *parts = (re.findall(r"^([\w./-]+):(?!=)", part, re.MULTILINE) for part in base.split("\n# Not a target:\n"))
     return f"{_BASE.sub('', said)}\n{default}", first + [name for names in parts for name in names[1:]]
 
 

@@ -70,22 +70,24 @@ def lesson(trial: Mapping[str, Any]) -> Lesson:
 
 def reason(text: str) -> str:
     """Return the line of a failure that says most."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # without the place where Ruby raised it
+    lines = [re.sub(r"^\S+:\d+:in .*?': ", "", line.strip()) for line in text.splitlines() if line.strip()]
     # headings, and what a JVM says of itself
     lines = [line for line in lines if not line.startswith(("---", "Picked up "))]
-    telling = re.compile(r"error|not found|no such|cannot|missing|unrecognized|no module", re.IGNORECASE)
+    telling = re.compile(r"error|not found|no such|cannot|could not|missing|unrecognized|no module", re.IGNORECASE)
     return ([line for line in lines if telling.search(line)] or lines or ["no values"])[0][:140]
 
 
 def mended(found: Found, tree: Tree, taught: Lesson) -> tuple[Found, str] | None:
     """Return what is written instead, and what was changed, in words; None where the failures name no cure."""
+    given = found.without(taught.failed)
     for name, text in taught.failed.items():
         told = _Told(tree, name, f"{text}\n{taught.hint}")
-        for cure in _CURES:
+        # beside what gave values the slow are left out
+        for cure in _CURES if given.benchmarks else (_longer, *_CURES):
             after = cure(found, told)
             if after is not None and after[0] != found:
                 return after
-    given = found.without(taught.failed)
     if "" in taught.failed or not given.benchmarks:
         return None
     rows = [Row(name, f"left out: {reason(text)}") for name, text in taught.failed.items()]
@@ -253,7 +255,7 @@ def _longer(found: Found, told: _Told) -> _Cure:
     ), f"budget = {_LONGEST}m, and fewest values in each build, as one takes that long"
 
 
-_CURES = (_longer, _as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
+_CURES = (_as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
 
 
 def _decided(measured: Measured, trial: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:

@@ -44,6 +44,14 @@ TOUCH = "touch src/main.rs && cargo build --release --target-dir target --bin ap
 
 CARGO = {
     "program": Case(MAIN_RS, "cargo", "['./target/release/app']", TOUCH),
+    # before a program and a library's tests
+    "example": Case(
+        {**MAIN_RS, **LIB, "examples/bench.rs": "fn main() {}\n", "examples/demo.rs": "fn main() {}\n"},
+        "cargo",
+        "['./target/release/examples/bench']",
+        "touch examples/bench.rs && cargo build --release --target-dir target --example bench",
+        rows=("bin app",),
+    ),
     "help": Case({**MAIN_RS, "src/a.rs": 'if a == "--help" {}'}, "cargo", "['./target/release/app', '--help']"),
     "tests": Case({"Cargo.toml": CRATE, **LIB}, "cargo", "'cargo', 'test'", "touch src/lib.rs && cargo test"),
     "server": Case(
@@ -349,13 +357,13 @@ MAKE = {
     # a target that only builds a program: its time would be that of make
     "links-bench": Case(
         {
-            "Makefile": "all: bench app\nbench: bench.o\n\t$(CC) -o $@ $^\napp: app.o\n\t$(CC) -o $@ $^\n",
+            "Makefile": ".PHONY: bench\nall: bench app\nbench: bin/bench\nbin/bench: bench.o\n\ttest -d bin || mkdir bin\n\t$(CC) -o $@ $^\napp: app.o\n\t$(CC) -o $@ $^\n",
             "bench.c": "int main(int argc, char *argv[]) { return 0; }\n",
             "app.c": MAIN,
         },
         "make",
-        "['./bench']",
-        "rm -f bench && make bench",
+        "['./bin/bench']",
+        "rm -f bin/bench && make bin/bench",
     ),
     # two levels down, with its program elsewhere, beside a tool of another language
     "below": Case(
@@ -487,6 +495,8 @@ JAVASCRIPT = {
     ),
     "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'bench.js']"),
     "in tests": Case({"package.json": package(devDependencies={"tinybench": "2"}), "test/benchmark.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'test/benchmark.js']"),
+    # its users need not print what is read
+    "benchmark": Case({"package.json": package(**SCRIPTS, devDependencies={"benchmark": "2"}), "bench.js": "import B from 'benchmark'"}, "npm", "['node', 'bench.js']"),
     "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, "npm", None),
     # what it installs each time is no part of what it measures
     "installs": Case(
@@ -659,8 +669,10 @@ def test_builders_and_jmh_tell_more_than_their_files(
 ) -> None:
     inner = {f"{name}/src/jmh/java/A.java": f"abstract {JAVA * times}" for name, times in (("b", 1), ("c", 3))}
     top = f"<project><dependencies>{CORE}</dependencies></project>" if tool == "mvn" else 'id("me.champeau.jmh")'
-    directory = project({file: top, f"b/{file}": "", f"c/{file}": "", **inner})
+    inner["d/src/main/java/A.java"] = inner["b/src/jmh/java/A.java"]
+    directory = project({file: top, f"b/{file}": "", f"c/{file}": "", f"d/{file}": "", **inner})
     asked: list[str] = []
+    told = ["b"]
 
     def run(ask: Asked, *words: str, **_: object) -> str | None:
         asked.append(words[0])
@@ -668,7 +680,8 @@ def test_builders_and_jmh_tell_more_than_their_files(
             ask.write("perfgate-effective.xml", EFFECTIVE.format(ask.copy, CORE))
         if words[0] == "sh":
             return "PERFGATE\nBenchmarks: \n" + "".join(f"org.x.{name}.one\n" for name in "BCDEFGHIJ")
-        return f"PERFGATE shadowJar {ask.copy}/b\n" if words[0] == "gradle" else "" if words[0] == "mvn" else None
+        tasks = "".join(f"PERFGATE shadowJar {ask.copy}/{name}\n" for name in told)
+        return tasks if words[0] == "gradle" else "" if words[0] == "mvn" else None
 
     monkeypatch.setattr(Asked, "run", run)
     monkeypatch.setattr(shutil, "which", lambda name, *_, **__: f"/bin/{name}")
@@ -678,6 +691,12 @@ def test_builders_and_jmh_tell_more_than_their_files(
     assert tool == "mvn" or ":b:shadowJar && " in str(found.setup)
     assert r"\\.(B.one|C.one|D.one|E.one|F.one|G.one|H.one|I.one)$" in repr(found.benchmark.command)
     assert asked[-2:] == [tool, "sh"]
+    # benchmarks need not lie where the plugin of JMH has them
+    told[:] = ["d"]
+    (directory / "b" / "src" / "jmh" / "java" / "A.java").unlink()
+    (directory / "c" / "src" / "jmh" / "java" / "A.java").unlink()
+    assert tool == "mvn" or detected(directory).artifacts == ["d/build/perfgate-jmh.jar"]
+    project({f"{name}/src/jmh/java/A.java": text for name, text in (("b", JAVA), ("c", JAVA))})
     # without an answer the files are read, and the user is told
     monkeypatch.setattr(Asked, "run", lambda *_, **__: None)
     found = detected(directory)
@@ -696,7 +715,9 @@ def test_tools_are_not_asked_where_a_workflow_must_not_run_code(
     assert any("read without it" in note for note in found.notes)
 
 
-def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path) -> None:
+# before version 5 a Bench has its times itself, since then among its options
+@pytest.mark.parametrize(("options", "place"), [("", "this"), ("opts = {time: 1000}; ", "this.opts")])
+def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path, options: str, place: str) -> None:
     need("node")
     directory = project(
         {"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import 'tinybench'"}
@@ -704,8 +725,10 @@ def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path) -> None:
     # what tinybench's Bench is to the hook
     script = tmp_path / "bench.mjs"
     script.write_text(
-        "class Bench extends EventTarget { time = 1000; tasks = [{name: 'one', result: {latency: {mean: 2}}}, {name: 'old', result: {mean: 3}}];"
-        " run() { this.dispatchEvent(new Event('start')); this.tasks[0].result.latency.mean = this.time; this.dispatchEvent(new Event('complete')) } }\nnew Bench().run();\n"
+        f"class Bench extends EventTarget {{ {options}time = 1000; "
+        "tasks = [{name: 'one', result: {latency: {mean: 2}}}, {name: 'old', result: {mean: 3}}];"
+        f" run() {{ this.dispatchEvent(new Event('warmup')); this.tasks[0].result.latency.mean = {place}.time; "
+        "this.dispatchEvent(new Event('complete')) } }\nnew Bench().run();\n"
     )
     output = tmp_path / "out"
     environment = {**os.environ, **detected(directory).environment, "PERFGATE_OUTPUT": str(output)}
