@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from gate.commands.init.found import Amount, Found, Measured, Row, as_text, like, suite_plan
 from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
 from gate.commands.init.tree import Tree
+from gate.config.rules import matches
+from gate.units import plural
 
 _BUILDS, _FEWEST = 8, 5
 """Rounds that a budget should hold, and must hold for a regression."""
@@ -262,30 +264,34 @@ def _decided(measured: Measured, trial: Mapping[str, Any]) -> list[tuple[str, Ma
     """Return the cases of a benchmark that a trial gave and the gate would judge, with their labels."""
     own = [one for each in trial["benchmarks"] if each["benchmark"] == measured.name for one in each["cases"]]
     cases = [(_label(measured, one), one) for one in own if one["decided"]]
-    return [each for each in cases if each[0] not in measured.exclude]
+    return [each for each in cases if not any(matches(glob, each[0]) for glob in measured.exclude)]
 
 
 def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]]:
-    """Leave out results of other projects, and those that are zero, which have no ratio; return these too, in words."""
+    """Leave out results of other packages, and those that are zero, which have no ratio; say which."""
     said, benchmarks = list[str](), list[Measured]()
     for each in found.benchmarks:
-        why = {
-            label: "of other packages" if _of_others(found, label) else "0, too little for what measures it"
-            for label, one in _decided(each, trial)
-            if _of_others(found, label) or not (one["mean"] or one.get("exact"))
-        }
-        if len(why) == len({label for label, _ in _decided(each, trial)}):
-            why = {}
-        for reason_ in dict.fromkeys(why.values()):
-            labels = [label for label in why if why[label] == reason_]
-            said.append(f"{len(labels)} results {reason_} ({', '.join(labels[:3])}{', ...' * (len(labels) > 3)})")
-        benchmarks.append(replace(each, exclude=[*each.exclude, *why]))
+        cases = _decided(each, trial)
+        others = {label: text for label, _ in cases if (text := _other(found, label))}
+        zeros = [label for label, one in cases if not (one["mean"] or one.get("exact") or label in others)]
+        wanted = [label for label, _ in cases if label not in others and label not in zeros]
+        globs = {f"*{text}*" if not any(text in label for label in wanted) else label for label, text in others.items()}
+        if wanted and (others or zeros):
+            benchmarks.append(replace(each, exclude=[*each.exclude, *sorted(globs), *zeros]))
+            for own, why in (([*others], "of other packages"), (zeros, "of 0, too little for what measures it")):
+                more = ", ..." if len(own) > 3 else ""
+                said += [f"{plural(len(own), 'result')} {why}: {', '.join(own[:3])}{more}"] if own else []
+        else:
+            benchmarks.append(each)
     return replace(found, benchmarks=benchmarks), said
 
 
-def _of_others(found: Found, label: str) -> bool:
-    name, own, *others = (re.sub(r"[^a-z0-9]", "", text.lower()) for text in (label, found.name, *found.others))
-    return not (own and own in name) and any(len(each) > 3 and each in name for each in others)
+def _other(found: Found, label: str) -> str | None:
+    """Return what names another package in the label of a case, if that does not name the project, too."""
+    own, *others = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (found.name, *found.others))
+    patterns = ("[^a-z0-9]*".join(name) for name in others if len(name) > 3)
+    texts = (match[0] for pattern in patterns if (match := re.search(pattern, label, re.IGNORECASE)))
+    return None if own and own in re.sub(r"[^a-z0-9]", "", label.lower()) else next(texts, None)
 
 
 def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | None:
@@ -412,7 +418,7 @@ def _fastest(means: Mapping[str, float], count: int) -> list[str]:
 def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
     """Return the benchmark with those cases alone, which its instrument makes the suite's filter; None: it has none."""
     if measured.instrument in _FILTERS:
-        return replace(measured, include=[*labels])
+        return replace(measured, include=[*labels], exclude=[])
     text = as_text(measured.command)
     if measured.form == "divan":
         # names begin with that of the crate

@@ -64,9 +64,9 @@ _RUNNER = (
     "`perfgate doctor` there to see whether it is fit"
 )
 _HOSTED = (
-    "runner: ubuntu-latest; add steps that set up what it lacks of {tools}. It is enough for commands that `perfgate "
-    "try`, in a job there, decides by active time; suites timed by the wall clock want `[self-hosted, perf]`: a "
-    "machine that does nothing else, which `perfgate doctor` there calls fit"
+    "runner: ubuntu-latest; add steps that set up what it lacks of {tools}. A hosted runner is enough for commands "
+    "that `perfgate try`, in a job there, decides by active time; suites timed by the wall clock want "
+    "`[self-hosted, perf]`: a machine that does nothing else, which `perfgate doctor` there calls fit"
 )
 _PUBLIC = (
     "public repository? Write `perfgate init --workflow forks --force` instead: this one does not measure pull "

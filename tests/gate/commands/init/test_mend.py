@@ -242,7 +242,13 @@ def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
     suite_ = replace(found(["./b"], "values"), name="jsonparser", others=("easyjson", "eas"))
     made, said = comparable(suite_, told)
     assert made.benchmark.exclude == ["easyjson small", "empty"]
-    assert said[0] == "1 results of other packages (easyjson small)" and "(empty)" in said[1]
+    assert said == [
+        "1 result of other packages: easyjson small",
+        "1 result of 0, too little for what measures it: empty",
+    ]
+    # by what they have in common, where nothing else has it
+    several = replace(suite_, name="mine", others=("go-json-parser-x", "easy-json"))
+    assert comparable(several, told)[0].benchmark.exclude == ["*easyjson*", "empty"]
     # they are not chosen of either, and what has nothing else stays
     assert comparable(made, told) == (made, [])
     assert comparable(replace(suite_, name="", others=("easyjson", "mine", "ease", "empty")), told)[1] == []
