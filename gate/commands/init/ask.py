@@ -90,7 +90,8 @@ class Asked:
 
     def ends(self, build: str, path: str) -> bool:
         """Return whether a program that is built in the copy ends by itself, and not with its usage."""
-        said = self.run("sh", "-c", f"({build}) >&2 && exec ./{shlex.quote(path)} 2>&1")
+        made = self.run("sh", "-c", build) is not None
+        said = self.run("sh", "-c", f"exec ./{shlex.quote(path)} 2>&1") if made else None
         return said is not None and "usage" not in said.lower()
 
     def json(self, *words: str, folder: str = "") -> Any:

@@ -305,8 +305,9 @@ def _of_program(tree: Tree, programs: list[_Target]) -> Found | None:
         build = f"touch {shlex.quote(each.source)} && {made}"
         measured = program(path, ["--help"] if helps else [])
         rows = [Row(f"{e.kind} {e.name}", "left out: one program is measured") for e in programs if e is not each]
-        what = f"Cargo.toml, {each.kind} {each.name}"
-        return Found("cargo", what, [measured], build, _COMMENT, artifacts=[path], rows=rows)
+        return Found(
+            "cargo", f"Cargo.toml, program {each.name}", [measured], build, _COMMENT, artifacts=[path], rows=rows
+        )
     return None
 
 

@@ -20,7 +20,7 @@ from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.commands.init import alone, cargo, cmake, go, jmh, make, npm, python, scripts
 from gate.commands.init.ask import Asked, asked
-from gate.commands.init.c_sources import SOURCES
+from gate.commands.init.c_sources import LEFT_OUT, SOURCES
 from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Rank, Row
 from gate.commands.init.mend import BUILD_LIMIT, comparable, fitted, lesson, mended, reason, representatives
@@ -367,8 +367,9 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
     for name, (look, _) in _LOOKS.items():
         built = any(each.kind in _COMPILED and each.measures_something for each in found)
         # make is asked where nothing else builds programs: it may have to build them to tell; and what the project
-        # builds itself is known better than what is guessed
-        needless = {"autotools": built, "make": built, "c": any(each.rank <= Rank.BENCHMARK for each in found)}
+        # builds itself is known better than what is guessed, also where it cannot be started
+        seen = any(each.rank <= Rank.BENCHMARK or LEFT_OUT in {row.became for row in each.rows} for each in found)
+        needless = {"autotools": built, "make": built, "c": seen}
         if needless.get(name):
             continue
         if (each := look(tree, ask)) is not None:
