@@ -208,7 +208,7 @@ def _targets(tree: Tree, package: dict[str, Any], folder: str, default: bool) ->
     for kind, name, source, features in sorted(package["targets"], key=lambda each: each[1] != own):
         # an example that is called a benchmark is one
         if (kind in ("bench", "bin") or (kind == "example" and BENCH.search(name))) and source is not None:
-            usable = default and not features
+            usable = default and (not features or kind == "example")
             # of a program all that lies beside and below it may read its arguments
             below = str(PurePosixPath(source).parent) if kind == "bin" and source else ""
             text = "\n".join(map(tree.text, tree.ending(".rs", under=below) if below else [source])) if source else ""
@@ -255,8 +255,9 @@ def _build(tree: Tree, made: list[tuple[str, _Target]]) -> tuple[str, dict[str, 
     for path, bench in made:
         own = {"rust-toolchain", "rust-toolchain.toml"} & tree.names
         cargo = "cargo +nightly" if bench.nightly and not own else "cargo"
-        features = f" --features {shlex.quote(','.join(bench.features))}" if bench.features else ""
-        calls.setdefault(f"{cargo} bench --no-run {_TARGET}{_manifest(bench)}{features}", []).append((path, bench))
+        calls.setdefault(f"{cargo} bench --no-run {_TARGET}{_manifest(bench)}{_features(bench)}", []).append(
+            (path, bench)
+        )
     built: dict[str, tuple[str, ...]] = {}
     lines = ["set -e", f"touch {shlex.join(bench.source for _, bench in made)}"]
     copy = 'cp "$(ls -t target/%srelease/deps/%s-%s | head -n 1)" %s'
@@ -284,6 +285,10 @@ def _manifest(target: _Target) -> str:
     return f" --manifest-path {shlex.quote(f'{target.folder}/Cargo.toml')}" if target.folder else ""
 
 
+def _features(target: _Target) -> str:
+    return f" --features {shlex.quote(','.join(target.features))}" if target.features else ""
+
+
 def _triple(tree: Tree) -> str:
     """Return the directory that `build.target` of cargo's config puts below target/."""
     target = table_of(tree.toml(".cargo/config.toml"), "build").get("target")
@@ -301,7 +306,7 @@ def _of_program(tree: Tree, programs: list[_Target]) -> Found | None:
         if not each.default or not (helps or (each.text and not _WANTS.search(each.text))):
             continue
         path = _made(tree, each)
-        made = f"cargo build --release {_TARGET}{_manifest(each)} --{each.kind} {each.name}"
+        made = f"cargo build --release {_TARGET}{_manifest(each)} --{each.kind} {each.name}{_features(each)}"
         build = f"touch {shlex.quote(each.source)} && {made}"
         measured = program(path, ["--help"] if helps else [])
         rows = [Row(f"{e.kind} {e.name}", "left out: one program is measured") for e in programs if e is not each]

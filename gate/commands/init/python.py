@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Found, Measured, Row, kept, names_of, suite_plan, tests
+from gate.commands.init.found import Amount, Found, Measured, Row, kept, names_of, suite_plan, tests
 from gate.commands.init.scripts import is_benchmark, of_script
 from gate.commands.init.tree import Tree, table_of
 
@@ -336,14 +336,21 @@ def _of_script(tree: Tree, ask: Asked) -> Found | None:
     ordered = sorted(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
     # what it needs may be listed beside it
     own = python(tree, ask, _listed(tree, posixpath.join(posixpath.dirname(ordered[0]) or "-", "requirements.txt")))
-    name = PurePosixPath(ordered[0]).stem
-    name = PurePosixPath(ordered[0]).parent.name or name if name in ("run", "main", "__main__") else name
-    beside = re.search(r"^\s*from\s+\.", tree.text(ordered[0]), re.MULTILINE)
-    words = ["-m", ordered[0][:-3].replace("/", ".")] if beside else ordered[:1]
-    measured, amount = of_script(name, [own.executable, *words], tree.text(ordered[0]))
-    found = own.found("python", f"script {ordered[0]}", [measured])
+    made = [_script(tree, own, path) for path in ordered]
+    found = own.found("python", f"script {ordered[0]}", [made[0][0]])
     rows = [Row(f"script {path}", "left out: one script is measured") for path in ordered[1:]]
-    return replace(found, rows=[*found.rows, *rows], amount=amount)
+    # other scripts may be measured by the same plan
+    instead = tuple(each for each, amount in made[1:] if amount == made[0][1])
+    return replace(found, rows=[*found.rows, *rows], amount=made[0][1], instead=instead)
+
+
+def _script(tree: Tree, own: Python, path: str) -> tuple[Measured, Amount | None]:
+    name, text = PurePosixPath(path).stem, tree.text(path)
+    name = PurePosixPath(path).parent.name or name if name in ("run", "main", "__main__") else name
+    # a module of its package, by what it imports
+    module = re.search(r"^\s*from\s+\.", text, re.MULTILINE)
+    words = ["-m", path[:-3].replace("/", ".")] if module else [path]
+    return of_script(name, [own.executable, *words], text)
 
 
 def _runs_alone(text: str) -> bool:

@@ -46,10 +46,15 @@ CARGO = {
     "program": Case(MAIN_RS, "cargo", "['./target/release/app']", TOUCH),
     # before a program and a library's tests
     "example": Case(
-        {**MAIN_RS, **LIB, "examples/bench.rs": "fn main() {}\n", "examples/demo.rs": "fn main() {}\n"},
+        {
+            **MAIN_RS,
+            **LIB,
+            "Cargo.toml": CRATE + '[features]\nfast = []\n[[example]]\nname = "bench"\nrequired-features = ["fast"]\n',
+            **dict.fromkeys(("examples/bench.rs", "examples/demo.rs"), "fn main() {}\n"),
+        },
         "cargo",
         "['./target/release/examples/bench']",
-        "touch examples/bench.rs && cargo build --release --target-dir target --example bench",
+        "touch examples/bench.rs && cargo build --release --target-dir target --example bench --features fast",
         rows=("bin app",),
     ),
     "help": Case({**MAIN_RS, "src/a.rs": 'if a == "--help" {}'}, "cargo", "['./target/release/app', '--help']"),

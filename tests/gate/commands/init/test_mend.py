@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate.commands.init.found import Amount, Found, Measured
+from gate.commands.init.found import Amount, Found, Measured, Row
 from gate.commands.init.mend import comparable, fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree
 
@@ -124,6 +124,17 @@ def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) ->
     assert made is not None
     assert ([each.name for each in made[0].benchmarks], made[0].build) == (["b"], "go test -c ./b")
     assert made[0].rows[0].became == "left out: exit 1" or "panic" in made[0].rows[0].became
+
+
+def test_where_a_script_fails_another_one_is_measured(tmp_path: Path) -> None:
+    rows = [Row("script b/second.py", "left out"), Row("script third.py", "left out")]
+    others = (Measured("second", ["python", "b/second.py"]), Measured("third", ["python", "third.py"]))
+    failed = {**trial("NameError: xrange"), "failure": None}
+    made = mended(found(["python", "a.py"], rows=rows, instead=others), tree(tmp_path), lesson(failed))
+    assert made is not None and made[1] == "second instead"
+    assert ([each.name for each in made[0].benchmarks], made[0].instead) == (["second"], others[1:])
+    assert [row.what for row in made[0].rows] == ["a", "script third.py"]
+    assert "NameError" in made[0].rows[0].became
 
 
 def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
