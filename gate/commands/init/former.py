@@ -48,18 +48,9 @@ _LIMITS: tuple[tuple[str, float, float], ...] = (
 )
 """The limits of other gates, and how each becomes percent slower: times the second, plus the third."""
 _NAMES = ("-n", "--command-name")
-_VALUES = {
-    **dict.fromkeys(("-w", "--warmup", "-m", "-M", "-r", "--runs", "--min-runs", "--max-runs", "-p", "--prepare"), 1),
-    **dict.fromkeys(
-        ("-s", "--setup", "-c", "--cleanup", "-S", "--shell", "-u", "--time-unit", "--input", "--output"), 1
-    ),
-    **dict.fromkeys(("--export-json", "--export-markdown", "--export-csv", "--style", "-D", "--reference", *_NAMES), 1),
-    "-L": 2,
-    "--parameter-list": 2,
-    "-P": 3,
-    "--parameter-scan": 3,
-}
-"""Options of hyperfine, and how many words behind each are no commands."""
+_FLAGS = {"-N", "-i", "--ignore-failure", "--show-output"}
+_SEVERAL = {"-L": 2, "--parameter-list": 2, "-P": 3, "--parameter-scan": 3}
+"""Options of hyperfine, and how many words behind each are no commands: one behind all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +165,8 @@ def _hyperfine(found: Found, text: str) -> Found:
                     left -= 1
                     called += [word] if before in _NAMES else []
                 elif word.startswith("-"):
-                    left = _VALUES.get(word, 0)
+                    alone = word in _FLAGS or "=" in word or (len(word) > 2 and word[1] != "-")
+                    left = 0 if alone else _SEVERAL.get(word, 1)
                 else:
                     commands.append(word)
                 before = word

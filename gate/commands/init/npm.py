@@ -115,7 +115,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         notes.append(f"script {script.name} builds each time, which is measured with it: better move that into [build]")
     return Found(
         "npm", script.file or f"script {script.name} of {PurePosixPath(script.directory, 'package.json')}", [measured],
-        f"{run} build" if built else None, "The project's own build script." if built else "",
+        f"{run} build" if built else None,
         setup=" && ".join(installs) or None,
         # an install would write through the link of `share`
         products=[p.rstrip("/") for p in tree.ignored if PurePosixPath(p).name == "node_modules"] if installs else [],
@@ -162,7 +162,13 @@ def _measured(
         return tool, Measured(script.name, command, [], "values", "vitest"), fixed_plan(cases, 2.0, 2.0), []
     if tool == "benchmark.js":
         command = f"{lead}{shlex.join(words)} >{{output}}"
-        return tool, Measured(script.name, command, [], "values", "benchmark_js"), fixed_plan(cases, 0.5, 0.3), []
+        shortened = ["What benchmark.js prints of each case in 0.2 s, to which [env] shortens it."]
+        return (
+            tool,
+            Measured(script.name, command, shortened, "values", "benchmark_js"),
+            fixed_plan(cases, 0.5, 0.3),
+            [],
+        )
     if tool in _HOOKS:
         reported = [f"The mean that {tool} finds for each task in 0.1 s, which [env] has it report."]
         return tool, Measured(script.name, command, reported, "values"), fixed_plan(cases, 0.5, 0.2), []

@@ -105,7 +105,7 @@ bench:
 \t  'out/cx --ast < /dev/null' \\
 \t  "out/cx -c 'x=1; y=2'" --export-markdown bench.md 2>&1 | tee out.txt
 hyperfine -N "$ZISH -c true" 'sh -c true; wc'
-hyperfine -L size 1,2 -P n 1 9 -n 'the small one' './cx a' --command-name large './cx b {size}'
+hyperfine -w3 --runs=9 -L size 1,2 -P n 1 9 -n 'the small one' './cx a' --command-name large './cx b {size}'
 """
 
 
