@@ -17,7 +17,8 @@ _WANTED = 300.0
 """Seconds that a whole plan may take: of both sides, by its builds."""
 _SIDES_AND_BUILDS = 24
 BENCH = re.compile(r"bench|perf", re.IGNORECASE)
-_LENGTHS = (0.2, 0.1, 0.05, 0.02, 0.01)
+_LENGTH = 0.01
+"""Seconds of a value: what disturbs lasts longer, so that many short ones by turns tell more than a few long ones."""
 
 
 class Rank(IntEnum):
@@ -161,12 +162,8 @@ def suite_plan(cases: int, start: float = 0.1) -> tuple[Amount, float]:
         cases: benchmarks, as far as they are known before the trial counts them.
         start: seconds of one execution besides.
     """
-
-    def total(length: float) -> float:
-        return _SIDES_AND_BUILDS * 2 * (start + max(cases, 1) * 7.5 * length)
-
-    length = next((each for each in _LENGTHS if total(each) <= _WANTED), _LENGTHS[-1])
-    return Amount(2, 5, budget=_budget(total(length))), length
+    total = _SIDES_AND_BUILDS * 2 * (start + max(cases, 1) * 7.5 * _LENGTH)
+    return Amount(2, 5, budget=_budget(total)), _LENGTH
 
 
 def fixed_plan(cases: int, start: float, each: float) -> Amount:

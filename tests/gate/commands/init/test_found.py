@@ -159,7 +159,7 @@ GO = {
     "benchmarks": Case(
         {"go.mod": MODULE, "a_test.go": GO_BENCH, "a.go": "package a\n"},
         "go",
-        "['./bench.test', '-test.run=^$', '-test.bench=.', '-test.benchtime=200ms']",
+        "['./bench.test', '-test.run=^$', '-test.bench=.', '-test.benchtime=10ms']",
         "go test -c -o bench.test .",
     ),
     "packages": Case(
@@ -292,7 +292,7 @@ CMAKE = {
             "bench.cpp": "#include <benchmark/benchmark.h>\nBENCHMARK(BM_Fib)->Arg(5);\n",
         },
         "cmake",
-        "['./build/fib_bench', '--benchmark_min_time=0.2']",
+        "['./build/fib_bench', '--benchmark_min_time=0.01']",
     ),
     "catch2": Case(
         {
@@ -425,7 +425,7 @@ PYTHON = {
     "pytest": Case(
         {"pyproject.toml": DECLARED, "tests/test_b.py": USES, "src/pkg/__init__.py": ""},
         "pytest-benchmark",
-        "'-m', 'pytest', '-q', '--confcutdir=tests', '--benchmark-min-time=0.2', 'tests/test_b.py']",
+        "'-m', 'pytest', '-q', '--confcutdir=tests', '--benchmark-min-time=0.01', 'tests/test_b.py']",
     ),
     "hindered": Case(
         {"pyproject.toml": DECLARED + '[tool.pytest.ini_options]\naddopts = "-n auto"\n', "tests/test_b.py": USES},
@@ -451,7 +451,7 @@ PYTHON = {
     "pyperf": Case(
         {"bench/b.py": "import pyperf\nr = pyperf.Runner()\nr.bench_func('a', f)\n", "x/__init__.py": "", "pyproject.toml": '[project]\nname = "x"\ndependencies = ["nowhere-at-all"]\n'},
         "pyperf",
-        "['.perfgate-env/bin/python', 'bench/b.py', '--min-time=0.2']",
+        "['.perfgate-env/bin/python', 'bench/b.py', '--min-time=0.01']",
     ),
     # C that Cython makes, which is not committed
     "cython": Case(
@@ -460,7 +460,7 @@ PYTHON = {
         "bench.py",
         "-m cython m.pyx && ",
     ),
-    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "'-m', 'perfgate_asv', 'b', '--sample-time=0.2']"),
+    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "'-m', 'perfgate_asv', 'b', '--sample-time=0.01']"),
     # a part of those beside it, which are modules
     "parts": Case(
         {"tests/__init__.py": "", "tests/benchmark.py": "for x in y: pass\n", "tests/benchmark_list.py": "from .benchmark import *\nmain('a')\n"},

@@ -210,9 +210,9 @@ def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for(
 @pytest.mark.parametrize(
     ("instrument", "option", "seconds", "after", "count"),
     [
-        ("go", "-test.benchtime=200ms", 150.0, "-test.benchtime=20ms", 30),
-        ("pytest-benchmark", "--benchmark-min-time=0.2", 150.0, "--benchmark-min-time=0.02", 30),
-        ("google-benchmark", "--benchmark_min_time=0.2", 150.0, "--benchmark_min_time=0.02", 30),
+        ("go", "-test.benchtime=200ms", 150.0, "-test.benchtime=10ms", 30),
+        ("pytest-benchmark", "--benchmark-min-time=0.2", 150.0, "--benchmark-min-time=0.01", 30),
+        ("google-benchmark", "--benchmark_min_time=0.2", 150.0, "--benchmark_min_time=0.01", 30),
         # what starting takes stays
         ("go", "-test.benchtime=200ms", 1500.0, "-test.benchtime=20ms", 24),
         # as short as it may be, so that the slowest are left out
