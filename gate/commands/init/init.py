@@ -109,8 +109,7 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
         few = None if chosen else representatives(found, trial)
         if few is not None and not (taught.failed and any(each["failures"] for each in trial["benchmarks"])):
             found, chosen = few[0], True
-            chose = f"chosen: {few[1]}, the fastest, by the suite's own filter"
-            out.write(f"{few[2]} cases; {chose if few[1] < few[2] else 'with shorter values'}\n")
+            out.write(f"{few[2]} cases; chosen: {few[1]}, the fastest, by the suite's own filter\n")
             out.flush()
             _write(again, tree, written := found)
             continue

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from gate.commands.init.found import Amount, Found, Measured, Row, as_text, like, suite_plan
+from gate.commands.init.found import Amount, Found, Measured, Row, as_text, like
 from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
 from gate.commands.init.tree import Tree
 from gate.config.rules import matches
@@ -313,20 +313,15 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     for name, labels in listed.items():
         cases[name] = [{"benchmark": f"{name}/{label}", "mean": 1.0} for label in labels]
     total, few = sum(map(len, cases.values())), _FEW if listed else _MANY
-    if not total or (total <= few and _held(found, trial, 1.0) >= _FEWEST):
+    held = _held(found, trial)
+    if not total or (total <= few and held >= _FEWEST):
         return None
-    # more cases than the files told have shorter values, before some are left out
-    most, whole = _FEW if listed else _CHOSEN, found
-    found, part = _shorter(found, total if total <= few else most)
-    held = _held(found, trial, part)
-    if total <= few and held >= _FEWEST:
-        return found, total, total
     if total <= few and not listed:
-        if quick := _quick(found, trial, part):
+        if quick := _quick(found, trial):
             return quick
         if _enough(trial) <= 60 * _LONGEST:
-            return None if found == whole else (found, total, total)
-    most = max(1, int(min(most, total * held / _BUILDS)))
+            return None
+    most = max(1, int(min(_FEW if listed else _CHOSEN, total * held / _BUILDS)))
     benchmarks, chosen = [], 0
     for each in found.benchmarks:
         own = cases.get(each.name, [])
@@ -336,7 +331,7 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         benchmarks.append(filtered or each)
         chosen += len(labels) if filtered else len(own)
     if chosen == total:
-        return (found, total, total) if part < 1 else None
+        return None
     row = Row(
         f"{total - chosen} of {total} cases",
         "left out: its table names those that are measured",
@@ -344,7 +339,7 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), chosen, total
 
 
-def _quick(found: Found, trial: Mapping[str, Any], part: float) -> tuple[Found, int, int] | None:
+def _quick(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | None:
     """Leave out the slowest, at most half, if the rest fits a budget and values last as long as they are told."""
     cost, lengths = trial["cost"], {each.name: _LENGTH.search(as_text(each.command)) for each in found.benchmarks}
     if None in lengths.values():
@@ -357,7 +352,7 @@ def _quick(found: Found, trial: Mapping[str, Any], part: float) -> tuple[Found, 
         if told
     }
     room = (_ROOM * 60 * found.plan.budget - cost["once"]) / _BUILDS - cost["builds"]
-    share = part * cost["executions"] / sum(weights.values())
+    share = cost["executions"] / sum(weights.values())
     kept, spent = list[tuple[str, str]](), 0.0
     for case in sorted(weights, key=lambda each: weights[each]):
         spent += share * weights[case]
@@ -373,28 +368,13 @@ def _quick(found: Found, trial: Mapping[str, Any], part: float) -> tuple[Found, 
     return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), len(kept), len(weights)
 
 
-def _shorter(found: Found, cases: int) -> tuple[Found, float]:
-    """Return a suite with values as short as so many cases ask for, and what part that is of their length."""
-    _, wanted = suite_plan(cases)
-    texts = [_LENGTH.search(as_text(each.command)) for each in found.benchmarks]
-    part = min((wanted * (1000 if own[3] else 1) / float(own[2]) for own in texts if own), default=1.0)
-    if part >= 1:
-        return found, 1.0
-    return _reworded(
-        found, lambda text: _LENGTH.sub(lambda own: f"{own[1]}{float(own[2]) * part:g}{own[3]}", text)
-    ), part
-
-
-def _held(found: Found, trial: Mapping[str, Any], part: float) -> float:
-    """Return how many rounds a budget holds, where leaner counts do not help; inf: they do.
-
-    part: of the length that values had in the trial.
-    """
+def _held(found: Found, trial: Mapping[str, Any]) -> float:
+    """Return how many rounds a budget holds, where leaner counts do not help; inf: they do."""
     plans, cost = trial.get("plans") or {}, trial.get("cost")
     leaner = (plans.get("leaner") or {}).get("builds", 0) >= _BUILDS
     if cost is None or cost["least"] or leaner:
         return math.inf
-    seconds = cost["builds"] + part * cost["executions"]
+    seconds = cost["builds"] + cost["executions"]
     return float((_ROOM * 60 * found.plan.budget - cost["once"]) / max(seconds, 1e-3))
 
 
