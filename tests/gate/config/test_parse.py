@@ -189,8 +189,8 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('service = {command = "s"}', 'service: needs ready = "tcp:PORT", "http://...", "log:TEXT" or "command:...", which shows that it is up'),
                 ('prepare = ""', 'prepare: is empty; write e.g. prepare = "./program"'),
                 ('cleanup = "x"\ninstrument = "values"', "cleanup: is for spawn, which starts the command itself, not for values"),
-                ('include = ["a*"]', "include: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, and values with a format), not for spawn"),
-                ('exclude = ["a*"]', "exclude: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, and values with a format), not for spawn"),
+                ('include = ["a*"]', "include: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, and values), not for spawn"),
+                ('exclude = ["a*"]', "exclude: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, and values), not for spawn"),
             ]
         ],
         (
