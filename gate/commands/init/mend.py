@@ -316,12 +316,13 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     held = _held(found, trial)
     if not total or (total <= few and held >= _FEWEST):
         return None
+    lean = ((trial.get("plans") or {}).get("leaner") or {}).get("builds", 0) >= _BUILDS
     if total <= few and not listed:
-        if quick := _quick(found, trial):
+        if quick := _quick(found, trial, total * (3 if lean else 2) / 4):
             return quick
-        if _enough(trial) <= 60 * _LONGEST:
+        if lean or _enough(trial) <= 60 * _LONGEST:
             return None
-    most = max(1, int(min(_FEW if listed else _CHOSEN, total * held / _BUILDS)))
+    most = max(1, int(min(_FEW if listed else _CHOSEN, total * (math.inf if lean else held) / _BUILDS)))
     benchmarks, chosen = [], 0
     for each in found.benchmarks:
         own = cases.get(each.name, [])
@@ -339,8 +340,8 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
     return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), chosen, total
 
 
-def _quick(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | None:
-    """Leave out the slowest, at most half, if the rest fits a budget and values last as long as they are told."""
+def _quick(found: Found, trial: Mapping[str, Any], least: float) -> tuple[Found, int, int] | None:
+    """Leave out the slowest, if at least so many fit a budget, and values last as long as they are told."""
     cost, lengths = trial["cost"], {each.name: _LENGTH.search(as_text(each.command)) for each in found.benchmarks}
     if None in lengths.values():
         return None
@@ -359,7 +360,7 @@ def _quick(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | N
         kept += [case] if spent <= room else []
     own = {each.name: [label for name, label in kept if name == each.name] for each in found.benchmarks}
     chosen = [_chosen(each, own[each.name]) if own[each.name] else None for each in found.benchmarks]
-    if 2 * len(kept) < len(weights) or None in chosen:
+    if len(kept) < least or None in chosen:
         return None
     row = Row(
         f"{len(weights) - len(kept)} of {len(weights)} cases", "left out: the slowest, which take most of the time"
@@ -369,10 +370,9 @@ def _quick(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | N
 
 
 def _held(found: Found, trial: Mapping[str, Any]) -> float:
-    """Return how many rounds a budget holds, where leaner counts do not help; inf: they do."""
-    plans, cost = trial.get("plans") or {}, trial.get("cost")
-    leaner = (plans.get("leaner") or {}).get("builds", 0) >= _BUILDS
-    if cost is None or cost["least"] or leaner:
+    """Return how many rounds a budget holds; inf: that is not known."""
+    cost = trial.get("cost")
+    if cost is None or cost["least"]:
         return math.inf
     seconds = cost["builds"] + cost["executions"]
     return float((_ROOM * 60 * found.plan.budget - cost["once"]) / max(seconds, 1e-3))

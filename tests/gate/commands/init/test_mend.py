@@ -207,20 +207,23 @@ def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for(
     assert (made[1] if made else None) == count
 
 
-@pytest.mark.parametrize(("slow", "chosen"), [(1, 9), (4, 6), (6, None)])
+# where leaner counts fit only what takes most of the time for little
+@pytest.mark.parametrize(
+    ("slow", "lean", "chosen"), [(1, None, 9), (4, None, 6), (6, None, None), (1, 12, 9), (4, 12, None)]
+)
 @pytest.mark.parametrize(
     ("instrument", "option"),
     [("go", "-test.benchtime=20ms"), ("google-benchmark", "--benchmark_min_time=0.02"), ("asv", "--sample-time=0.02")],
 )
 def test_a_few_slow_cases_are_left_out_before_a_budget_grows(
-    instrument: str, option: str, slow: int, chosen: int | None
+    instrument: str, option: str, slow: int, lean: int | None, chosen: int | None
 ) -> None:
     means = {f"Benchmark{n}": 2.0 if n < slow else 1e-6 for n in range(10)}
     cases = [{"benchmark": f"a/{n}", "metric": "time", "mean": each, "decided": True} for n, each in means.items()]
     told = {
         "benchmarks": [{"benchmark": "a", "instrument": "go", "cases": cases}],
         "cost": {"once": 20.0, "builds": 4.0, "executions": 60.0 * slow + 100.0, "least": False},
-        "plans": {"leaner": None, "enough": {"budget": 1500.0}},
+        "plans": {"leaner": lean and {"builds": lean}, "enough": {"budget": 1500.0}},
     }
     made = representatives(found(["./b", option], instrument), told)
     assert (made[1:] if made else None) == (chosen and (chosen, 10))
