@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from gate.commands.init.ask import Asked
+from gate.commands.init.ask import Asked, has
 from gate.commands.init.found import Amount, Found, Measured, Row, kept, names_of, suite_plan, tests
 from gate.commands.init.scripts import is_benchmark, of_script
 from gate.commands.init.tree import Tree, table_of
@@ -35,9 +35,10 @@ ENVIRONMENT = ".perfgate-env"
 """The folder of each side's own packages, where the interpreter lacks some."""
 _SITE = ".perfgate-site"
 _INSTALLED = """\
-import importlib.metadata as m, json, re
+import importlib.metadata as m, json, re, sys
 found = [(each.metadata["Name"], each.version) for each in m.distributions()]
-print(json.dumps({re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found if name}))
+found = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found if name}
+print(json.dumps({**found, "python": str(sys.version_info[1])}))
 """
 _PLUGIN = """\
 import json
@@ -112,16 +113,28 @@ class Python:
 def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     """Return how the project's code is run with tools, by their names for pip."""
     plain = "python" if shutil.which("python") or not shutil.which("python3") else "python3"
-    executable = f"{tree.environment}/bin/python" if tree.environment else plain
     wanted = [*_dependencies(tree), *tools]
-    answer = ask.run(f"./{executable}" if tree.environment else executable, "-c", _INSTALLED)
-    there: dict[str, str] = json.loads(answer) if answer else {}
+
+    def told(name: str) -> dict[str, str]:
+        found: dict[str, str] = json.loads(ask.run(name, "-c", _INSTALLED) or "{}")
+        return found
+
+    own = table_of(tree.toml("pyproject.toml"), "project")
+    asked = re.search(r">=\s*3\.(\d+)", str(own.get("requires-python")))
+    least = int(asked[1]) if asked else 0
+    there = told(f"./{tree.environment}/bin/python" if tree.environment else plain)
+    if there and int(there["python"]) < least and not tree.environment:
+        names = (name for n in range(least, least + 5) if has(name := f"python3.{n}"))
+        plain, there = next(((name, found) for name in names if (found := told(name))), (plain, there))
+    if there and int(there["python"]) < least:
+        ask.notes.append(f"the project asks for Python 3.{least}, and here is 3.{there['python']}: make .venv with it")
+    executable = f"{tree.environment}/bin/python" if tree.environment else plain
     if _compiled(tree) and "ext_modules" in tree.text("setup.py"):
         wanted += ["setuptools", *(["cython"] if any(tree.ending(".pyx")) else [])]
-    lacking = [each for each in wanted if _normal(each) not in there] if answer else []
+    lacking = [each for each in wanted if _normal(each) not in there] if there else []
     # what pip compiles needs a pip that may be used, which a system's own need not be
     if not lacking and (tree.environment or not _by_pip(tree)):
-        name = _normal(str(table_of(tree.toml("pyproject.toml"), "project").get("name") or package(tree) or ""))
+        name = _normal(str(own.get("name") or package(tree) or ""))
         return Python(tree, executable, None, [], name in there)
     # a pip that installs elsewhere saves most of the time that an environment takes, which is for a pip of its own
     able = (

@@ -709,6 +709,21 @@ def test_builders_and_jmh_tell_more_than_their_files(
     assert any("was read without its tool" in note for note in found.notes)
 
 
+@pytest.mark.parametrize(("there", "command"), [({"python3.13": "13"}, "python3.13"), ({}, "python")])
+def test_the_python_that_a_project_asks_for_is_looked_for(
+    project: Project, monkeypatch: pytest.MonkeyPatch, there: dict[str, str], command: str
+) -> None:
+    versions = {"python": "11", **there}
+    monkeypatch.setattr(shutil, "which", lambda name, *_, **__: f"/bin/{name}")
+    told = {name: json.dumps({"python": minor}) for name, minor in versions.items()}
+    monkeypatch.setattr(Asked, "run", lambda _, *words, **__: told.get(words[0]))
+    found = detected(
+        project({"pyproject.toml": '[project]\nname = "x"\nrequires-python = ">=3.12"\n', "bench.py": "print(1)\n"})
+    )
+    assert found.benchmark.command == [command, "bench.py"]
+    assert any("asks for Python 3.12, and here is 3.11" in note for note in found.notes) is not bool(there)
+
+
 def test_tools_are_not_asked_where_a_workflow_must_not_run_code(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
