@@ -45,6 +45,8 @@ class Asked:
         self.copy = work / "project"
         self.notes: list[str] = []
         self.failed = ""
+        self.late = False
+        """Whether the last tool took too long."""
         self.output = ""
         """What the last tool that gave no answer said."""
 
@@ -76,6 +78,7 @@ class Asked:
         outcome = self._processes.run(
             Command(words, self.copy / folder, given, limit, stdout=output, confined=confined)
         )
+        self.late = outcome.timed_out
         answer = output.read_text(encoding="utf-8", errors="replace") if output.is_file() else ""
         output.unlink(missing_ok=True)
         if not outcome.status:
@@ -89,10 +92,10 @@ class Asked:
         return None
 
     def ends(self, build: str, path: str) -> bool:
-        """Return whether a program that is built in the copy ends by itself, and not with its usage."""
-        made = self.run("sh", "-c", build) is not None
-        said = self.run("sh", "-c", f"exec ./{shlex.quote(path)} 2>&1") if made else None
-        return said is not None and "usage" not in said.lower()
+        """Return whether a program ends by itself, and not with its usage; what takes too long here a trial tells."""
+        made = self.run("sh", "-c", build)
+        said = None if made is None else self.run("sh", "-c", f"exec ./{shlex.quote(path)} 2>&1")
+        return self.late if said is None else "usage" not in said.lower()
 
     def json(self, *words: str, folder: str = "") -> Any:
         """Return the JSON that a tool prints; None as for `run`, with a note."""

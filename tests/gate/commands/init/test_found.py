@@ -724,6 +724,23 @@ def test_the_python_that_a_project_asks_for_is_looked_for(
     assert any("asks for Python 3.12, and here is 3.11" in note for note in found.notes) is not bool(there)
 
 
+@pytest.mark.parametrize(("late", "command"), [(True, "./bench"), (False, "make")])
+def test_what_takes_too_long_to_ask_is_left_to_the_trial(
+    project: Project, monkeypatch: pytest.MonkeyPatch, late: bool, command: str
+) -> None:
+    need("make")
+    run = Asked.run
+
+    def asked(ask: Asked, *words: str, **fields: Any) -> str | None:
+        if words[0] != "sh":
+            return run(ask, *words, **fields)
+        ask.late = late
+        return None
+
+    monkeypatch.setattr(Asked, "run", asked)
+    assert detected(project(MAKE["optional"].files)).benchmark.command[0] == command
+
+
 def test_tools_are_not_asked_where_a_workflow_must_not_run_code(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
