@@ -275,6 +275,10 @@ def _decided(measured: Measured, trial: Mapping[str, Any]) -> list[tuple[str, Ma
 def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]]:
     """Leave out results of other packages, and those that are zero, which have no ratio; say which."""
     said, benchmarks = list[str](), list[Measured]()
+    labels = [label for each in found.benchmarks for label, _ in _decided(each, trial)]
+    # they are compared with the project where some of them name it
+    if not found.name or not any(_plain(found.name) in _plain(label) for label in labels):
+        found = replace(found, others=())
     for each in found.benchmarks:
         cases = _decided(each, trial)
         others = {label: text for label, _ in cases if (text := _other(found, label))}
@@ -293,10 +297,13 @@ def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]
 
 def _other(found: Found, label: str) -> str | None:
     """Return what names another package in the label of a case, if that does not name the project, too."""
-    own, *others = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (found.name, *found.others))
-    patterns = ("[^a-z0-9]*".join(name) for name in others if len(name) > 3)
+    patterns = ("[^a-z0-9]*".join(name) for name in map(_plain, found.others) if len(name) > 3)
     texts = (match[0] for pattern in patterns if (match := re.search(pattern, label, re.IGNORECASE)))
-    return None if own and own in re.sub(r"[^a-z0-9]", "", label.lower()) else next(texts, None)
+    return None if _plain(found.name) in _plain(label) else next(texts, None)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | None:

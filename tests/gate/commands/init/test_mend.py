@@ -245,9 +245,12 @@ def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
     # by what they have in common, where nothing else has it
     several = replace(suite_, name="mine", others=("go-json-parser-x", "easy-json"))
     assert comparable(several, told)[0].benchmark.exclude == ["*easyjson*", "empty"]
+    # nothing is compared with a project that nothing names
+    assert comparable(replace(several, name="own"), told)[0].benchmark.exclude == ["empty"]
     # they are not chosen of either, and what has nothing else stays
     assert comparable(made, told) == (made, [])
-    assert comparable(replace(suite_, name="", others=("easyjson", "mine", "ease", "empty")), told)[1] == []
+    alone = {"benchmarks": [{"benchmark": "a", "instrument": "values", "cases": cases[3:4]}]}
+    assert comparable(suite_, alone) == (replace(suite_, others=()), [])
 
 
 def test_a_small_suite_is_measured_whole() -> None:
