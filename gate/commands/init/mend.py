@@ -30,7 +30,6 @@ _LENGTH = re.compile(r"(--benchmark[-_]min[-_]time=|--min-time=|--sample-time=|-
 """The length of a value, as init writes it."""
 _ROOM = 0.85
 """Of a budget that rounds may be expected to take."""
-_MOST_MINUTES = 60
 BUILD_LIMIT = "30m"
 """Of a build in a trial, and of one that took long there."""
 _SLOW_BUILD = 200.0
@@ -445,6 +444,6 @@ def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
         warmup = 0 if found.timed and lean["executions"] * lean["iterations"] == 1 else plan.warmup
         return replace(found, amount=replace(plan, counted=False, warmup=warmup, **counts))
     enough = _enough(trial)
-    if 60 * plan.budget < enough <= 60 * _MOST_MINUTES:
+    if 60 * plan.budget < enough <= 60 * _LONGEST:
         return replace(found, amount=replace(plan, budget=5 * math.ceil(enough / 300)))
     return found

@@ -273,7 +273,7 @@ def test_what_a_trial_found_too_little_is_written_larger() -> None:
     made = fitted(found(["x"], "jmh", amount=Amount(1, 5)), told)
     assert (made.plan.budget, made.timeout) == (30, "30m")
     # nobody waits that long for a pull request
-    told["plans"] = {"enough": {"budget": 9000.0}}
+    told["plans"] = {"enough": {"budget": 2400.0}}
     assert fitted(found(["x"], "jmh", amount=Amount(1, 5)), told).plan.budget == 10
 
 
