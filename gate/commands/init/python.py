@@ -66,7 +66,7 @@ class Python:
     """Makes each side's own packages, where the interpreter lacks some."""
     lacking: list[str]
     installed: bool
-    """Whether the interpreter has a copy of the project, which it might import instead of a side's."""
+    """Whether the interpreter has, or may get, a copy of the project, which it would import instead of a side's."""
 
     def found(self, kind: str, evidence: str, benchmarks: list[Measured]) -> Found:
         """Return what is written for benchmarks that Python runs."""
@@ -135,7 +135,7 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     # what pip compiles needs a pip that may be used, which a system's own need not be
     if not lacking and (tree.environment or not _by_pip(tree)):
         name = _normal(str(own.get("name") or package(tree) or ""))
-        return Python(tree, executable, None, [], name in there)
+        return Python(tree, executable, None, [], bool(tree.environment) or name in there)
     # a pip that installs elsewhere saves most of the time that an environment takes, which is for a pip of its own
     able = (
         not tree.environment
