@@ -410,4 +410,4 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
             if match and match[0] not in known and PurePosixPath(path).stem not in known.split()
         )
         rows += [Row(each, "left out: init knows no way to run it") for each in called]
-    return replace(first, rows=rows, notes=[*first.notes, *ask.notes])
+    return replace(first, rows=rows, notes=[*first.notes, *dict.fromkeys(ask.notes)])
