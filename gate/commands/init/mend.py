@@ -276,11 +276,10 @@ def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]
     said, benchmarks = list[str](), list[Measured]()
     labels = [label for each in found.benchmarks for label, _ in _decided(each, trial)]
     # they are compared with the project where some of them name it
-    if not found.name or not any(_plain(found.name) in _plain(label) for label in labels):
-        found = replace(found, others=())
+    compared = bool(found.name) and any(_plain(found.name) in _plain(label) for label in labels)
     for each in found.benchmarks:
         cases = _decided(each, trial)
-        others = {label: text for label, _ in cases if (text := _other(found, label))}
+        others = {label: text for label, _ in cases if compared and (text := _other(found, label))}
         zeros = [label for label, one in cases if not (one["mean"] or one.get("exact") or label in others)]
         wanted = [label for label, _ in cases if label not in others and label not in zeros]
         globs = {f"*{text}*" if not any(text in label for label in wanted) else label for label, text in others.items()}
@@ -339,10 +338,7 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         chosen += len(labels) if filtered else len(own)
     if chosen == total:
         return None
-    row = Row(
-        f"{total - chosen} of {total} cases",
-        "left out: its table names those that are measured",
-    )
+    row = Row(f"{total - chosen} of {total} cases", "left out: its table names those that are measured")
     return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), chosen, total
 
 
