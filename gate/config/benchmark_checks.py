@@ -63,11 +63,10 @@ def _check_instrument(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
         yield Fault((*path, "format"), f"is for the values instrument, not for {instrument}")
     elif benchmark.format is not None and benchmark.column is not None:
         yield Fault((*path, "format"), "cannot be used with column, which reads a CSV file")
-    named = benchmark.measured.suite or benchmark.format is not None
-    if not named and (benchmark.include != ["*"] or benchmark.exclude):
+    if not (benchmark.measured.suite or instrument == "values") and (benchmark.include != ["*"] or benchmark.exclude):
         key = "exclude" if benchmark.exclude else "include"
         suites = ", ".join(name for name, traits in KNOWN.items() if traits.suite)
-        yield Fault((*path, key), f"is for suites ({suites}, and values with a format), not for {instrument}")
+        yield Fault((*path, key), f"is for suites ({suites}, and values), not for {instrument}")
 
 
 def _check_same_output(benchmark: Benchmark, same: bool | str, path: Path) -> Iterator[Fault]:

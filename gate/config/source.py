@@ -218,7 +218,8 @@ def _loads(text: str, name: str, side: Side | None) -> dict[str, Any]:
         line = min(int((found and found["line"]) or len(lines)), len(lines))
         column = int((found and found["column"]) or len(lines[line - 1]) + 1)
         excerpt = _marked(lines[line - 1], line, "", column - 1)
-        why = f"not valid TOML: {_PLACE.sub('', str(error))}"
+        key = re.match(r"\s*([^\s=][^=]{0,60}?)\s*(?:=|$)", lines[line - 1])
+        why = f"not valid TOML: {_PLACE.sub('', str(error))}{f' (`{visible(key[1])}`)' if key else ''}"
         raise ConfigError(f"{name}:{line}", why, side=side, excerpt=excerpt) from None
     except (ValueError, RecursionError) as error:
         # such as an integer of more digits than Python reads, or brackets in a thousand brackets

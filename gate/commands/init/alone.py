@@ -6,6 +6,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator
+from functools import partial
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
@@ -29,20 +30,23 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     for path in sources:
         if not is_benchmark(path) or not _MAIN.search(tree.text(path)):
             continue
-        known, made = arguments(tree, path, [path]), PurePosixPath(path).stem
+        made = PurePosixPath(path).stem
         if any(each == made or each.startswith(f"{made}/") for each in tree.files):
             made = f"{made}.out"
         if found is not None:
             rows.append(Row(path, "left out: one program is measured"))
-        elif known is None:
+            continue
+        builds = (each for each in _builds(tree, path, made, sources) if ask.run("sh", "-c", each) is not None)
+        build = next(builds, None)
+        if build is None:
+            rows.append(Row(path, f"left out: no rule builds it, and compiling it failed: {ask.failed}"))
+            continue
+        known = arguments(tree, path, [path], partial(ask.ends, build, made))
+        if known is None:
             rows.append(Row(path, LEFT_OUT))
-        elif build := next(
-            (each for each in _builds(tree, path, made, sources) if ask.run("sh", "-c", each) is not None), None
-        ):
+        else:
             measured = program(made, known)
             found = Found("c", path, [measured], build, _COMMENT, artifacts=[made], products=[made], rows=rows)
-        else:
-            rows.append(Row(path, f"left out: no rule builds it, and compiling it failed: {ask.failed}"))
     return found or (Found("c", "no benchmark that compiles", [placeholder()], rows=rows) if rows else None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import stat
 import tempfile
@@ -44,6 +45,8 @@ class Asked:
         self.copy = work / "project"
         self.notes: list[str] = []
         self.failed = ""
+        self.late = False
+        """Whether the last tool took too long."""
         self.output = ""
         """What the last tool that gave no answer said."""
 
@@ -75,17 +78,24 @@ class Asked:
         outcome = self._processes.run(
             Command(words, self.copy / folder, given, limit, stdout=output, confined=confined)
         )
+        self.late = outcome.timed_out
         answer = output.read_text(encoding="utf-8", errors="replace") if output.is_file() else ""
         output.unlink(missing_ok=True)
         if not outcome.status:
             return answer
         lines = [line.strip() for line in (outcome.stderr or answer).splitlines() if line.strip()]
-        # a JVM first says what it was given
-        lines = [line for line in lines if not line.startswith(("Picked up ", "openjdk ", "OpenJDK "))]
+        # a JVM first says what it was given, and last where it was
+        lines = [line for line in lines if not line.startswith(("Picked up ", "openjdk ", "OpenJDK ", "at "))]
         told = f"longer than {limit:.0f} s" if outcome.timed_out else " ".join(lines[:3]) or outcome.status
         self.failed = f"{words[0]}: {told}"[:_TOLD]
         self.output = f"{answer}\n{outcome.stderr}"
         return None
+
+    def ends(self, build: str, path: str) -> bool:
+        """Return whether a program ends by itself, and not with its usage; what takes too long here a trial tells."""
+        made = self.run("sh", "-c", build)
+        said = None if made is None else self.run("sh", "-c", f"exec ./{shlex.quote(path)} 2>&1")
+        return self.late if said is None else "usage" not in said.lower()
 
     def json(self, *words: str, folder: str = "") -> Any:
         """Return the JSON that a tool prints; None as for `run`, with a note."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from gate.commands.init.found import BENCH, Amount, Measured, fixed_plan, suite_plan
@@ -36,6 +37,7 @@ _CHANGES_FILES = re.compile(
     r"\b(?:editor|server|daemon|in-place|watch|encrypt|compress|remove|delete|overwrite)", re.IGNORECASE
 )
 """Words of programs that do not end by themselves, or change the file that they are given."""
+_FOR_TESTS = {"test", "tests", "testdata", "data", "bench", "benchmark", "benchmarks", "corpus", "samples"}
 _DATA = 20_000_000
 
 
@@ -79,12 +81,13 @@ def _bodies(texts: list[str]) -> list[tuple[str, str, str]]:
     return found
 
 
-def arguments(tree: Tree, path: str, sources: list[str]) -> list[str] | None:
+def arguments(tree: Tree, path: str, sources: list[str], ends: Callable[[], bool] = bool) -> list[str] | None:
     """Return the arguments with which a program ends by itself; None where that is not known.
 
     Args:
         path: the program.
         sources: what it is made of, as far as that is known; objects stand for their sources.
+        ends: starts it, which is asked of what is called a benchmark where its sources do not tell.
     """
     texts = [_COMMENT.sub(lambda match: match[1] or " ", text) for text in texts_of(tree, path, sources)]
     mains = [text for text in texts if re.search(r"\b\w?main\s*\(", text)]
@@ -94,15 +97,14 @@ def arguments(tree: Tree, path: str, sources: list[str]) -> list[str] | None:
     if any(map(_USAGE_OF_FILE.search, mains)) and (bench or not any(map(_CHANGES_FILES.search, mains))):
         data = largest(tree)
         return [data] if data else None
-    if any(re.search(r"\bmain\s*\(\s*(void)?\s*\)", text) and not _READS_INPUT.search(text) for text in mains):
+    reads = any(map(_READS_INPUT.search, mains))
+    if not reads and any(re.search(r"\bmain\s*\(\s*(void)?\s*\)", text) for text in mains):
         return []
-    if any(re.search(r'"(--)?help"', text) for text in mains):
-        return None if bench else ["--help"]
-    asks = any(
-        _READS_INPUT.search(t) or _COMPLAINS.search(t) or (_READS.search(t) and not re.search(r"\bargc\s*>", t))
-        for t in mains
-    )
-    return None if asks else []
+    helps = any(re.search(r'"(--)?help"', text) for text in mains)
+    if helps and not bench:
+        return ["--help"]
+    asks = any(_COMPLAINS.search(t) or (_READS.search(t) and not re.search(r"\bargc\s*>", t)) for t in mains)
+    return [] if not (reads or helps or asks) or (bench and not reads and ends()) else None
 
 
 def timed(tree: Tree, path: str, sources: list[str]) -> bool:
@@ -120,11 +122,11 @@ def texts_of(tree: Tree, path: str, sources: list[str]) -> list[str]:
 
 
 def largest(tree: Tree) -> str | None:
-    """Return the largest file that git tracks and that most commits leave alone, for a program to work on."""
+    """Return the largest file that git tracks and most commits leave alone, best of data for tests or benchmarks."""
     sized = []
     for path in tree.files:
         place = tree.directory / path
         plain = place.is_file() and not place.is_symlink() and not path.startswith("-")
         if plain and not _CHANGES.search(path) and not any(part.startswith(".") for part in PurePosixPath(path).parts):
-            sized.append((place.stat().st_size, path))
-    return max((each for each in sized if 0 < each[0] <= _DATA), default=(0, None))[1]
+            sized.append((bool(_FOR_TESTS & {*PurePosixPath(path).parts}), place.stat().st_size, path))
+    return max((each for each in sized if 0 < each[1] <= _DATA), default=(False, 0, None))[2]

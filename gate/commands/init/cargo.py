@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from gate.commands.init.ask import Asked
 from gate.commands.init.found import (
+    BENCH,
     Found,
     Measured,
     Row,
@@ -59,6 +60,8 @@ class _Target(NamedTuple):
     dependencies: dict[str, str]
     default: bool
     """The package's own program, or one that is built without being named."""
+    kind: str
+    """Bench, bin or example."""
 
     @property
     def library(self) -> str | None:
@@ -203,12 +206,16 @@ def _targets(tree: Tree, package: dict[str, Any], folder: str, default: bool) ->
     """Yield the benches and programs of a package, its own program first."""
     own = package["run"] or package["name"]
     for kind, name, source, features in sorted(package["targets"], key=lambda each: each[1] != own):
-        if kind in ("bench", "bin") and source is not None:
-            usable = default and not features
+        # an example that is called a benchmark is one
+        if (kind in ("bench", "bin") or (kind == "example" and BENCH.search(name))) and source is not None:
+            usable = default and (not features or kind == "example")
             # of a program all that lies beside and below it may read its arguments
             below = str(PurePosixPath(source).parent) if kind == "bin" and source else ""
             text = "\n".join(map(tree.text, tree.ending(".rs", under=below) if below else [source])) if source else ""
-            yield kind, _Target(folder, package["name"], name, source, text, features, package["dependencies"], usable)
+            yield (
+                kind,
+                _Target(folder, package["name"], name, source, text, features, package["dependencies"], usable, kind),
+            )
 
 
 def _of_benches(tree: Tree, every: list[_Target]) -> Found:
@@ -248,8 +255,9 @@ def _build(tree: Tree, made: list[tuple[str, _Target]]) -> tuple[str, dict[str, 
     for path, bench in made:
         own = {"rust-toolchain", "rust-toolchain.toml"} & tree.names
         cargo = "cargo +nightly" if bench.nightly and not own else "cargo"
-        features = f" --features {shlex.quote(','.join(bench.features))}" if bench.features else ""
-        calls.setdefault(f"{cargo} bench --no-run {_TARGET}{_manifest(bench)}{features}", []).append((path, bench))
+        calls.setdefault(f"{cargo} bench --no-run {_TARGET}{_manifest(bench)}{_features(bench)}", []).append(
+            (path, bench)
+        )
     built: dict[str, tuple[str, ...]] = {}
     lines = ["set -e", f"touch {shlex.join(bench.source for _, bench in made)}"]
     copy = 'cp "$(ls -t target/%srelease/deps/%s-%s | head -n 1)" %s'
@@ -277,6 +285,10 @@ def _manifest(target: _Target) -> str:
     return f" --manifest-path {shlex.quote(f'{target.folder}/Cargo.toml')}" if target.folder else ""
 
 
+def _features(target: _Target) -> str:
+    return f" --features {shlex.quote(','.join(target.features))}" if target.features else ""
+
+
 def _triple(tree: Tree) -> str:
     """Return the directory that `build.target` of cargo's config puts below target/."""
     target = table_of(tree.toml(".cargo/config.toml"), "build").get("target")
@@ -284,21 +296,23 @@ def _triple(tree: Tree) -> str:
 
 
 def _made(tree: Tree, target: _Target) -> str:
-    return f"target/{_triple(tree)}release/{target.name}"
+    return f"target/{_triple(tree)}release/{'examples/' if target.kind == 'example' else ''}{target.name}"
 
 
 def _of_program(tree: Tree, programs: list[_Target]) -> Found | None:
-    """Take the first program that surely ends by itself."""
-    for each in programs:
+    """Take the first program that surely ends by itself, what is called a benchmark before others."""
+    for each in sorted(programs, key=lambda each: not BENCH.search(each.name)):
         helps = bool(_PARSERS & set(each.dependencies)) or '"--help"' in each.text or '"help"' in each.text
         if not each.default or not (helps or (each.text and not _WANTS.search(each.text))):
             continue
         path = _made(tree, each)
-        build = (
-            f"touch {shlex.quote(each.source)} && cargo build --release {_TARGET}{_manifest(each)} --bin {each.name}"
-        )
+        made = f"cargo build --release {_TARGET}{_manifest(each)} --{each.kind} {each.name}{_features(each)}"
+        build = f"touch {shlex.quote(each.source)} && {made}"
         measured = program(path, ["--help"] if helps else [])
-        return Found("cargo", f"Cargo.toml, program {each.name}", [measured], build, _COMMENT, artifacts=[path])
+        rows = [Row(f"{e.kind} {e.name}", "left out: one program is measured") for e in programs if e is not each]
+        return Found(
+            "cargo", f"Cargo.toml, program {each.name}", [measured], build, _COMMENT, artifacts=[path], rows=rows
+        )
     return None
 
 

@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -179,7 +180,8 @@ def _of_program(tree: Tree, project: _Project, ask: Asked) -> Found | None:
         if re.search("fuzz", " ".join([each.name, *each.sources[:1]]), re.IGNORECASE):
             rows.append(Row(f"program {each.name}", "left out: a fuzz target has no end"))
         elif library(each.texts) is None and (bench or not any(map(_ASIDE.search, [each.name, *each.sources]))):
-            known = arguments(tree, each.path, each.sources)
+            ends = partial(ask.ends, _build(project, [each]), each.path)
+            known = arguments(tree, each.path, each.sources, ends)
             example = any(map(_EXAMPLE.search, [each.path, *each.sources]))
             usable.append(((known is None, not bench, example), each, known))
     usable.sort(key=lambda each: each[0])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from gate.checkout import text_of
-from gate.commands.init.found import Found, Measured, Rank, Row, names_of
+from gate.commands.init.found import Found, Measured, Rank, Row, as_text, like, names_of
 from gate.model import UserError
 from gate.writing.phrases import unread
 
@@ -19,7 +19,7 @@ _KINDS = {
     r"googlecpp|catch2|cpp_\w+": "cmake",
     r"benchmarkjs|js_\w+|vitest|p?npm|yarn": "npm",
     r"jmh|java_jmh": "jmh",
-    r"asv|python_asv": "asv",
+    r"asv|python_asv|benchmark_dir": "asv",
     r"pyperf": "pyperf",
 }
 """What each tool of another gate is here."""
@@ -47,8 +47,10 @@ _LIMITS: tuple[tuple[str, float, float], ...] = (
     (r"--noise-threshold[ =](\d*\.\d+)", 100, 0),
 )
 """The limits of other gates, and how each becomes percent slower: times the second, plus the third."""
-_WITH_VALUE = {"-w", "--warmup", "-m", "-M", "-r", "--runs", "--min-runs", "--max-runs", "-p", "--prepare", "-s", "-n"}
-_WITH_VALUE |= {"-L", "-P", "-c", "-S", "-u", "-i", "--export-json", "--export-markdown", "--setup", "--command-name"}
+_NAMES = ("-n", "--command-name")
+_FLAGS = {"-N", "-i", "--ignore-failure", "--show-output"}
+_SEVERAL = {"-L": 2, "--parameter-list": 2, "-P": 3, "--parameter-scan": 3}
+"""Options of hyperfine, and how many words behind each are no commands: one behind all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +117,19 @@ def same(found: Found, former: Former) -> Found:
         return _only(found, {each.replace("/", "-") for each in folders})
     if found.kind == "cargo":
         return _only(found, {name for call in calls for name in re.findall(r"--bench[ =]([\w-]+)", call)})
-    if found.kind == "asv" and chosen and isinstance(first.command, str):
-        return replace(
-            found, benchmarks=[replace(first, command=f"{first.command} {shlex.quote(f'--bench={chosen[0]}')}")]
-        )
-    if found.kind == "pytest-benchmark" and isinstance(first.command, str):
+    command = as_text(first.command)
+    if found.kind == "asv" and chosen:
+        command = f"{command} {shlex.quote(f'--bench={chosen[0]}')}"
+        return replace(found, benchmarks=[replace(first, command=like(first.command, command))])
+    if found.kind == "pytest-benchmark":
         places = re.findall(r"(?<=\s)(?:\./)?(\w[\w./-]*?)/?(?=\s|$)", "\n".join(calls))
-        *before, last = first.command.rsplit("\n", 1)
+        *before, last = command.rsplit("\n", 1)
         words = shlex.split(last)
         taken = [w for w in words if w.endswith(".py") and any(f"{w}/".startswith(f"{place}/") for place in places)]
         if taken:
             kept = [word for word in words if not word.endswith(".py") or word in taken]
-            return replace(found, benchmarks=[replace(first, command="\n".join([*before, shlex.join(kept)]))])
+            command = "\n".join([*before, shlex.join(kept)])
+            return replace(found, benchmarks=[replace(first, command=like(first.command, command))])
     return found
 
 
@@ -147,27 +150,36 @@ def _only(found: Found, names: set[str]) -> Found:
 
 def _hyperfine(found: Found, text: str) -> Found:
     """Measure the commands that a script gives to hyperfine, but none that a variable or parameter completes."""
-    commands: list[str] = []
+    named: dict[str, str] = {}
     for line in re.findall(r"\bhyperfine\b(?=\s)([^\n]*)", text):
         reader = shlex.shlex(line, posix=True, punctuation_chars=True)
         reader.whitespace_split = True
-        before = ""
+        commands, called, before, left = list[str](), list[str](), "", 0
         try:
             for word in reader:
                 if re.fullmatch(r"[|;&<>()]+", word):
                     if word[0] == ">" and before.isdigit() and commands[-1:] == [before]:
                         commands.pop()  # of "2>&1"
                     break
-                if not word.startswith("-") and before not in _WITH_VALUE:
+                if left:
+                    left -= 1
+                    called += [word] if before in _NAMES else []
+                elif word.startswith("-"):
+                    alone = word in _FLAGS or "=" in word or (len(word) > 2 and word[1] != "-")
+                    left = 0 if alone else _SEVERAL.get(word, 1)
+                else:
                     commands.append(word)
                 before = word
         except ValueError:
             continue
-    usable = [each for each in dict.fromkeys(commands) if not re.search(r"[${}]", each)]
-    rows = [Row(each, "left out: a variable completes it") for each in dict.fromkeys(commands) if each not in usable]
+        named |= {each: called[at] if at < len(called) else "" for at, each in enumerate(commands)}
+    usable = [each for each in named if not re.search(r"[${}]", each)]
+    rows = [Row(each, "left out: a variable completes it") for each in named if each not in usable]
     found = replace(found, rows=[*rows, *found.rows])
     if not usable:
         return found
-    names = names_of([PurePosixPath((each.split() or ["command"])[0]).name for each in usable], "command")
+    names = names_of([named[e] or PurePosixPath((e.split() or ["command"])[0]).name for e in usable], "command")
     measured = [Measured(n, each, rank=Rank.BENCHMARK) for n, each in zip(names, usable, strict=True)]
-    return replace(found, benchmarks=measured, amount=None)
+    # what shortens a library's own benchmarks is not for a whole run
+    environment = {name: value for name, value in found.environment.items() if name != "NODE_OPTIONS"}
+    return replace(found, benchmarks=measured, amount=None, environment=environment)

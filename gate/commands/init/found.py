@@ -50,6 +50,8 @@ class Measured:
     rank: Rank = Rank.RESULTS
     include: list[str] = field(default_factory=list)
     """The cases to measure; empty: all."""
+    exclude: list[str] = field(default_factory=list)
+    """The cases that are not judged."""
     slow: bool = False
     """A whole test run or the like, of which fewer are measured."""
     built: tuple[str, ...] = ()
@@ -74,8 +76,6 @@ class Amount:
     """Minutes."""
     counted: bool = False
     """Whether the first starts say how many there are, not executions and iterations."""
-    most: int | None = None
-    """Builds at most; None: the product's own number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,14 @@ class Found:
     """None: what suits programs that are timed as a whole."""
     threshold: str = "2%"
     """The smallest change worth failing for."""
+    instead: tuple[Measured, ...] = ()
+    """What else may be measured, where that fails."""
     place: str = ""
     """The folder of the project that it is of, "" for the top."""
+    name: str = ""
+    """Of the project, where its benchmarks compare it with others."""
+    others: tuple[str, ...] = ()
+    """Names of those."""
 
     @property
     def benchmark(self) -> Measured:
@@ -131,6 +137,11 @@ class Found:
         )  # fmt: skip
 
     @property
+    def timed(self) -> bool:
+        """Whether starts of commands are timed as a whole."""
+        return all(each.instrument == "spawn" for each in self.benchmarks)
+
+    @property
     def measures_something(self) -> bool:
         """Whether it is more than a placeholder."""
         return bool(self.benchmark.command)
@@ -143,7 +154,7 @@ class Found:
         slow = any(each.slow for each in self.benchmarks)
         if self.build and slow:
             return Amount(1, 2, warmup=1)  # of a whole test run, as many as a budget has
-        counted = not slow and all(each.instrument == "spawn" for each in self.benchmarks)
+        counted = not slow and self.timed
         # a fresh checkout costs little, and builds narrow the interval most
         return Amount(5, 10, 1, counted=counted) if self.build else Amount(2, 5, 1, counted=counted)
 
@@ -203,6 +214,16 @@ def within(folder: str, words: list[str]) -> list[str] | str:
     up = "../" * len(PurePosixPath(folder).parts)
     first = up + words[0].removeprefix("./") if words[0].startswith("./") else words[0]
     return f"cd {shlex.quote(folder)} && {shlex.join([first, *words[1:]])}"
+
+
+def as_text(command: list[str] | str) -> str:
+    """Return a command as a shell takes it."""
+    return command if isinstance(command, str) else shlex.join(command)
+
+
+def like(command: list[str] | str, text: str) -> list[str] | str:
+    """Return a text as a command of the other one's form."""
+    return text if isinstance(command, str) else shlex.split(text)
 
 
 def names_of(places: Iterable[str], top: str) -> list[str]:

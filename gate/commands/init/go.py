@@ -116,7 +116,15 @@ def _of_benchmarks(tree: Tree, every: list[_Package], place: str) -> Found:
         for name, each, built in zip(names, packages, own, strict=True)
     ]
     where = f"{len(every)} package{'s' if len(every) != 1 else ''} with benchmarks"
-    return Found("go", where, measured, build, _LINKED, artifacts=binaries, rows=rows, amount=plan, place=place)
+    required = "\n".join(tree.text(posixpath.join(module, "go.mod")) for module in {each.module for each in packages})
+    paths = re.findall(r"^\s*(?:require\s+)?(\S+/\S+) v\d", required, re.MULTILINE)
+    others = [
+        re.sub(r"/v\d+$", "", path).rpartition("/")[2].removeprefix("go-") for path in paths if f'"{path}' in tests_
+    ]
+    return Found(
+        "go", where, measured, build, _LINKED, artifacts=binaries, rows=rows, amount=plan, place=place,
+        name=_name(tree), others=tuple(others),
+    )  # fmt: skip
 
 
 def _command(package: _Package, binary: str, options: list[str]) -> list[str] | str:

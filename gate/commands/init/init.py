@@ -20,10 +20,10 @@ from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.commands.init import alone, cargo, cmake, go, jmh, make, npm, python, scripts
 from gate.commands.init.ask import Asked, asked
-from gate.commands.init.c_sources import SOURCES
+from gate.commands.init.c_sources import LEFT_OUT, SOURCES
 from gate.commands.init.former import read_former, same
 from gate.commands.init.found import Found, Rank, Row
-from gate.commands.init.mend import BUILD_LIMIT, fitted, lesson, mended, reason, representatives
+from gate.commands.init.mend import BUILD_LIMIT, comparable, fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree, read_tree
 from gate.config.parse import parse, parse_types
 from gate.config.schema import ADDRESS
@@ -96,7 +96,7 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
 
 def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: TextIO) -> tuple[Found, Mapping[str, str]]:
     """Try what was written, and write it again as a trial teaches; return it with what gave no values."""
-    chosen, attempt, again = False, 0, replace(options, force=True)
+    chosen, attempt, again, written = False, 0, replace(options, force=True), found
     while True:
         screen = io.StringIO()
         trial = _trial(options, screen, err)
@@ -104,13 +104,14 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
             out.write(screen.getvalue())
             return found, {"": "the trial could not be made"}
         taught = lesson(trial)
+        found, left = comparable(found, trial)
+        out.write(_printable([f"left out: {each}" for each in left]))
         few = None if chosen else representatives(found, trial)
         if few is not None and not (taught.failed and any(each["failures"] for each in trial["benchmarks"])):
             found, chosen = few[0], True
-            chose = f"chosen: {few[1]}, the fastest of each group, by the suite's own filter"
-            out.write(f"{few[2]} cases; {chose if few[1] < few[2] else 'with shorter values'}\n")
+            out.write(f"{few[2]} cases; chosen: {few[1]}, the fastest, by the suite's own filter\n")
             out.flush()
-            _write(again, tree, found)
+            _write(again, tree, written := found)
             continue
         attempt += 1
         cure = mended(found, tree, taught) if taught.failed and attempt < _ATTEMPTS else None
@@ -119,17 +120,18 @@ def _tried(options: InitOptions, tree: Tree, found: Found, out: TextIO, err: Tex
             failed = "; ".join(f"{name or 'the build'}: {reason(text)}" for name, text in taught.failed.items())
             out.write(_printable([f"attempt {attempt}: {failed[:300]}", f"  mended: {what}"]))
             out.flush()
-            _write(again, tree, found)
+            _write(again, tree, written := found)
             continue
         out.write(screen.getvalue())
         better = found if taught.failed else fitted(found, trial)
-        if better != found:
+        if better != written:
             _write(again, tree, better)
             plan = better.plan
-            most = f", builds up to {plan.most}" if plan.most else ""
             longest = f"; a build may take {better.timeout}" if better.timeout else ""
-            counts = f"executions = {plan.executions}, iterations = {plan.iterations}{most}, budget {plan.budget}m"
-            out.write(f"\nwrote {options.file} again, with the plan that its trial asks for: {counts}{longest}\n")
+            counts = f"executions = {plan.executions}, iterations = {plan.iterations}"
+            counts = f"starts = {plan.executions * plan.iterations}" if better.timed else counts
+            counts = 'starts = "auto"' if plan.counted else counts
+            out.write(f"\nwrote {options.file} again, as its trial asks: {counts}, budget = {plan.budget}m{longest}\n")
         elif not taught.failed:
             out.write(f"\nnext: {trial['next']}\n")
         return better, taught.failed
@@ -335,7 +337,9 @@ _ASIDE = {
     *("bench", "benches", "benchmark", "benchmarks", "perf", "docs", "doc", "examples", "example", "fuzz", "test"),
     *("tests", "vendor", "third_party"),
 }
-_CALLED = re.compile(r"(?:[^/]+/)*?(?:(?:micro|j)?bench(?:es|marks?)?/|[^/]*bench(?:mark|es)?[^/]*$)", re.IGNORECASE)
+_CALLED = re.compile(
+    r"(?:[^/]+/)*?(?:(?:micro|j)?bench(?:es|marks?)?/|[^/]*(?:bench|speed|perf(?![a-z]))[^/]*$)", re.IGNORECASE
+)
 _SOURCES = (*SOURCES, ".py", ".js", ".mjs", ".ts", ".java", ".kt", ".scala", ".rs", ".go", ".sh", ".rb", ".cs", ".php")
 _OF_PYTHON = {"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"}
 
@@ -362,8 +366,9 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
     for name, (look, _) in _LOOKS.items():
         built = any(each.kind in _COMPILED and each.measures_something for each in found)
         # make is asked where nothing else builds programs: it may have to build them to tell; and what the project
-        # builds itself is known better than what is guessed
-        needless = {"autotools": built, "make": built, "c": any(each.rank <= Rank.BENCHMARK for each in found)}
+        # builds itself is known better than what is guessed, also where it cannot be started
+        seen = any(each.rank <= Rank.BENCHMARK or LEFT_OUT in {row.became for row in each.rows} for each in found)
+        needless = {"autotools": built, "make": built, "c": seen}
         if needless.get(name):
             continue
         if (each := look(tree, ask)) is not None:
@@ -405,4 +410,4 @@ def choose(tree: Tree, ask: Asked, kind: str | None) -> Found:
             if match and match[0] not in known and PurePosixPath(path).stem not in known.split()
         )
         rows += [Row(each, "left out: init knows no way to run it") for each in called]
-    return replace(first, rows=rows, notes=[*first.notes, *ask.notes])
+    return replace(first, rows=rows, notes=[*first.notes, *dict.fromkeys(ask.notes)])

@@ -70,7 +70,7 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     elif any("gradle" in path for path in builds):
         told = _tasks(tree, ask)
         inner = {f"/{path}".split("/src/jmh/")[0].lstrip("/") for path in tree.files if "/src/jmh/" in f"/{path}"}
-        folders = sorted(inner & told.keys() if told and inner & told.keys() else inner)
+        folders = sorted(inner & told.keys() or inner | told.keys())
         paths = [str(PurePosixPath(folder, "build.gradle")) for folder in folders]
         gradle = _modules(tree, {p: tree.text(p) for p in (p if p in tree.names else f"{p}.kts" for p in paths)})
         if gradle:

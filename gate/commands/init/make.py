@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ _ASIDE = OTHERS | {"examples", "docs", "doc", "fuzz", "contrib"}
 _FETCHES = re.compile(r"\bgit\s+clone\b|\bcurl\b|\bwget\b")
 _OUTPUT = re.compile(r"(?<=\s)-o\s*(\S+)")
 _MAKES = re.compile(
-    r"^(?!\s*\./).*\s-[oc]\s|^\s*(?:echo|printf|mkdir|rm|cp|mv|ln|ar|ranlib|touch|#|:)(?:\s|$)|"
+    r"^(?!\s*\./).*\s-[oc]\s|^\s*(?:echo|printf|mkdir|rm|cp|mv|ln|ar|ranlib|touch|test|\[|#|:)(?:\s|$)|"
     r"^\.DEFAULT_GOAL|^make\b.*: "
 )
 """A line of what make would run that starts nothing of the project's own."""
@@ -86,10 +87,10 @@ def _of_makefile(tree: Tree, ask: Asked, path: str) -> Found | None:
         if run and not starts:
             # it builds a program of benchmarks, which nothing starts: the time of the target would be that of make
             own = [each for each in _linked(ask, said, folder) if BENCH.search(each.path)] or run
-            return _of_programs(tree, path, make, bench, own, targets)
+            return _of_programs(tree, ask, path, make, bench, own, targets)
         started = [each for each in run if any(posixpath.basename(each.path) in line for line in starts)]
         if any(timed(tree, each.path, each.sources) for each in started):
-            return _of_programs(tree, path, make, goal, run, targets)
+            return _of_programs(tree, ask, path, make, goal, run, targets)
         words = starts[0].split() if len(starts) == 1 and _PLAIN.fullmatch(starts[0]) else [""]
         only = next((e for e in started if posixpath.normpath(posixpath.join(folder, words[0])) == e.path), None)
         if only is not None:
@@ -102,15 +103,18 @@ def _of_makefile(tree: Tree, ask: Asked, path: str) -> Found | None:
         )
         build = _build(make, goal, run, [] if made else [each.path for each in run]) if run or native else None
         return _found(path, f"target {bench}", measured, build, run, [])
-    return _of_programs(tree, path, make, goal, made, targets) if native and (made or test) else None
+    return _of_programs(tree, ask, path, make, goal, made, targets) if native and (made or test) else None
 
 
-def _of_programs(tree: Tree, path: str, make: str, goal: str | None, made: list[_Linked], targets: list[str]) -> Found:
+def _of_programs(
+    tree: Tree, ask: Asked, path: str, make: str, goal: str | None, made: list[_Linked], targets: list[str]
+) -> Found:
     """Take the first program, but none that wants arguments or is a test where there is a target for tests."""
     test = next((each for each in _TEST if each in targets), None)
     rows = [Row(each.path, "left out: a fuzz target has no end") for each in made if "fuzz" in each.path]
     programs = [each for each in made if not each.shared and "fuzz" not in each.path]
-    known = {each.path: arguments(tree, each.path, each.sources) for each in programs}
+    builds = {each.path: _build_of(path, make, goal, each, made, targets) for each in programs}
+    known = {e.path: arguments(tree, e.path, e.sources, partial(ask.ends, builds[e.path], e.path)) for e in programs}
     programs.sort(key=lambda each: (known[each.path] is None, not BENCH.search(each.path), "test" in each.path))
     chosen = programs[0] if programs else None
     if chosen and not (test and ("test" in chosen.path or known[chosen.path] is None)):
@@ -128,10 +132,15 @@ def _of_programs(tree: Tree, path: str, make: str, goal: str | None, made: list[
 def _of_one(
     path: str, make: str, goal: str | None, chosen: _Linked, made: list[_Linked], targets: list[str], measured: Measured
 ) -> Found:
-    """Measure one program, and build it without the rest, such as tests, where make knows it by its name."""
-    own = posixpath.relpath(chosen.path, posixpath.dirname(path) or ".")
-    build = _build(make, own if own in targets else goal, [chosen, *(each for each in made if each.shared)])
+    """Measure one program alone."""
+    build = _build_of(path, make, goal, chosen, made, targets)
     return replace(_found(path, f"program {chosen.path}", measured, build, made, []), artifacts=[chosen.path])
+
+
+def _build_of(path: str, make: str, goal: str | None, chosen: _Linked, made: list[_Linked], targets: list[str]) -> str:
+    """Build a program without the rest, such as tests, where make knows it by its name."""
+    own = posixpath.relpath(chosen.path, posixpath.dirname(path) or ".")
+    return _build(make, own if own in targets else goal, [chosen, *(each for each in made if each.shared)])
 
 
 def _found(path: str, what: str, measured: Measured, build: str | None, made: list[_Linked], rows: list[Row]) -> Found:
@@ -154,7 +163,7 @@ def _asked(tree: Tree, ask: Asked, path: str, goal: str | None, *, again: bool =
     # of each make that another one starts, too: the last is the first one's
     base = (_BASE.findall(said) or [""])[-1]
     default = next((line for line in base.splitlines() if line.startswith(".DEFAULT_GOAL :=")), "")
-    first, *parts = (re.findall(r"^([\w.-]+):(?!=)", part, re.MULTILINE) for part in base.split("\n# Not a target:\n"))
+    first, *parts = (re.findall(r"^([\w./-]+):(?!=)", part, re.MULTILINE) for part in base.split("\n# Not a target:\n"))
     return f"{_BASE.sub('', said)}\n{default}", first + [name for names in parts for name in names[1:]]
 
 

@@ -11,9 +11,11 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from gate.commands.init.found import Amount, Found, Measured, Row, suite_plan
+from gate.commands.init.found import Amount, Found, Measured, Row, as_text, like
 from gate.commands.init.python import ENVIRONMENT, environment_of, group_with, pip_words
 from gate.commands.init.tree import Tree
+from gate.config.rules import matches
+from gate.units import plural
 
 _BUILDS, _FEWEST = 8, 5
 """Rounds that a budget should hold, and must hold for a regression."""
@@ -28,8 +30,6 @@ _LENGTH = re.compile(r"(--benchmark[-_]min[-_]time=|--min-time=|--sample-time=|-
 """The length of a value, as init writes it."""
 _ROOM = 0.85
 """Of a budget that rounds may be expected to take."""
-_MOST_BUILDS = 60
-_MOST_MINUTES = 60
 BUILD_LIMIT = "30m"
 """Of a build in a trial, and of one that took long there."""
 _SLOW_BUILD = 200.0
@@ -71,22 +71,29 @@ def lesson(trial: Mapping[str, Any]) -> Lesson:
 
 def reason(text: str) -> str:
     """Return the line of a failure that says most."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # without the place where Ruby raised it
+    lines = [re.sub(r"^\S+:\d+:in .*?': ", "", line.strip()) for line in text.splitlines() if line.strip()]
     # headings, and what a JVM says of itself
     lines = [line for line in lines if not line.startswith(("---", "Picked up "))]
-    telling = re.compile(r"error|not found|no such|cannot|missing|unrecognized|no module", re.IGNORECASE)
+    telling = re.compile(r"error|not found|no such|cannot|could not|missing|unrecognized|no module", re.IGNORECASE)
     return ([line for line in lines if telling.search(line)] or lines or ["no values"])[0][:140]
 
 
 def mended(found: Found, tree: Tree, taught: Lesson) -> tuple[Found, str] | None:
     """Return what is written instead, and what was changed, in words; None where the failures name no cure."""
+    given = found.without(taught.failed)
     for name, text in taught.failed.items():
         told = _Told(tree, name, f"{text}\n{taught.hint}")
-        for cure in _CURES:
+        # beside what gave values the slow are left out
+        for cure in _CURES if given.benchmarks else (_longer, *_CURES):
             after = cure(found, told)
             if after is not None and after[0] != found:
                 return after
-    given = found.without(taught.failed)
+    if "" not in taught.failed and not given.benchmarks and found.instead:
+        first, *rest = found.instead
+        rows = [Row(name, f"left out: {reason(text)}") for name, text in taught.failed.items()]
+        rows += [row for row in found.rows if PurePosixPath(row.what).stem != first.name]
+        return replace(found, benchmarks=[first], instead=tuple(rest), rows=rows), f"{first.name} instead"
     if "" in taught.failed or not given.benchmarks:
         return None
     rows = [Row(name, f"left out: {reason(text)}") for name, text in taught.failed.items()]
@@ -107,18 +114,12 @@ _Cure = tuple[Found, str] | None
 def _reworded(found: Found, edit: Callable[[str], str], name: str | None = None) -> Found:
     """Edit the commands of all benchmarks, or of one."""
     own = [
-        each if name not in (None, each.name) else replace(each, command=_like(each.command, edit(_text(each.command))))
+        each
+        if name not in (None, each.name)
+        else replace(each, command=like(each.command, edit(as_text(each.command))))
         for each in found.benchmarks
     ]
     return replace(found, benchmarks=own)
-
-
-def _text(command: list[str] | str) -> str:
-    return command if isinstance(command, str) else shlex.join(command)
-
-
-def _like(command: list[str] | str, text: str) -> list[str] | str:
-    return text if isinstance(command, str) else shlex.split(text)
 
 
 def _refused_option(found: Found, told: _Told) -> _Cure:
@@ -167,7 +168,7 @@ def _own_environment(found: Found, tree: Tree, wanted: Sequence[str] = ()) -> Fo
 def _by_pip(found: Found, tree: Tree) -> Found:
     """Have pip compile the package: that of uv, or of an environment, as a system's own may refuse to be used."""
     other = re.search(r"\S+ -m pip --python \S+", found.setup or "")
-    commands = " ".join([found.build or "", *(_text(each.command) for each in found.benchmarks)])
+    commands = " ".join([found.build or "", *(as_text(each.command) for each in found.benchmarks)])
     named = re.search(r"\S+/bin/python(?= )", commands)
     if other is None and named is None:
         found = _own_environment(found, tree)
@@ -212,7 +213,7 @@ def _as_it_says(found: Found, told: _Told) -> _Cure:
 def _wrong_folder(found: Found, told: _Told) -> _Cure:
     """Start a benchmark where the file lies that it does not find, if only one folder has it."""
     each = next((one for one in found.benchmarks if one.name == told.name), None)
-    if each is None or "cd " in _text(each.command):
+    if each is None or "cd " in as_text(each.command):
         return None
     lines = [line for line in told.text.splitlines() if _ABSENT.search(line)]
     for path in re.findall(r"(?:^|[\"'`\s(])(?:\./)?([\w-][\w.-]*(?:/[\w.-]+)*)", "\n".join(lines)):
@@ -223,7 +224,7 @@ def _wrong_folder(found: Found, told: _Told) -> _Cure:
         up = "../" * len(PurePosixPath(folder).parts)
         words = [
             up + word.removeprefix("./") if word.startswith("./") or word in told.tree.names else word
-            for word in shlex.split(_text(each.command))
+            for word in shlex.split(as_text(each.command))
         ]
         moved = replace(each, command=f"cd {shlex.quote(folder)} && {shlex.join(words)}")
         benchmarks = [moved if one == each else one for one in found.benchmarks]
@@ -254,42 +255,79 @@ def _longer(found: Found, told: _Told) -> _Cure:
     plan = found.plan
     if not told.text.startswith(_NO_VALUES) or plan.budget >= _LONGEST:
         return None
-    amount = Amount(1, 1, budget=_LONGEST) if _timed(found) else replace(plan, executions=1, budget=_LONGEST)
+    amount = Amount(1, 1, budget=_LONGEST) if found.timed else replace(plan, executions=1, budget=_LONGEST)
     return replace(
         found, amount=amount
     ), f"budget = {_LONGEST}m, and fewest values in each build, as one takes that long"
 
 
-def _timed(found: Found) -> bool:
-    return all(each.instrument == "spawn" for each in found.benchmarks)
+_CURES = (_as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
 
 
-_CURES = (_longer, _as_it_says, _missing_module, _refused_option, _unbuilt, _isolated_build, _wrong_folder)
+def _decided(measured: Measured, trial: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the cases of a benchmark that a trial gave and the gate would judge, with their labels."""
+    own = [one for each in trial["benchmarks"] if each["benchmark"] == measured.name for one in each["cases"]]
+    cases = [(_label(measured, one), one) for one in own if one["decided"]]
+    return [each for each in cases if not any(matches(glob, each[0]) for glob in measured.exclude)]
+
+
+def comparable(found: Found, trial: Mapping[str, Any]) -> tuple[Found, list[str]]:
+    """Leave out results of other packages, and those that are zero, which have no ratio; say which."""
+    said, benchmarks = list[str](), list[Measured]()
+    labels = [label for each in found.benchmarks for label, _ in _decided(each, trial)]
+    # they are compared with the project where some of them name it
+    compared = bool(found.name) and any(_plain(found.name) in _plain(label) for label in labels)
+    for each in found.benchmarks:
+        cases = _decided(each, trial)
+        others = {label: text for label, _ in cases if compared and (text := _other(found, label))}
+        zeros = [label for label, one in cases if not (one["mean"] or one.get("exact") or label in others)]
+        wanted = [label for label, _ in cases if label not in others and label not in zeros]
+        globs = {f"*{text}*" if not any(text in label for label in wanted) else label for label, text in others.items()}
+        if wanted and (others or zeros):
+            benchmarks.append(replace(each, exclude=[*each.exclude, *sorted(globs), *zeros]))
+            for own, why in (([*others], "of other packages"), (zeros, "of 0, too little for what measures it")):
+                more = ", ..." if len(own) > 3 else ""
+                said += [f"{plural(len(own), 'result')} {why}: {', '.join(own[:3])}{more}"] if own else []
+        else:
+            benchmarks.append(each)
+    return replace(found, benchmarks=benchmarks), said
+
+
+def _other(found: Found, label: str) -> str | None:
+    """Return what names another package in the label of a case, if that does not name the project, too."""
+    patterns = ("[^a-z0-9]*".join(name) for name in map(_plain, found.others) if len(name) > 3)
+    texts = (match[0] for pattern in patterns if (match := re.search(pattern, label, re.IGNORECASE)))
+    return None if _plain(found.name) in _plain(label) else next(texts, None)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int, int] | None:
     """Choose of a suite with more cases than a budget has room for, by the suite's own filter; None: it has fewer.
 
-    Of each group of cases the fastest is taken: more of its values fit.
+    Without few of the slowest, where that is enough; else of each group of cases the fastest is taken.
 
     Returns:
         what is written instead, how many cases are chosen, and how many there are.
     """
-    cases = {each["benchmark"]: [one for one in each["cases"] if one["decided"]] for each in trial["benchmarks"]}
+    cases = {each.name: [one for _, one in _decided(each, trial)] for each in found.benchmarks}
     # what took too long has a list, and no times
     listed = {each["benchmark"]: each.get("names", ()) for each in trial["benchmarks"] if each.get("names")}
     for name, labels in listed.items():
         cases[name] = [{"benchmark": f"{name}/{label}", "mean": 1.0} for label in labels]
     total, few = sum(map(len, cases.values())), _FEW if listed else _MANY
-    if not total or (total <= few and _held(found, trial, 1.0) >= _FEWEST):
+    held = _held(found, trial)
+    if not total or (total <= few and held >= _FEWEST):
         return None
-    # more cases than the files told have shorter values, before some are left out
-    most = _FEW if listed else _CHOSEN
-    found, part = _shorter(found, total if total <= few else most)
-    held = _held(found, trial, part)
-    if total <= few and held >= _FEWEST:
-        return found, total, total
-    most = max(1, int(min(most, total * held / _BUILDS)))
+    lean = ((trial.get("plans") or {}).get("leaner") or {}).get("builds", 0) >= _BUILDS
+    if total <= few and not listed:
+        if quick := _quick(found, trial, total * (3 if lean else 2) / 4):
+            return quick
+        if lean or _enough(trial) <= 60 * _LONGEST:
+            return None
+    most = max(1, int(min(_FEW if listed else _CHOSEN, total * (math.inf if lean else held) / _BUILDS)))
     benchmarks, chosen = [], 0
     for each in found.benchmarks:
         own = cases.get(each.name, [])
@@ -299,38 +337,52 @@ def representatives(found: Found, trial: Mapping[str, Any]) -> tuple[Found, int,
         benchmarks.append(filtered or each)
         chosen += len(labels) if filtered else len(own)
     if chosen == total:
-        return (found, total, total) if part < 1 else None
-    row = Row(
-        f"{total - chosen} of {total} cases",
-        "left out: its table names those that are measured",
-    )
+        return None
+    row = Row(f"{total - chosen} of {total} cases", "left out: its table names those that are measured")
     return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), chosen, total
 
 
-def _shorter(found: Found, cases: int) -> tuple[Found, float]:
-    """Return a suite with values as short as so many cases ask for, and what part that is of their length."""
-    _, wanted = suite_plan(cases)
-    texts = [_LENGTH.search(_text(each.command)) for each in found.benchmarks]
-    part = min((wanted * (1000 if own[3] else 1) / float(own[2]) for own in texts if own), default=1.0)
-    if part >= 1:
-        return found, 1.0
-    return _reworded(
-        found, lambda text: _LENGTH.sub(lambda own: f"{own[1]}{float(own[2]) * part:g}{own[3]}", text)
-    ), part
+def _quick(found: Found, trial: Mapping[str, Any], least: float) -> tuple[Found, int, int] | None:
+    """Leave out the slowest, if at least so many fit a budget, and values last as long as they are told."""
+    cost, lengths = trial["cost"], {each.name: _LENGTH.search(as_text(each.command)) for each in found.benchmarks}
+    if None in lengths.values():
+        return None
+    weights = {
+        (each.name, label): max(one["mean"], float(told[2]) / (1000 if told[3] else 1))
+        for each in found.benchmarks
+        for told in [lengths[each.name]]
+        for label, one in _decided(each, trial)
+        if told
+    }
+    room = (_ROOM * 60 * found.plan.budget - cost["once"]) / _BUILDS - cost["builds"]
+    share = cost["executions"] / sum(weights.values())
+    kept, spent = list[tuple[str, str]](), 0.0
+    for case in sorted(weights, key=lambda each: weights[each]):
+        spent += share * weights[case]
+        kept += [case] if spent <= room else []
+    own = {each.name: [label for name, label in kept if name == each.name] for each in found.benchmarks}
+    chosen = [_chosen(each, own[each.name]) if own[each.name] else None for each in found.benchmarks]
+    if len(kept) < least or None in chosen:
+        return None
+    row = Row(
+        f"{len(weights) - len(kept)} of {len(weights)} cases", "left out: the slowest, which take most of the time"
+    )
+    benchmarks = [each for each in chosen if each is not None]
+    return replace(found, benchmarks=benchmarks, rows=[row, *found.rows]), len(kept), len(weights)
 
 
-def _held(found: Found, trial: Mapping[str, Any], part: float) -> float:
-    """Return how many rounds a budget holds, where neither leaner counts nor a larger one help; inf: they do.
-
-    part: of the length that values had in the trial.
-    """
-    plans, cost = trial.get("plans") or {}, trial.get("cost")
-    enough = (plans.get("enough") or {}).get("budget")
-    leaner = (plans.get("leaner") or {}).get("builds", 0) >= _BUILDS
-    if cost is None or cost["least"] or leaner or (enough and enough <= 60 * _LONGEST):
+def _held(found: Found, trial: Mapping[str, Any]) -> float:
+    """Return how many rounds a budget holds; inf: that is not known."""
+    cost = trial.get("cost")
+    if cost is None or cost["least"]:
         return math.inf
-    seconds = cost["builds"] + part * cost["executions"]
+    seconds = cost["builds"] + cost["executions"]
     return float((_ROOM * 60 * found.plan.budget - cost["once"]) / max(seconds, 1e-3))
+
+
+def _enough(trial: Mapping[str, Any]) -> float:
+    """Return the seconds of a budget that would find something; inf: none is known."""
+    return float(((trial.get("plans") or {}).get("enough") or {}).get("budget") or math.inf)
 
 
 def _label(measured: Measured, case: Mapping[str, Any]) -> str:
@@ -353,12 +405,12 @@ def _fastest(means: Mapping[str, float], count: int) -> list[str]:
 def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
     """Return the benchmark with those cases alone, which its instrument makes the suite's filter; None: it has none."""
     if measured.instrument in _FILTERS:
-        return replace(measured, include=[*labels])
-    text = _text(measured.command)
+        return replace(measured, include=[*labels], exclude=[])
+    text = as_text(measured.command)
     if measured.form == "divan":
         # names begin with that of the crate
         words = [f"^[^:]+::({'|'.join(map(re.escape, labels))})$"]
-        return replace(measured, command=_like(measured.command, f"{text} {shlex.join(words)}"))
+        return replace(measured, command=like(measured.command, f"{text} {shlex.join(words)}"))
     if measured.instrument == "jmh":
         # its own choice of methods stands last; behind a colon are parameters and the mode
         text = text[: text.rindex(" '")] if text.endswith("$'") else text
@@ -367,31 +419,27 @@ def _chosen(measured: Measured, labels: Sequence[str]) -> Measured | None:
         each = [re.findall(r"[{,](\w+)=([\w.-]+)(?=[,}])", label) for label in labels]
         values = [pair for pair in each[0] if all(pair in own for own in each)]
         words = [*(word for name, value in values for word in ("-p", f"{name}={value}")), f"^({methods})$"]
-        return replace(measured, command=_like(measured.command, f"{text} {shlex.join(words)}"))
+        return replace(measured, command=like(measured.command, f"{text} {shlex.join(words)}"))
     if measured.instrument == "pytest-benchmark":
         *words, last = text.rsplit("\n", 1)
         kept = [word for word in shlex.split(last) if not word.endswith(".py") or word.startswith("-")]
-        return replace(measured, command=_like(measured.command, "\n".join([*words, shlex.join([*kept, *labels])])))
+        return replace(measured, command=like(measured.command, "\n".join([*words, shlex.join([*kept, *labels])])))
     return None
 
 
 def fitted(found: Found, trial: Mapping[str, Any]) -> Found:
     """Return the plan that uses the budget, leaner where few builds fit, and limits that hold what was tried."""
     plan: Amount = found.plan
-    plans, cost, built = trial.get("plans") or {}, trial.get("cost"), trial.get("built") or {}
+    plans, built = trial.get("plans") or {}, trial.get("built") or {}
     if max(built.get("seconds") or 0.0, built.get("setup") or 0.0, built.get("compiled") or 0.0) > _SLOW_BUILD:
         found = replace(found, timeout=BUILD_LIMIT)
     lean = plans.get("leaner")
     if lean:
         counts = {"executions": lean["executions"], "iterations": lean["iterations"]}
         # a start that takes so long needs none before it
-        warmup = 0 if _timed(found) and lean["executions"] * lean["iterations"] == 1 else plan.warmup
+        warmup = 0 if found.timed and lean["executions"] * lean["iterations"] == 1 else plan.warmup
         return replace(found, amount=replace(plan, counted=False, warmup=warmup, **counts))
-    enough = math.ceil(((plans.get("enough") or {}).get("budget") or 0.0) / 300) * 5
-    if plan.budget < enough <= _MOST_MINUTES:
-        return replace(found, amount=replace(plan, budget=enough))
-    if cost is None or cost["least"] or plan.counted:
-        return found
-    round_ = cost["builds"] + cost["executions"]
-    most = int((_ROOM * 60 * plan.budget - cost["once"]) / max(round_, 1e-3))
-    return replace(found, amount=replace(plan, most=min(_MOST_BUILDS, most))) if most > 12 else found
+    enough = _enough(trial)
+    if 60 * plan.budget < enough <= 60 * _LONGEST:
+        return replace(found, amount=replace(plan, budget=5 * math.ceil(enough / 300)))
+    return found

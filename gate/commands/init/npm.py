@@ -31,20 +31,30 @@ _JAVASCRIPT = (".js", ".mjs", ".cjs")
 _REPORTS = (
     'import{appendFileSync as a}from"node:fs";const d=EventTarget.prototype.dispatchEvent;'
     "EventTarget.prototype.dispatchEvent=function(e){const o=process.env.PERFGATE_OUTPUT;if(o&&this.tasks){"
-    'if(e.type=="start"){this.time=Math.min(this.time||100,100);this.warmupTime=Math.min(this.warmupTime||50,50)}'
+    "if(/start|warmup/.test(e.type)){const p=this.opts||this;p.time=Math.min(p.time||100,100);"
+    "p.warmupTime=Math.min(p.warmupTime||50,50)}"
     'if(e.type=="complete")for(const t of this.tasks){const r=t.result,m=r&&(r.latency||r).mean;if(m)'
     'a(o,JSON.stringify({metric:t.name,value:m,unit:"ms"})+String.fromCharCode(10))}}return d.call(this,e)}'
 )
 """Has a Bench of tinybench take 0.1 s a task, and report each mean when it is complete; in workers too."""
 _SHORT = (
-    'import m from"node:module";const l=m._load;m._load=function(n){const b=l.apply(this,arguments);'
-    "if(n==`benchmark`&&b.options){b.options.maxTime=0.1;b.options.minTime=0.02}return b}"
+    'import m from"node:module";import{appendFileSync as a}from"node:fs";const l=m._load;m._load=function(n){'
+    "const b=l.apply(this,arguments);if(n==`benchmark`&&b.options&&!b.own){b.own=b.options.maxTime=0.1;"
+    "b.options.minTime=0.02;TELL}return b}"
 )
-"""Has benchmark.js take some 0.2 s a case instead of 5.5, where it is required."""
+"""Has benchmark.js take some 0.2 s a case instead of 5.5, where it is loaded."""
+_TELLS = (
+    "const p=b.prototype,t=p.emit;p.emit=function(e){const o=process.env.PERFGATE_OUTPUT,s=this.stats;"
+    "if(o&&(e.type||e)==`complete`&&!this._original&&s&&s.mean)a(o,JSON.stringify({metric:this.name||`${this.id}`,"
+    "value:s.mean,unit:`s`})+String.fromCharCode(10));return t.apply(this,arguments)}"
+)
+"""Has it report each mean, too, for users who do not print the lines that are read."""
 _HOOKS = {
     tool: "--import=data:text/javascript," + text.replace(" ", "%20").replace('"', "%22")
-    for tool, text in {"tinybench": _REPORTS, "benchmark.js": _SHORT}.items()
-}
+    for tool, text in {
+        "tinybench": _REPORTS, "benchmark.js": _SHORT.replace("TELL", ""), "benchmark": _SHORT.replace("TELL", _TELLS)
+    }.items()
+}  # fmt: skip
 _LIBRARIES = ("tinybench", "mitata", "benny", "bench-node", "cronometro", "hotbench", "jest-bench", "iso-bench")
 _IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
 _MANAGERS = {
@@ -92,8 +102,11 @@ def look(tree: Tree, ask: Asked) -> Found | None:
     if own and _dependencies(script.package):
         installs.append(f"cd {shlex.quote(own)} && {_manager(tree, script.package, own)[1]}")
     installs += [f"({inner})"] if inner else []
-    tool, measured, amount, notes = _measured(
-        tree, script, run.split(), execute, _dependencies(root) | _dependencies(script.package)
+    needed = _dependencies(root) | _dependencies(script.package)
+    tool, measured, amount, notes = _measured(tree, script, run.split(), execute, needed)
+    texts = [tree.text(path) for path in _files(tree, script)]
+    others = tuple(
+        d for d in needed if any(re.search(_IMPORT.format(f"{re.escape(d)}(?:/[^\"']*)?"), t) for t in texts)
     )
     if manager == _UNLOCKED and of_project:
         notes.append("there is no lock file, so each side gets the newest dependencies: better commit one")
@@ -102,12 +115,12 @@ def look(tree: Tree, ask: Asked) -> Found | None:
         notes.append(f"script {script.name} builds each time, which is measured with it: better move that into [build]")
     return Found(
         "npm", script.file or f"script {script.name} of {PurePosixPath(script.directory, 'package.json')}", [measured],
-        f"{run} build" if built else None, "The project's own build script." if built else "",
+        f"{run} build" if built else None,
         setup=" && ".join(installs) or None,
         # an install would write through the link of `share`
         products=[p.rstrip("/") for p in tree.ignored if PurePosixPath(p).name == "node_modules"] if installs else [],
         environment={"NODE_OPTIONS": _HOOKS[tool]} if tool in _HOOKS and measured.command else {},
-        notes=notes, rows=rows, amount=amount,
+        notes=notes, rows=rows, amount=amount, name=str(root.get("name", "")).rpartition("/")[2], others=others,
     )  # fmt: skip
 
 
@@ -149,9 +162,15 @@ def _measured(
         return tool, Measured(script.name, command, [], "values", "vitest"), fixed_plan(cases, 2.0, 2.0), []
     if tool == "benchmark.js":
         command = f"{lead}{shlex.join(words)} >{{output}}"
-        return tool, Measured(script.name, command, [], "values", "benchmark_js"), fixed_plan(cases, 0.5, 0.3), []
-    if tool == "tinybench":
-        reported = ["The mean that tinybench finds for each task in 0.1 s, which [env] has it report."]
+        shortened = ["What benchmark.js prints of each case in 0.2 s, to which [env] shortens it."]
+        return (
+            tool,
+            Measured(script.name, command, shortened, "values", "benchmark_js"),
+            fixed_plan(cases, 0.5, 0.3),
+            [],
+        )
+    if tool in _HOOKS:
+        reported = [f"The mean that {tool} finds for each task in 0.1 s, which [env] has it report."]
         return tool, Measured(script.name, command, reported, "values"), fixed_plan(cases, 0.5, 0.2), []
     comment = (
         f"{script.file or script.name} uses {tool}: the time of a run says nothing. Let it append its results",

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from gate.commands.init.ask import Asked
-from gate.commands.init.found import Found, Measured, Row, kept, names_of, suite_plan, tests
+from gate.commands.init.ask import Asked, has
+from gate.commands.init.found import Amount, Found, Measured, Row, kept, names_of, suite_plan, tests
 from gate.commands.init.scripts import is_benchmark, of_script
 from gate.commands.init.tree import Tree, table_of
 
@@ -35,9 +35,10 @@ ENVIRONMENT = ".perfgate-env"
 """The folder of each side's own packages, where the interpreter lacks some."""
 _SITE = ".perfgate-site"
 _INSTALLED = """\
-import importlib.metadata as m, json, re
+import importlib.metadata as m, json, re, sys
 found = [(each.metadata["Name"], each.version) for each in m.distributions()]
-print(json.dumps({re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found if name}))
+found = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found if name}
+print(json.dumps({**found, "python": str(sys.version_info[1])}))
 """
 _PLUGIN = """\
 import json
@@ -64,6 +65,8 @@ class Python:
     setup: str | None
     """Makes each side's own packages, where the interpreter lacks some."""
     lacking: list[str]
+    installed: bool
+    """Whether the interpreter has, or may get, a copy of the project, which it would import instead of a side's."""
 
     def found(self, kind: str, evidence: str, benchmarks: list[Measured]) -> Found:
         """Return what is written for benchmarks that Python runs."""
@@ -85,13 +88,12 @@ class Python:
             rows=[row] if self.lacking else [],
         )  # fmt: skip
 
-    def command(self, words: list[str]) -> str:
+    def command(self, words: list[str]) -> list[str] | str:
         """Return a command, after one that stops it if Python would import another copy than this side's."""
-        name, run = package(self.tree), shlex.join([self.executable, *words])
-        if not name:
-            return run
-        # both sides would measure the same code if Python imported another copy than this side's
-        here = "os.path.realpath(it.__file__).startswith(os.getcwd())"
+        name, own = package(self.tree), [self.executable, *words]
+        if not name or not self.installed:
+            return own
+        run, here = shlex.join(own), "os.path.realpath(it.__file__).startswith(os.getcwd())"
         return f"{self.executable} -c 'import os, {name} as it; assert {here}, it' &&\n{run}"
 
     def _build(self) -> str:
@@ -111,16 +113,29 @@ class Python:
 def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
     """Return how the project's code is run with tools, by their names for pip."""
     plain = "python" if shutil.which("python") or not shutil.which("python3") else "python3"
-    executable = f"{tree.environment}/bin/python" if tree.environment else plain
     wanted = [*_dependencies(tree), *tools]
-    answer = ask.run(f"./{executable}" if tree.environment else executable, "-c", _INSTALLED)
-    there: dict[str, str] = json.loads(answer) if answer else {}
+
+    def told(name: str) -> dict[str, str]:
+        found: dict[str, str] = json.loads(ask.run(name, "-c", _INSTALLED) or "{}")
+        return found
+
+    own = table_of(tree.toml("pyproject.toml"), "project")
+    asked = re.search(r">=\s*3\.(\d+)", str(own.get("requires-python")))
+    least = int(asked[1]) if asked else 0
+    there = told(f"./{tree.environment}/bin/python" if tree.environment else plain)
+    if there and int(there["python"]) < least and not tree.environment:
+        names = (name for n in range(least, least + 5) if has(name := f"python3.{n}"))
+        plain, there = next(((name, found) for name in names if (found := told(name))), (plain, there))
+    if there and int(there["python"]) < least:
+        ask.notes.append(f"the project asks for Python 3.{least}, and here is 3.{there['python']}: make .venv with it")
+    executable = f"{tree.environment}/bin/python" if tree.environment else plain
     if _compiled(tree) and "ext_modules" in tree.text("setup.py"):
         wanted += ["setuptools", *(["cython"] if any(tree.ending(".pyx")) else [])]
-    lacking = [each for each in wanted if _normal(each) not in there] if answer else []
+    lacking = [each for each in wanted if _normal(each) not in there] if there else []
     # what pip compiles needs a pip that may be used, which a system's own need not be
     if not lacking and (tree.environment or not _by_pip(tree)):
-        return Python(tree, executable, None, [])
+        name = _normal(str(own.get("name") or package(tree) or ""))
+        return Python(tree, executable, None, [], bool(tree.environment) or name in there)
     # a pip that installs elsewhere saves most of the time that an environment takes, which is for a pip of its own
     able = (
         not tree.environment
@@ -128,7 +143,7 @@ def python(tree: Tree, ask: Asked, tools: list[str]) -> Python:
         and tuple(map(int, re.findall(r"\d+", there.get("pip", ""))[:2])) >= (22, 3)
     )
     setup = environment_of(tree, plain, tools, wanted, own_pip=not able)
-    return Python(tree, f"{ENVIRONMENT}/bin/python", setup, lacking)
+    return Python(tree, f"{ENVIRONMENT}/bin/python", setup, lacking, installed=False)
 
 
 def environment_of(
@@ -286,9 +301,10 @@ def look_pyperf(tree: Tree, ask: Asked) -> Found | None:
     scripts, rows = kept(every, "pyperf scripts")
     rows += [Row(path, "left out: an example") for path in shown]
     plan, length = suite_plan(sum(max(1, len(_PYPERF_CASE.findall(tree.text(p)))) for p in scripts), 0.3 * len(scripts))
-    names = names_of((str(PurePosixPath(path).with_suffix("")) for path in scripts), "pyperf")
+    common = posixpath.commonpath([posixpath.dirname(path) or "." for path in scripts])
+    names = names_of((posixpath.relpath(path[:-3], common) for path in scripts), "pyperf")
     measured = [
-        Measured(name, own.command([path, f"--min-time={length:g}"]).replace("&&\n", "&& "), [], "pyperf")
+        Measured(name, own.command([path, f"--min-time={length:g}"]), [], "pyperf")
         for name, path in zip(names, scripts, strict=True)
     ]
     found = own.found("pyperf", f"{len(every)} script{'s' if len(every) != 1 else ''} with a pyperf.Runner", measured)
@@ -321,18 +337,33 @@ def look(tree: Tree, ask: Asked) -> Found | None:
 
 
 def _of_script(tree: Tree, ask: Asked) -> Found | None:
-    scripts = [path for path in tree.ending(".py") if is_benchmark(path) and _runs_alone(tree.text(path))]
+    named = [path for path in tree.ending(".py") if is_benchmark(path)]
+    # what another one imports is a part of that
+    parts = {
+        path for path in named for other in named
+        if re.search(rf"^\s*(?:from|import)\s+[\w.]*\b{PurePosixPath(path).stem}\b", tree.text(other), re.MULTILINE)
+    }  # fmt: skip
+    scripts = [path for path in named if path not in parts and _runs_alone(tree.text(path))]
     if not scripts:
         return None
     ordered = sorted(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
     # what it needs may be listed beside it
     own = python(tree, ask, _listed(tree, posixpath.join(posixpath.dirname(ordered[0]) or "-", "requirements.txt")))
-    name = PurePosixPath(ordered[0]).stem
-    name = PurePosixPath(ordered[0]).parent.name or name if name in ("run", "main", "__main__") else name
-    measured, amount = of_script(name, [own.executable, ordered[0]], tree.text(ordered[0]))
-    found = own.found("python", f"script {ordered[0]}", [measured])
+    made = [_script(tree, own, path) for path in ordered]
+    found = own.found("python", f"script {ordered[0]}", [made[0][0]])
     rows = [Row(f"script {path}", "left out: one script is measured") for path in ordered[1:]]
-    return replace(found, rows=[*found.rows, *rows], amount=amount)
+    # other scripts may be measured by the same plan
+    instead = tuple(each for each, amount in made[1:] if amount == made[0][1])
+    return replace(found, rows=[*found.rows, *rows], amount=made[0][1], instead=instead)
+
+
+def _script(tree: Tree, own: Python, path: str) -> tuple[Measured, Amount | None]:
+    name, text = PurePosixPath(path).stem, tree.text(path)
+    name = PurePosixPath(path).parent.name or name if name in ("run", "main", "__main__") else name
+    # a module of its package, by what it imports
+    module = re.search(r"^\s*from\s+\.", text, re.MULTILINE)
+    words = ["-m", path[:-3].replace("/", ".")] if module else [path]
+    return of_script(name, [own.executable, *words], text)
 
 
 def _runs_alone(text: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from gate.commands.init.ask import Asked
-from gate.commands.init.found import Amount, Found, Measured, Rank, fixed_plan, placeholder
+from gate.commands.init.found import Amount, Found, Measured, Rank, Row, fixed_plan, placeholder
 from gate.commands.init.tree import Tree
 
 _NAMED = re.compile(
@@ -88,7 +88,8 @@ def look(tree: Tree, ask: Asked) -> Found:
     setup = "npm ci --no-audit --no-fund" if command[0] == "node" and locked else None
     if suffix == ".php" and "composer.json" in tree.names and "vendor/" not in tree.ignored:
         setup = "composer install --quiet --no-interaction"
-    return replace(Found("generic", f"script {script}", [measured], setup=setup), amount=amount)
+    rows = [Row(f"script {path}", "left out: one script is measured") for path in scripts if path != script]
+    return replace(Found("generic", f"script {script}", [measured], setup=setup, rows=rows), amount=amount)
 
 
 def _runs_alone(tree: Tree, path: str) -> bool:

@@ -61,8 +61,12 @@ class _Place:
 
 _RUNNER = (
     "runner: a self-hosted one with the label perf, on a machine that does nothing else, with {tools}; run "
-    "`perfgate doctor` there to see whether it is fit. `runs-on: ubuntu-latest` is enough for commands that "
-    "`perfgate try`, in a job there, decides by active time"
+    "`perfgate doctor` there to see whether it is fit"
+)
+_HOSTED = (
+    "runner: ubuntu-latest; add steps that set up what it lacks of {tools}. A hosted runner is enough for commands "
+    "that `perfgate try`, in a job there, decides by active time; suites timed by the wall clock want "
+    "`[self-hosted, perf]`: a machine that does nothing else, which `perfgate doctor` there calls fit"
 )
 _PUBLIC = (
     "public repository? Write `perfgate init --workflow forks --force` instead: this one does not measure pull "
@@ -77,19 +81,18 @@ KINDS: Mapping[str, Kind] = {
     "pull-request": Kind(
         "pull requests from branches of the repository, and the merge queue",
         {"pull-request.yml": "perfgate.yml"},
-        (_PUBLIC, _RUNNER, _PUSH, _REQUIRE, _LABEL),
+        (_PUBLIC, _HOSTED, _PUSH, _REQUIRE, _LABEL),
     ),
     "trusted": Kind(
         "the same in one job, for code that you trust with a token that can write",
         {"trusted.yml": "perfgate.yml"},
-        (_PUBLIC, _RUNNER, _PUSH, _REQUIRE, _LABEL),
+        (_PUBLIC, _HOSTED, _PUSH, _REQUIRE, _LABEL),
     ),
     "forks": Kind(
         "pull requests from forks as well",
         {"forks.yml": "perfgate.yml", "forks-publish.yml": "perfgate-publish.yml"},
         (
-            _RUNNER,
-            "the hosted runner of forks (ubuntu-latest) needs the same: add steps that set up what it lacks",
+            _HOSTED,
             'Settings, Actions, General: "Require approval for all external contributors", who may change the workflow',
             "commit, push and merge: perfgate-publish.yml runs once it is on the default branch",
             _REQUIRE.replace("check {check!r}", "status {status!r}")

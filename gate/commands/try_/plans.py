@@ -154,11 +154,11 @@ def plans(
             why = str(error)
     wanted = {case: metric_rules(rules, case.benchmark, case.metric).compared for case in cases}
     size = sum(map(len, wanted.values()))
-    # one execution says nothing of a quantile
+    # one execution says nothing of a quantile, and no ratio is of zero
     noise = [
         _noise(case, remembered.get((case.benchmark, case.metric)), cost.starts, rules)
         for case, statistics in wanted.items()
-        if MEAN in statistics
+        if MEAN in statistics and (case.mean or case.exact)
     ]
     every = [
         _fit(noise, size, _of_budget(cost, tried, rules, budget), rules, budget)
@@ -294,13 +294,15 @@ def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, bud
     hard = hardest.case if hardest is not None else None
     # its metric too where there are several
     several = len({each.case.metric for each in noise}) > 1
+    seconds = cost.of(max(builds, 1))
     return Fit(
-        budget=budget,
+        # no longer than the most builds take
+        budget=budget if own else min(budget, float(budget_of(seconds))),
         configured=own,
         builds=builds,
         executions=executions,
         iterations=iterations,
-        seconds=cost.of(max(builds, 1)),
+        seconds=seconds,
         first=first,
         sooner=cost.of(max(first, 1)),
         finds=finds if math.isfinite(finds) else None,

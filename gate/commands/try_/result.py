@@ -176,9 +176,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """What to mind about a benchmark."""
 
-    kind: Literal["short", "quantile", "floor"]
+    kind: Literal["short", "quantile", "floor", "zero"]
     """short: a process that takes so little time that its start is most of it. quantile: as `text` says. floor: what
-    the rules call too small to matter is more than the threshold."""
+    the rules call too small to matter is more than the threshold. zero: what `text` names has no ratio."""
     benchmark: str = ""
     metric: str = ""
     """Of a floor."""

@@ -190,6 +190,12 @@ def _notes(job: Job, tried: list[Tried]) -> list[Note]:
         times = [case.mean for case in each.cases if case.metric == "time"]
         if declared(each.instrument).any_command and times and min(times) < _SHORT:
             notes.append(Note(kind="short", benchmark=each.benchmark, seconds=min(times)))
+        if zeros := [
+            c.benchmark if c.benchmark != each.benchmark else c.metric
+            for c in each.cases
+            if c.decided and not (c.mean or c.exact)
+        ]:
+            notes.append(Note(kind="zero", benchmark=each.benchmark, text=", ".join(zeros[:3])))
     below = sorted(_below_floor(job.project.settings.rules, tried), key=lambda note: note.share)
     return [*notes, *(msgspec.structs.replace(note, more=len(below) - 1) for note in below[-1:])]
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from gate.commands.try_.result import Built, Case, Fit, Note, Plans, RoundCost, Trial, Tried
+from gate.config.rules import goes_by_starts
 from gate.config.types import BuildTable, Config
 from gate.document.document import Cell, Code, Column, Document, Items, Part, Row, Said, Table
 from gate.model import SCHEMA, Failure
@@ -204,8 +205,7 @@ def _plans(plans: Plans, rules: Config, *, advises: bool) -> list[Part]:
     unknown = next((fit.hardest for fit in plans.fits if fit.unknown and fit.hardest is not None), None)
     if unknown is not None:
         told.append(
-            f"unknown: one value of {visible(unknown)} shows no spread: have a start give several "
-            "values (plan.iterations)"
+            f"unknown: {visible(unknown)} gave one value in the time of a trial, which shows no spread; a check will"
         )
     few = [fit.builds for fit in plans.fits if fit.finds is None and not fit.unknown]
     if few and min(few) < rules.gate.min_builds:
@@ -215,7 +215,9 @@ def _plans(plans: Plans, rules: Config, *, advises: bool) -> list[Part]:
     lean, paste = plans.leaner, list[Part]()
     if lean is not None and advises:
         told.append("For the leaner one, put this into the file:")
-        paste = [Code(f"[plan]\nexecutions = {lean.executions}\niterations = {lean.iterations}")]
+        starts = all(goes_by_starts(rules, each.name) for each in rules.benchmark)
+        counts = f"executions = {lean.executions}\niterations = {lean.iterations}"
+        paste = [Code(f"[plan]\n{f'starts = {lean.executions * lean.iterations}' if starts else counts}")]
     return [table, Items(told, "rest"), *paste]
 
 
@@ -250,6 +252,8 @@ def _note(note: Note) -> str:
             f"{note.benchmark} takes {format_duration(note.seconds)}, and much of that is starting a process: give it "
             'more work, or have the program measure itself (instrument = "values")'
         )
+    if note.kind == "zero":
+        return f"{note.benchmark}: {note.text} is 0, of which no ratio can be told: leave it out (exclude)"
     if note.kind == "floor":
         others = f" (too large for {plural(note.more, 'more case')}, too)" if note.more else ""
         return (

@@ -189,8 +189,8 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('service = {command = "s"}', 'service: needs ready = "tcp:PORT", "http://...", "log:TEXT" or "command:...", which shows that it is up'),
                 ('prepare = ""', 'prepare: is empty; write e.g. prepare = "./program"'),
                 ('cleanup = "x"\ninstrument = "values"', "cleanup: is for spawn, which starts the command itself, not for values"),
-                ('include = ["a*"]', "include: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, and values with a format), not for spawn"),
-                ('exclude = ["a*"]', "exclude: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, and values with a format), not for spawn"),
+                ('include = ["a*"]', "include: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, and values), not for spawn"),
+                ('exclude = ["a*"]', "exclude: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh, and values), not for spawn"),
             ]
         ],
         (
@@ -201,7 +201,9 @@ def test_an_empty_file_is_all_defaults() -> None:
         ("[plan]\nbuilds = " + "[" * 5000, "perfgate.toml: cannot be read: maximum recursion depth exceeded"),
         ("[plan]\nbudget = " + "1" * 400, "perfgate.toml:2: plan.budget: a number of that many digits is out of range"),
         ("[gate]\nthreshold = " + "1" * 400, "perfgate.toml:2: gate.threshold: a number of that many digits is out of range"),
-        ("x = [", "perfgate.toml:1: not valid TOML: Invalid value"),
+        ("x = [", "perfgate.toml:1: not valid TOML: Invalid value (`x`)"),
+        ("[gate]\nwarn = 1\nwarn = 2", "perfgate.toml:3: not valid TOML: Cannot overwrite a value (`warn`)"),
+        ("[gate]\n[plan]\n[gate]", "perfgate.toml:3: not valid TOML: Cannot declare ('gate',) twice (`[gate]`)"),
         ('a = 1\n\nb = """x\n\n', "perfgate.toml:4: not valid TOML: Unterminated string"),
     ],
 )  # fmt: skip

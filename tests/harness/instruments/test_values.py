@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from gate.config.commands import by_hand, mentions
+from gate.config.parse import parse
+from gate.config.source import from_tables
 from gate.config.types import Benchmark, Columns, MetricRules
 from gate.model import Metric
 from gate.units import Duration, Quantity
@@ -65,6 +67,17 @@ def test_a_command_by_hand_is_what_one_types() -> None:
     assert by_hand("make && ./x {seed}", {"seed": "1"}) == "make && ./x 1"
     assert mentions(["a", "--o={output}"], "output")
     assert not mentions("a output {Output}", "output")
+
+
+def test_metrics_that_a_program_names_itself_are_chosen_like_those_of_a_suite(context: Context) -> None:
+    parse(
+        from_tables({"benchmark": [{"name": "b", "command": "b", "instrument": "values", "exclude": ["other*"]}]}, "x")
+    )
+    lines = "\n".join(f'{{"metric":"{name}","value":1,"unit":"s"}}' for name in ("own: a", "own: b", "other: a"))
+    found = measured(context, f"echo {shlex.quote(lines)}", exclude=["other*"])
+    assert isinstance(found, dict) and [*found] == ["own: a", "own: b"]
+    found = measured(context, f"echo {shlex.quote(lines)}", include=["*a"])
+    assert isinstance(found, dict) and [*found] == ["own: a", "other: a"]
 
 
 def test_what_the_program_is_told(context: Context) -> None:

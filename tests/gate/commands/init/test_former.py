@@ -53,14 +53,14 @@ HYPERFINE = (
         (BENCHSTAT, "benchstat", "go", None),
         (CRITERION, "Criterion", "cargo", 3.0),
         (HYPERFINE, "hyperfine", None, None),
-        ('{"version": 1, "benchmark_dir": "b"}', "asv", None, None),
+        ('{"version": 1, "benchmark_dir": "asvb"}', "asv", "asv", None),
     ],
 )
 def test_a_former_gate_is_read(tmp_path: Path, text: str, gate: str, kind: str | None, threshold: float | None) -> None:
     file = tmp_path / "former"
     file.write_text(text)
     former = read_former(file)
-    assert (former.gate, former.kind if gate != "asv" or kind else None, former.threshold) == (gate, kind, threshold)
+    assert (former.gate, former.kind, former.threshold) == (gate, kind, threshold)
 
 
 def test_a_file_is_named_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,20 +105,25 @@ bench:
 \t  'out/cx --ast < /dev/null' \\
 \t  "out/cx -c 'x=1; y=2'" --export-markdown bench.md 2>&1 | tee out.txt
 hyperfine -N "$ZISH -c true" 'sh -c true; wc'
+hyperfine -w3 --runs=9 -L size 1,2 -P n 1 9 -n 'the small one' './cx a' --command-name large './cx b {size}'
 """
 
 
 def test_commands_of_a_script_are_measured_as_they_are(tmp_path: Path) -> None:
     file = tmp_path / "bench.sh"
     file.write_text(SCRIPT)
-    taken = same(Found("make", "x", [Measured("a", ["./a"])], "make"), read_former(file))
-    assert [each.command for each in taken.benchmarks] == [
-        "out/cx --ast < /dev/null",
-        "out/cx -c 'x=1; y=2'",
-        "sh -c true; wc",
+    hooked = {"NODE_OPTIONS": "--import=x", "PYTHONPATH": "."}
+    taken = same(Found("make", "x", [Measured("a", ["./a"])], "make", environment=hooked), read_former(file))
+    assert [(each.name, each.command) for each in taken.benchmarks] == [
+        ("cx", "out/cx --ast < /dev/null"),
+        ("cx-2", "out/cx -c 'x=1; y=2'"),
+        ("sh", "sh -c true; wc"),
+        ("the small one", "./cx a"),
     ]
     # nothing is left out in silence
-    assert [row.what for row in taken.rows] == ["$ZISH -c true"]
+    assert [row.what for row in taken.rows] == ["$ZISH -c true", "./cx b {size}"]
+    # what shortens the benchmarks of a library is not for a whole run
+    assert taken.environment == {"PYTHONPATH": "."}
 
 
 TWO = [

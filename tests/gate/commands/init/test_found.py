@@ -44,6 +44,19 @@ TOUCH = "touch src/main.rs && cargo build --release --target-dir target --bin ap
 
 CARGO = {
     "program": Case(MAIN_RS, "cargo", "['./target/release/app']", TOUCH),
+    # before a program and a library's tests
+    "example": Case(
+        {
+            **MAIN_RS,
+            **LIB,
+            "Cargo.toml": CRATE + '[features]\nfast = []\n[[example]]\nname = "bench"\nrequired-features = ["fast"]\n',
+            **dict.fromkeys(("examples/bench.rs", "examples/demo.rs"), "fn main() {}\n"),
+        },
+        "cargo",
+        "['./target/release/examples/bench']",
+        "touch examples/bench.rs && cargo build --release --target-dir target --example bench --features fast",
+        rows=("bin app",),
+    ),
     "help": Case({**MAIN_RS, "src/a.rs": 'if a == "--help" {}'}, "cargo", "['./target/release/app', '--help']"),
     "tests": Case({"Cargo.toml": CRATE, **LIB}, "cargo", "'cargo', 'test'", "touch src/lib.rs && cargo test"),
     "server": Case(
@@ -176,6 +189,9 @@ GO = {
 
 MAIN = "int main(void) { return 0; }\n"
 WANTING = "int main(int argc, char **argv) { return argc < 2 || !argv; }\n"
+# its arguments may be left out, which a start alone tells
+OPTIONAL = "int main(int argc, char **argv) { if (argc == 2 && *argv[1] == 'i') for (;;) ; return 0; }\n"
+ASKING = 'int puts(const char *); int main(int argc, char **argv) { return argc == 1 ? puts("Usage: bench N") < 0 : !argv; }\n'
 ON_FILE = 'int main(int argc, char **argv) { printf("Usage: %s [-n] [FILE]...\\n", argv[0]); return argc; }\n'
 PROJECT = "cmake_minimum_required(VERSION 3.13)\nproject(x C)\n"
 OPTION = 'option(X_BENCHMARKS "Build the benchmarks" OFF)\nif(X_BENCHMARKS)\nadd_executable(x_bench main.c)\nendif()\n'
@@ -238,6 +254,16 @@ CMAKE = {
         "cd build && ctest",
     ),
     "arguments": Case({"CMakeLists.txt": PROJECT + "add_executable(app main.c)\n", "main.c": WANTING}, "cmake", None),
+    "optional": Case(
+        {
+            "CMakeLists.txt": PROJECT + "add_executable(app app.c)\nadd_executable(bench main.c)\n",
+            "main.c": OPTIONAL,
+            "app.c": MAIN,
+        },
+        "cmake",
+        "['./build/bench']",
+        rows=("program app",),
+    ),
     "a-file": Case(
         {
             "CMakeLists.txt": PROJECT + "add_executable(bench main.c)\n",
@@ -287,6 +313,18 @@ CMAKE = {
 }
 
 MAKE = {
+    "optional": Case(
+        {"Makefile": "test: app\n\t./app\napp: app.c\n\tcc -o $@ $<\nbench: main.c\n\tcc -o $@ $<\n", "main.c": OPTIONAL, "app.c": MAIN},
+        "make",
+        "['./bench']",
+        "rm -f bench && make bench",
+    ),
+    "asking": Case(
+        {"Makefile": "test: app\n\t./app\napp: app.c\n\tcc -o $@ $<\nbench: main.c\n\tcc -o $@ $<\n", "main.c": ASKING, "app.c": MAIN},
+        "make",
+        "'make', '--silent', 'test'",
+        rows=("bench",),
+    ),
     "program": Case(
         {
             "Makefile": "P := app\nall: $(P) other\n$(P): main.o\n\t$(CC) -o $@ $^\nother: o.c\n\t$(CC) -o $@ $^\n",
@@ -324,13 +362,13 @@ MAKE = {
     # a target that only builds a program: its time would be that of make
     "links-bench": Case(
         {
-            "Makefile": "all: bench app\nbench: bench.o\n\t$(CC) -o $@ $^\napp: app.o\n\t$(CC) -o $@ $^\n",
+            "Makefile": ".PHONY: bench\nall: bench app\nbench: bin/bench\nbin/bench: bench.o\n\ttest -d bin || mkdir bin\n\t$(CC) -o $@ $^\napp: app.o\n\t$(CC) -o $@ $^\n",
             "bench.c": "int main(int argc, char *argv[]) { return 0; }\n",
             "app.c": MAIN,
         },
         "make",
-        "['./bench']",
-        "rm -f bench && make bench",
+        "['./bin/bench']",
+        "rm -f bin/bench && make bin/bench",
     ),
     # two levels down, with its program elsewhere, beside a tool of another language
     "below": Case(
@@ -387,12 +425,12 @@ PYTHON = {
     "pytest": Case(
         {"pyproject.toml": DECLARED, "tests/test_b.py": USES, "src/pkg/__init__.py": ""},
         "pytest-benchmark",
-        "-m pytest -q --confcutdir=tests --benchmark-min-time=0.01 tests/test_b.py",
+        "'-m', 'pytest', '-q', '--confcutdir=tests', '--benchmark-min-time=0.01', 'tests/test_b.py']",
     ),
     "hindered": Case(
         {"pyproject.toml": DECLARED + '[tool.pytest.ini_options]\naddopts = "-n auto"\n', "tests/test_b.py": USES},
         "pytest-benchmark",
-        "-o addopts= ",
+        "'-o', 'addopts=', ",
     ),
     # a file that cannot be collected here ends a run of pytest: it is left out, and said
     "absent": Case(
@@ -406,14 +444,14 @@ PYTHON = {
     "compiled": Case(
         {"pyproject.toml": DECLARED + '[build-system]\nrequires = ["maturin"]\nbuild-backend = "maturin"\n', "tests/test_b.py": USES},
         "pytest-benchmark",
-        "-m pytest",
+        "'-m', 'pytest', ",
         "-m pip install --quiet --no-deps --target .perfgate-site .",
     ),
     # the interpreter has it not: each side gets an environment of its own
     "pyperf": Case(
         {"bench/b.py": "import pyperf\nr = pyperf.Runner()\nr.bench_func('a', f)\n", "x/__init__.py": "", "pyproject.toml": '[project]\nname = "x"\ndependencies = ["nowhere-at-all"]\n'},
         "pyperf",
-        "assert os.path.realpath(it.__file__).startswith(os.getcwd()), it' && .perfgate-env/bin/python bench/b.py --min-time=0.01",
+        "['.perfgate-env/bin/python', 'bench/b.py', '--min-time=0.01']",
     ),
     # C that Cython makes, which is not committed
     "cython": Case(
@@ -422,7 +460,13 @@ PYTHON = {
         "bench.py",
         "-m cython m.pyx && ",
     ),
-    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "-m perfgate_asv b --sample-time=0.01"),
+    "asv": Case({"asv.conf.json": '"benchmark_dir": "b"', "b/x.py": "def time_it(): pass\n"}, "asv", "'-m', 'perfgate_asv', 'b', '--sample-time=0.01']"),
+    # a part of those beside it, which are modules
+    "parts": Case(
+        {"tests/__init__.py": "", "tests/benchmark.py": "for x in y: pass\n", "tests/benchmark_list.py": "from .benchmark import *\nmain('a')\n"},
+        "python",
+        "'-m', 'tests.benchmark_list']",
+    ),
     "script": Case({"bench.py": "print(sum(range(10)))\n", "README": ""}, "python", "bench.py"),
     "other runner": Case({"bench.py": "import subprocess\nsubprocess.run(['python', '-m', 'pyperf', 'timeit', 'x'])\n"}, "generic", None, rows=("bench.py",)),
     "arguments": Case({"bench.py": "import argparse\nmain(p.add_argument('file'))\n"}, "generic", None, rows=("bench.py",)),
@@ -456,6 +500,8 @@ JAVASCRIPT = {
     ),
     "tinybench": Case({"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'bench.js']"),
     "in tests": Case({"package.json": package(devDependencies={"tinybench": "2"}), "test/benchmark.js": "import { Bench } from 'tinybench'"}, "npm", "['node', 'test/benchmark.js']"),
+    # its users need not print what is read
+    "benchmark": Case({"package.json": package(**SCRIPTS, devDependencies={"benchmark": "2"}), "bench.js": "import B from 'benchmark'"}, "npm", "['node', 'bench.js']"),
     "mitata": Case({"package.json": package(**SCRIPTS, devDependencies={"mitata": "1"}), "bench.js": "import { run } from 'mitata'"}, "npm", None),
     # what it installs each time is no part of what it measures
     "installs": Case(
@@ -629,8 +675,10 @@ def test_builders_and_jmh_tell_more_than_their_files(
 ) -> None:
     inner = {f"{name}/src/jmh/java/A.java": f"abstract {JAVA * times}" for name, times in (("b", 1), ("c", 3))}
     top = f"<project><dependencies>{CORE}</dependencies></project>" if tool == "mvn" else 'id("me.champeau.jmh")'
-    directory = project({file: top, f"b/{file}": "", f"c/{file}": "", **inner})
+    inner["d/src/main/java/A.java"] = inner["b/src/jmh/java/A.java"]
+    directory = project({file: top, f"b/{file}": "", f"c/{file}": "", f"d/{file}": "", **inner})
     asked: list[str] = []
+    told = ["b"]
 
     def run(ask: Asked, *words: str, **_: object) -> str | None:
         asked.append(words[0])
@@ -638,7 +686,8 @@ def test_builders_and_jmh_tell_more_than_their_files(
             ask.write("perfgate-effective.xml", EFFECTIVE.format(ask.copy, CORE))
         if words[0] == "sh":
             return "PERFGATE\nBenchmarks: \n" + "".join(f"org.x.{name}.one\n" for name in "BCDEFGHIJ")
-        return f"PERFGATE shadowJar {ask.copy}/b\n" if words[0] == "gradle" else "" if words[0] == "mvn" else None
+        tasks = "".join(f"PERFGATE shadowJar {ask.copy}/{name}\n" for name in told)
+        return tasks if words[0] == "gradle" else "" if words[0] == "mvn" else None
 
     monkeypatch.setattr(Asked, "run", run)
     monkeypatch.setattr(shutil, "which", lambda name, *_, **__: f"/bin/{name}")
@@ -648,11 +697,49 @@ def test_builders_and_jmh_tell_more_than_their_files(
     assert tool == "mvn" or ":b:shadowJar && " in str(found.setup)
     assert r"\\.(B.one|C.one|D.one|E.one|F.one|G.one|H.one|I.one)$" in repr(found.benchmark.command)
     assert asked[-2:] == [tool, "sh"]
+    # benchmarks need not lie where the plugin of JMH has them
+    told[:] = ["d"]
+    (directory / "b" / "src" / "jmh" / "java" / "A.java").unlink()
+    (directory / "c" / "src" / "jmh" / "java" / "A.java").unlink()
+    assert tool == "mvn" or detected(directory).artifacts == ["d/build/perfgate-jmh.jar"]
+    project({f"{name}/src/jmh/java/A.java": text for name, text in (("b", JAVA), ("c", JAVA))})
     # without an answer the files are read, and the user is told
     monkeypatch.setattr(Asked, "run", lambda *_, **__: None)
     found = detected(directory)
     assert found.measures_something
     assert any("was read without its tool" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("there", "command"), [({"python3.13": "13"}, "python3.13"), ({}, "python")])
+def test_the_python_that_a_project_asks_for_is_looked_for(
+    project: Project, monkeypatch: pytest.MonkeyPatch, there: dict[str, str], command: str
+) -> None:
+    versions = {"python": "11", **there}
+    monkeypatch.setattr(shutil, "which", lambda name, *_, **__: f"/bin/{name}")
+    told = {name: json.dumps({"python": minor}) for name, minor in versions.items()}
+    monkeypatch.setattr(Asked, "run", lambda _, *words, **__: told.get(words[0]))
+    found = detected(
+        project({"pyproject.toml": '[project]\nname = "x"\nrequires-python = ">=3.12"\n', "bench.py": "print(1)\n"})
+    )
+    assert found.benchmark.command == [command, "bench.py"]
+    assert any("asks for Python 3.12, and here is 3.11" in note for note in found.notes) is not bool(there)
+
+
+@pytest.mark.parametrize(("late", "command"), [(True, "./bench"), (False, "make")])
+def test_what_takes_too_long_to_ask_is_left_to_the_trial(
+    project: Project, monkeypatch: pytest.MonkeyPatch, late: bool, command: str
+) -> None:
+    need("make")
+    run = Asked.run
+
+    def asked(ask: Asked, *words: str, **fields: Any) -> str | None:
+        if words[0] != "sh":
+            return run(ask, *words, **fields)
+        ask.late = late
+        return None
+
+    monkeypatch.setattr(Asked, "run", asked)
+    assert detected(project(MAKE["optional"].files)).benchmark.command[0] == command
 
 
 def test_tools_are_not_asked_where_a_workflow_must_not_run_code(
@@ -666,7 +753,9 @@ def test_tools_are_not_asked_where_a_workflow_must_not_run_code(
     assert any("read without it" in note for note in found.notes)
 
 
-def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path) -> None:
+# before version 5 a Bench has its times itself, since then among its options
+@pytest.mark.parametrize(("options", "place"), [("", "this"), ("opts = {time: 1000}; ", "this.opts")])
+def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path, options: str, place: str) -> None:
     need("node")
     directory = project(
         {"package.json": package(**SCRIPTS, devDependencies={"tinybench": "2"}), "bench.js": "import 'tinybench'"}
@@ -674,8 +763,10 @@ def test_tinybench_reports_its_tasks(project: Project, tmp_path: Path) -> None:
     # what tinybench's Bench is to the hook
     script = tmp_path / "bench.mjs"
     script.write_text(
-        "class Bench extends EventTarget { time = 1000; tasks = [{name: 'one', result: {latency: {mean: 2}}}, {name: 'old', result: {mean: 3}}];"
-        " run() { this.dispatchEvent(new Event('start')); this.tasks[0].result.latency.mean = this.time; this.dispatchEvent(new Event('complete')) } }\nnew Bench().run();\n"
+        f"class Bench extends EventTarget {{ {options}time = 1000; "
+        "tasks = [{name: 'one', result: {latency: {mean: 2}}}, {name: 'old', result: {mean: 3}}];"
+        f" run() {{ this.dispatchEvent(new Event('warmup')); this.tasks[0].result.latency.mean = {place}.time; "
+        "this.dispatchEvent(new Event('complete')) } }\nnew Bench().run();\n"
     )
     output = tmp_path / "out"
     environment = {**os.environ, **detected(directory).environment, "PERFGATE_OUTPUT": str(output)}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gate.commands.init.found import Amount, Found, Measured
-from gate.commands.init.mend import fitted, lesson, mended, reason, representatives
+from gate.commands.init.found import Amount, Found, Measured, Row
+from gate.commands.init.mend import comparable, fitted, lesson, mended, reason, representatives
 from gate.commands.init.tree import Tree
 
 PYPROJECT = '[project]\nname = "own"\n[project.optional-dependencies]\nbench = ["numpy>=1", "wheel"]\n[build-system]\nrequires = []\n'
@@ -126,6 +126,17 @@ def test_beside_others_what_fails_is_left_out_with_its_reason(tmp_path: Path) ->
     assert made[0].rows[0].became == "left out: exit 1" or "panic" in made[0].rows[0].became
 
 
+def test_where_a_script_fails_another_one_is_measured(tmp_path: Path) -> None:
+    rows = [Row("script b/second.py", "left out"), Row("script third.py", "left out")]
+    others = (Measured("second", ["python", "b/second.py"]), Measured("third", ["python", "third.py"]))
+    failed = {**trial("NameError: xrange"), "failure": None}
+    made = mended(found(["python", "a.py"], rows=rows, instead=others), tree(tmp_path), lesson(failed))
+    assert made is not None and made[1] == "second instead"
+    assert ([each.name for each in made[0].benchmarks], made[0].instead) == (["second"], others[1:])
+    assert [row.what for row in made[0].rows] == ["a", "script third.py"]
+    assert "NameError" in made[0].rows[0].became
+
+
 def suite(names: list[str], instrument: str) -> Mapping[str, Any]:
     """A trial of many cases; those further back are faster."""
     cases = [
@@ -196,28 +207,50 @@ def test_of_what_no_budget_holds_as_many_are_chosen_as_one_has_room_for(
     assert (made[1] if made else None) == count
 
 
+# where leaner counts fit only what takes most of the time for little
 @pytest.mark.parametrize(
-    ("instrument", "option", "seconds", "after", "count"),
-    [
-        ("go", "-test.benchtime=200ms", 150.0, "-test.benchtime=10ms", 30),
-        ("pytest-benchmark", "--benchmark-min-time=0.2", 150.0, "--benchmark-min-time=0.01", 30),
-        ("google-benchmark", "--benchmark_min_time=0.2", 150.0, "--benchmark_min_time=0.01", 30),
-        # what starting takes stays
-        ("go", "-test.benchtime=200ms", 3000.0, "-test.benchtime=10ms", 12),
-        # as short as it may be, so that fewer are chosen
-        ("go", "-test.benchtime=10ms", 150.0, "-test.benchtime=10ms", 12),
-        # the budget holds them as they are
-        ("go", "-test.benchtime=200ms", 50.0, None, None),
-    ],
+    ("slow", "lean", "chosen"), [(1, None, 9), (4, None, 6), (6, None, None), (1, 12, 9), (4, 12, None)]
 )
-def test_more_cases_than_were_known_have_shorter_values(
-    instrument: str, option: str, seconds: float, after: str | None, count: int | None
+@pytest.mark.parametrize(
+    ("instrument", "option"),
+    [("go", "-test.benchtime=20ms"), ("google-benchmark", "--benchmark_min_time=0.02"), ("asv", "--sample-time=0.02")],
+)
+def test_a_few_slow_cases_are_left_out_before_a_budget_grows(
+    instrument: str, option: str, slow: int, lean: int | None, chosen: int | None
 ) -> None:
-    cost = {"once": 0.0, "builds": 1.0, "executions": seconds, "least": False}
-    told = {**suite([f"B{n}" for n in range(30)], instrument), "cost": cost, "plans": {}}
-    made = representatives(found(f"./b {option}", instrument), told)
-    assert (made[1] if made else None) == count
-    assert after is None or (made and after in str(made[0].benchmark.command))
+    means = {f"Benchmark{n}": 2.0 if n < slow else 1e-6 for n in range(10)}
+    cases = [{"benchmark": f"a/{n}", "metric": "time", "mean": each, "decided": True} for n, each in means.items()]
+    told = {
+        "benchmarks": [{"benchmark": "a", "instrument": "go", "cases": cases}],
+        "cost": {"once": 20.0, "builds": 4.0, "executions": 60.0 * slow + 100.0, "least": False},
+        "plans": {"leaner": lean and {"builds": lean}, "enough": {"budget": 1500.0}},
+    }
+    made = representatives(found(["./b", option], instrument), told)
+    assert (made[1:] if made else None) == (chosen and (chosen, 10))
+    if made:
+        assert made[0].benchmark.include == [f"Benchmark{n}" for n in range(slow, 10)]
+
+
+def test_results_of_other_packages_and_of_nothing_are_not_judged() -> None:
+    means = {"easyjson small": 1.0, "mine": 1.0, "JsonParser easyjson": 1.0, "empty": 0.0, "Ease": 1.0}
+    cases = [{"benchmark": "a", "metric": n, "mean": each, "decided": True} for n, each in means.items()]
+    told = {"benchmarks": [{"benchmark": "a", "instrument": "values", "cases": cases}]}
+    suite_ = replace(found(["./b"], "values"), name="jsonparser", others=("easyjson", "eas"))
+    made, said = comparable(suite_, told)
+    assert made.benchmark.exclude == ["easyjson small", "empty"]
+    assert said == [
+        "1 result of other packages: easyjson small",
+        "1 result of 0, too little for what measures it: empty",
+    ]
+    # by what they have in common, where nothing else has it
+    several = replace(suite_, name="mine", others=("go-json-parser-x", "easy-json"))
+    assert comparable(several, told)[0].benchmark.exclude == ["*easyjson*", "empty"]
+    # nothing is compared with a project that nothing names
+    assert comparable(replace(several, name="own"), told)[0].benchmark.exclude == ["empty"]
+    # they are not chosen of either, and what has nothing else stays
+    assert comparable(made, told) == (made, [])
+    alone = {"benchmarks": [{"benchmark": "a", "instrument": "values", "cases": cases[3:4]}]}
+    assert comparable(suite_, alone) == (suite_, [])
 
 
 def test_a_small_suite_is_measured_whole() -> None:
@@ -227,17 +260,10 @@ def test_a_small_suite_is_measured_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cost", "leaner", "after"),
-    [
-        ({"once": 4.0, "builds": 1.0, "executions": 9.0, "least": False}, None, Amount(2, 5, most=50)),
-        ({"once": 4.0, "builds": 1.0, "executions": 1.0, "least": False}, None, Amount(2, 5, most=60)),
-        ({"once": 4.0, "builds": 40.0, "executions": 9.0, "least": False}, None, Amount(2, 5)),
-        ({"once": 4.0, "builds": 90.0, "executions": 9.0, "least": False}, {"executions": 1, "iterations": 3}, Amount(1, 3)),
-        ({"once": 4.0, "builds": 1.0, "executions": 9.0, "least": True}, None, Amount(2, 5)),
-    ],
-)  # fmt: skip
-def test_the_plan_uses_its_budget(cost: Mapping[str, Any], leaner: Mapping[str, Any] | None, after: Amount) -> None:
-    told = {"cost": cost, "plans": {"leaner": leaner}}
+    ("leaner", "after"), [(None, Amount(2, 5)), ({"executions": 1, "iterations": 3}, Amount(1, 3))]
+)
+def test_a_leaner_plan_is_taken(leaner: Mapping[str, Any] | None, after: Amount) -> None:
+    told = {"cost": {"once": 4.0, "builds": 90.0, "executions": 9.0, "least": False}, "plans": {"leaner": leaner}}
     assert fitted(found(["x"], "go", amount=Amount(2, 5)), told).plan == after
 
 
@@ -247,7 +273,7 @@ def test_what_a_trial_found_too_little_is_written_larger() -> None:
     made = fitted(found(["x"], "jmh", amount=Amount(1, 5)), told)
     assert (made.plan.budget, made.timeout) == (30, "30m")
     # nobody waits that long for a pull request
-    told["plans"] = {"enough": {"budget": 9000.0}}
+    told["plans"] = {"enough": {"budget": 2400.0}}
     assert fitted(found(["x"], "jmh", amount=Amount(1, 5)), told).plan.budget == 10
 
 

@@ -98,7 +98,7 @@ def test_what_a_step_cannot_make_is_said(tmp_path: Path) -> None:
     text = told(directory, "pull-request")
     assert "note: a step makes node_modules, which perfgate.toml shares: npm ci --no-audit --no-fund\n" in text
     assert "note: perfgate.toml shares data, which git does not track: add a step that makes it" in text
-    assert "with git, CPython 3.11 to 3.14, go, npm, node; run `perfgate doctor`" in text
+    assert "what it lacks of git, CPython 3.11 to 3.14, go, npm, node. A hosted runner is enough" in text
     assert steps_of(directory, "perfgate.yml", "measure")[1]["run"] == "npm ci --no-audit --no-fund\n"
 
 

@@ -190,7 +190,7 @@ def test_another_budget_has_the_starts_that_a_check_would_count_within_it() -> N
     made = plans(least, [own], within("90s"), None, {})
     assert made is not None
     # ten are what it affords; a larger one has more starts, and not only more builds
-    assert [(fit.budget, fit.executions) for fit in made.fits] == [(90.0, 10), (300.0, 200), (3600.0, 200)]
+    assert [(fit.budget, fit.executions) for fit in made.fits] == [(90.0, 10), (300.0, 200), (840.0, 200)]
     assert made.fits[-1].seconds == most.of(made.fits[-1].builds)
 
 
@@ -265,8 +265,9 @@ def test_budgets_and_what_they_find() -> None:
     assert (found[300.0].builds, found[300.0].seconds) == (11, 260.0)
     # no more than the plan has
     assert (found[600.0].builds, found[600.0].configured) == (12, True)
-    assert found[3600.0].builds == 56
-    assert 0.03 < found[3600.0].finds < found[600.0].finds < found[300.0].finds < 0.06
+    # an hour has room for more than the most builds, which take 19 minutes
+    assert (found[1320.0].builds, found[1320.0].seconds, 3600.0 in found) == (56, 1160.0, False)
+    assert 0.03 < found[1320.0].finds < found[600.0].finds < found[300.0].finds < 0.06
 
 
 def test_more_noise_finds_less() -> None:
@@ -307,6 +308,13 @@ def test_without_a_spread_nothing_is_promised() -> None:
     # a quiet case beside it does not make it known
     both = fits(tried(cases=(case(spread=None), case("b", spread=0.01))))[600.0]
     assert (both.finds, both.unknown, both.hardest) == (None, True, "a")
+
+
+def test_what_is_zero_has_no_noise_to_plan_by() -> None:
+    zero = msgspec.structs.replace(case(metric="zero"), mean=0.0, spread=None)
+    found = plans(COST, [tried(cases=(case(), zero))], config(), None, {})
+    assert found is not None
+    assert not any(fit.unknown for fit in found.fits) and found.fits[-1].finds is not None
 
 
 def test_values_of_several_executions_are_no_iterations() -> None:
