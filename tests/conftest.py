@@ -17,6 +17,9 @@ from xdist.scheduler import LoadGroupScheduling  # type: ignore[import-untyped] 
 # Benchmarks that tests measure are started as `python3`: what a version manager puts in its place takes longer than they.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
+# xdist tells its workers the width of its own terminal
+os.environ.pop("COLUMNS", None)
+
 _PATH = f"{Path(__file__).parent.parent / '.tools' / 'bin'}{os.pathsep}{os.environ['PATH']}"
 
 # As gate/__main__.py does it, before numpy is loaded: its threads take turns with the other worker on two processors.

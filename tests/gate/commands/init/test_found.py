@@ -633,7 +633,7 @@ def test_what_gives_a_fixture_is_installed_where_nothing_has_it(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory = project({"benches/bench_a.py": USES + "for _ in (): pass\n", "src/pkg/__init__.py": ""})
-    installed = {"pytest": "8", "pip": "22.2"}
+    installed = {"python": "11", "pytest": "8", "pip": "22.2"}
     monkeypatch.setattr(Asked, "run", lambda *_, **__: json.dumps(installed))
     found = detected(directory)
     assert (found.kind, found.measures_something) == ("pytest-benchmark", True)
@@ -644,7 +644,7 @@ def test_what_gives_a_fixture_is_installed_where_nothing_has_it(
 def test_an_environment_has_no_pip_of_its_own_where_another_can(
     project: Project, monkeypatch: pytest.MonkeyPatch, pip: str | None, quick: bool
 ) -> None:
-    installed = json.dumps({"pip": pip} if pip else {})
+    installed = json.dumps({"python": "11"} | ({"pip": pip} if pip else {}))
     monkeypatch.setattr(Asked, "run", lambda *_, **__: installed)
     found = detected(project(PYTHON["asv"].files))
     asked = "python -m pip --python .perfgate-env/bin/python install --quiet asv_runner"
