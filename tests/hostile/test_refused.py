@@ -23,6 +23,7 @@ SAID = {
 }
 
 
+@pytest.mark.endtoend
 @pytest.mark.skipif(landlock.version() < landlock.LEAST, reason="there is no sandbox on this system")
 @pytest.mark.skipif(not {"network", "files"} <= namespaces(), reason="this system refuses namespaces itself")
 @pytest.mark.parametrize("uid", [None, USER], ids=["as it is", "a user"])

@@ -12,9 +12,12 @@ import pytest
 from gate.commands.drill.shell import loses
 from harness.sandbox import landlock
 
-pytestmark = pytest.mark.skipif(
-    landlock.version() < landlock.LEAST or shutil.which("bash") is None, reason="needs bash and Landlock"
-)
+pytestmark = [
+    pytest.mark.endtoend,
+    pytest.mark.skipif(
+        landlock.version() < landlock.LEAST or shutil.which("bash") is None, reason="needs bash and Landlock"
+    ),
+]
 
 LOSES = [
     "gate || true", "gate || /bin/true", "gate || :", "gate || exit 0", "gate || echo failed", "gate || { echo failed; }",

@@ -246,6 +246,7 @@ class TestLinking:
         assert order == self.order(objects, shims, "1")
         assert "-fuse-ld" not in log.read_text()
 
+    @pytest.mark.endtoend
     def test_a_response_file_too_long_for_a_command_line(self, objects: Path, shims: Path) -> None:
         places = [objects / f"{name}.o" for name in (*self.NAMES, "main")]
         # the spaces in the path must be escaped; the symbols make it longer than exec takes

@@ -105,6 +105,7 @@ def test_active_time_does_not_count_how_long_others_had_the_processor(made: Made
     assert value(disturbed, "time") - value(disturbed, "active") > 0.2 * value(alone, "user")
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize(
     ("command", "least", "most"),
     [

@@ -209,6 +209,7 @@ TOLD = {
 """What a tool's maker has put into a directory of a while, and how commands find it."""
 
 
+@pytest.mark.endtoend
 @pytest.mark.skipif("files" not in namespaces(), reason="this system refuses namespaces")
 @pytest.mark.parametrize("temporary", ["/tmp", "/var/tmp", "/dev/shm"])
 def test_what_commands_are_told_of_stays_in_sight(ground: Ground, tmp_path: Path, temporary: str) -> None:

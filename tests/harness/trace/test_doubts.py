@@ -117,6 +117,7 @@ def test_a_daemon_that_is_not_there_is_no_doubt(tmp_path: Path, tracer: Tracer) 
     assert str(tmp_path / "daemon") in seen(python(source), tmp_path, tracer).read
 
 
+@pytest.mark.endtoend
 @pytest.mark.parametrize(
     ("call", "kind"),
     [
