@@ -121,6 +121,7 @@ def test_nothing_is_said_of_what_is_not_understood(script: str) -> None:
     assert not told(script)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("script", [*LOSES, *KEEPS])
 def test_bash_says_the_same(script: str, tmp_path: Path) -> None:
     """Every other command exits with 0 here, too."""
