@@ -1,6 +1,5 @@
 """perfgate drill: gates that can go red, and gates that cannot, each found by real builds and starts."""
 
-import io
 import json
 import subprocess
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from gate.cli.main import main
 from gate.commands.drill.drill import Exercise, document
 from gate.commands.drill.edits import with_failing_artifacts
 from gate.config.parse import parse
@@ -16,7 +14,6 @@ from gate.config.source import read_source
 from gate.document.terminal import Screen, render
 from gate.model import Metric
 from harness.loop.execution import _longer
-from harness.sandbox import landlock
 from tests.support.project import Project
 
 SOURCE = """\
@@ -151,21 +148,6 @@ def test_what_cannot_be_tried(project: Project, arguments: list[str], code: int,
     done = project.perfgate("drill", *arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
-
-
-@pytest.mark.parametrize("known", [landlock.version(), 0])
-def test_scripts_that_cannot_be_looked_at_are_named(
-    known: int, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = "perfgate check || true"
-    project.write(".github/workflows/gate.yml", f"on: pull_request\njobs: {{a: {{steps: [{{run: {run}}}]}}}}\n")
-    project.commit()
-    monkeypatch.chdir(project.top)
-    monkeypatch.setattr(landlock, "version", lambda: known)
-    out = io.StringIO()
-    assert main(["drill", "--workflow"], out, io.StringIO()) == int(known > 0)
-    assert ("the shell ends with 0" in out.getvalue()) is (known > 0)
-    assert ("scripts of steps were not looked at" in out.getvalue()) is (known == 0)
 
 
 @pytest.mark.endtoend

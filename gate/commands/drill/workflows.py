@@ -249,14 +249,26 @@ def _of_results(workflow: Any, step: _Step, triggers: Mapping[str, Any]) -> Iter
     script = _EXPRESSION.sub("expression", step.run)
     stops = shell in ("bash", "sh") or re.search(r"\s-[a-z]*e|errexit", shell) is not None
     pipefail = shell == "bash" or "pipefail" in shell
-    if loses(script, stops=stops, pipefail=pipefail):
+    if loses(script, _decides, stops=stops, pipefail=pipefail):
         what, cure = "the shell ends with 0 whatever perfgate finds", "let the command's own exit code end the step"
         always = "write `shell: bash`, which"
-        if not loses(script, stops=True, pipefail=pipefail):
+        if not loses(script, _decides, stops=True, pipefail=pipefail):
             what, cure = "the shell goes on after a command that failed", f"{always} stops there"
-        elif not loses(script, stops=True, pipefail=True):
+        elif not loses(script, _decides, stops=True, pipefail=True):
             what, cure = "a pipe ends with the exit code of its last command", f"{always} sets pipefail"
         yield _line(step.step, "run"), what, cure
+
+
+def _decides(words: Sequence[str]) -> bool:
+    """Return whether these words of a shell run a gate, also behind `timeout 1h` or `uv run`."""
+    plain = [word.strip("\"'") for word in words]
+    if plain[0] in ("echo", "printf") or "--dry-run" in plain:
+        return False
+    programs = zip(["", *plain], plain, plain[1:], strict=False)
+    return any(
+        (word.rpartition("/")[2] == "perfgate" or (before == "-m" and word == "gate")) and command in _DECIDE
+        for before, word, command in programs
+    )
 
 
 def _is_read_later(step: _Step, *values: str) -> bool:

@@ -1,23 +1,13 @@
 """Scripts that lose the failure of a command, and scripts that keep it, as bash and sh would."""
 
-import re
 import shutil
-import socket
 import subprocess
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from gate.commands.drill.shell import loses
-from harness.sandbox import landlock
-
-pytestmark = [
-    pytest.mark.endtoend,
-    pytest.mark.skipif(
-        landlock.version() < landlock.LEAST or shutil.which("bash") is None, reason="needs bash and Landlock"
-    ),
-]
 
 LOSES = [
     "gate || true", "gate || /bin/true", "gate || :", "gate || exit 0", "gate || echo failed", "gate || { echo failed; }",
@@ -43,28 +33,12 @@ KEEPS = [
 ]  # fmt: skip
 
 
-OTHERS_DO_NOTHING = {
-    "if [[ -n $X && $Y != 'a]' ]]; then gate || true; else gate || exit 0; fi": True,
-    "for b in $(ls); do gate $b || true; done": True,
-    "while read -r b; do gate $b || true; done < lists/all": True,
-    "while read -r b; do gate $b; done < lists/all": False,
-    'gate >> "$GITHUB_STEP_SUMMARY" || cat ~/log > /tmp/log': True,
-    'case "$GITHUB_EVENT_NAME" in\n  push) exit 0;;\n  *) gate || true;;\nesac': True,
-    "gate | tee log; exit ${PIPESTATUS[0]}": False,
-    "rc=$(gate; echo $?)\nexit $rc": False,
-    "[ -f x ]\ngate || true": True,
-    "gate || true\ngrep -q ok log": False,
-    "sudo -E bash -eo pipefail -c 'gate | tee x'": False,
-    "venv/bin/python -m gate || true": True,
-    "until gate; do sleep 5; done": False,
-    "gate --dry-run || true": False,
-}
-"""Scripts that a bash with all its commands would take elsewhere, and whether they lose a failure."""
+def is_gate(words: Sequence[str]) -> bool:
+    return words[0] == "gate"
 
 
 def told(script: str, **shell: bool) -> bool:
-    whole = re.sub(r"(-m )?\bgate\b", lambda each: f"{each[0] if each[1] else 'perfgate'} check", script)
-    return loses(whole, **({"stops": True, "pipefail": False} | shell))
+    return loses(script, is_gate, **({"stops": True, "pipefail": False} | shell))
 
 
 @pytest.mark.parametrize("script", LOSES)
@@ -77,41 +51,10 @@ def test_a_failure_is_kept(script: str) -> None:
     assert not told(script)
 
 
-@pytest.mark.parametrize("script", OTHERS_DO_NOTHING)
-def test_other_commands_do_nothing(script: str) -> None:
-    assert told(script) is OTHERS_DO_NOTHING[script]
-
-
-@pytest.mark.parametrize(
-    "script",
-    [
-        "touch {file}", "${{X:-/bin/touch}} {file}", ": > ${{X:-{file}}}", "echo > $'{escaped}'",
-        "kill {process}; enable kill; builtin kill {process}; command kill {process}",
-        "BASH_ENV= ${{X:-/bin/bash}} -c 'kill {process}'", "x='\\57'; exec 5<>${{x@E}}dev${{x@E}}tcp${{x@E}}127.0.0.1${{x@E}}{port}",
-    ],
-)  # fmt: skip
-def test_nothing_that_a_script_does_has_an_effect(script: str, tmp_path: Path) -> None:
-    file = tmp_path / "made"
-    with subprocess.Popen(["sleep", "60"]) as process, socket.create_server(("127.0.0.1", 0)) as server:
-        server.setblocking(False)
-        names = {"file": file, "escaped": str(file).replace("/", "\\57"), "process": process.pid}
-        assert told(f"({script.format(**names, port=server.getsockname()[1])}) || true; gate || true")
-        assert process.poll() is None
-        process.kill()
-        with suppress(BlockingIOError):
-            pytest.fail(f"connected: {server.accept()}")
-    assert not file.exists()
-
-
 def test_how_the_shell_was_started() -> None:
     assert not told("gate | other", pipefail=True)
     assert told("gate\nother", stops=False)
     assert not told("other\ngate", stops=False)
-
-
-def test_a_long_here_document_is_read() -> None:
-    text = "cat > x <<END\n" + "it is a / b\n" * 20_000 + "END\ngate"
-    assert (told(f"{text} || true"), told(text)) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -121,10 +64,10 @@ def test_nothing_is_said_of_what_is_not_understood(script: str) -> None:
     assert not told(script)
 
 
-@pytest.mark.nightly
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 @pytest.mark.parametrize("script", [*LOSES, *KEEPS])
 def test_bash_says_the_same(script: str, tmp_path: Path) -> None:
-    """Every other command exits with 0 here, too."""
+    """Every other command exits with 0 here, as the model takes it to."""
     (tmp_path / "other").write_text("#!/bin/sh\n:\n")
     (tmp_path / "gate").write_text("#!/bin/sh\nexit 1\n")
     for each in tmp_path.iterdir():
