@@ -95,6 +95,7 @@ class Strata(msgspec.Struct, frozen=True, eq=False):
             silent = number > 0 and self.tests[number - 1] is None
             estimate = float(longer @ self.mixed.coefficients)
             return Sum(estimate) if silent else Sum(estimate, variance**0.5, self.mixed.error_df(longer))
+        estimate = float(weights @ self.coefficients)
         if number:
             error = self.errors[self.of[number - 1]]
         else:
@@ -102,7 +103,8 @@ class Strata(msgspec.Struct, frozen=True, eq=False):
             upper = [self.errors[name] for name in ("session", "build") if name in self.errors]
             lowest = self.errors["build x treatment" if self.layers.cells else "execution"]
             error = next((each for each in (*upper, self.blocks) if each.df > 0), lowest)
-        return error.of_sum(weights, self.coefficients, self.solved)
+        # that groups are alike beside units that are not is chance or rounding: it tells no sum from 0
+        return error.of_sum(weights, self.coefficients, self.solved) if error.variance else Sum(estimate)
 
 
 def stratum_of(columns: Columns, factors: Sequence[Factor], layers: Layers) -> Error:

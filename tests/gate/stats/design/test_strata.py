@@ -133,6 +133,15 @@ def test_units_that_are_lost_leave_the_error_of_least_squares(repeats: int) -> N
         assert (test.f, test.df, test.error_df, test.p) == near((f, size, df, float(stats.f.sf(f, size, df))))
 
 
+def test_whole_plots_without_error_tell_no_effect_from_0() -> None:
+    # their means are those of blocks and settings exactly, by chance: halves differ
+    frame, factors = split_plot((1, 3, 5, 9, 2.5, 3.5, 8, 8), 2, 2)
+    model = linear_model(frame, factors, 2, 0.95, layers=layers(frame, factors, "replicate"))
+    whole = next(term for term in model.terms if term.stratum == "build")
+    assert (whole.f, whole.p) == (None, None)
+    assert [(each.low, each.high, each.p) for each in whole.effects] == [(None, None, None)] * len(whole.effects)
+
+
 def test_components_of_a_balanced_split_plot_are_those_of_sas() -> None:
     found = told(*split_plot(STROUP, 3, 2))
     assert [(s.name, s.df, s.component) for s in found.found] == [
