@@ -213,7 +213,8 @@ def _as_it_says(found: Found, told: _Told) -> _Cure:
 def _wrong_folder(found: Found, told: _Told) -> _Cure:
     """Start a benchmark where the file lies that it does not find, if only one folder has it."""
     each = next((one for one in found.benchmarks if one.name == told.name), None)
-    if each is None or "cd " in as_text(each.command):
+    # what a shell would do with its words is not done with quoted ones: a command after && would never start
+    if each is None or re.search(r"cd |[&|;<>\n]", each.command if isinstance(each.command, str) else ""):
         return None
     lines = [line for line in told.text.splitlines() if _ABSENT.search(line)]
     for path in re.findall(r"(?:^|[\"'`\s(])(?:\./)?([\w-][\w.-]*(?:/[\w.-]+)*)", "\n".join(lines)):

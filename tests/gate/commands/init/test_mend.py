@@ -85,6 +85,12 @@ def test_a_failure_names_its_cure(tmp_path: Path, before: Found, failed: Mapping
     assert again is None or again[0] != before
 
 
+def test_a_command_with_words_of_a_shell_is_not_moved(tmp_path: Path) -> None:
+    taught = lesson(trial("b: cannot open 'in.txt': No such file or directory"))
+    for command in ("python -c 'import own' &&\npython b.py x", "./b x >{output}"):
+        assert mended(found(command), tree(tmp_path), taught) is None
+
+
 def test_what_takes_longer_than_a_trial_has_a_larger_budget(tmp_path: Path) -> None:
     taught = lesson(trial("", longer_than=60.0))
     made = mended(found(["./b"], amount=Amount(2, 5, 1)), tree(tmp_path), taught)
