@@ -1,6 +1,6 @@
 """Makes namespaces, as root or as an ordinary user, and keeps them: a network of its own, and files of its own.
 
-Started by itself (`python -I -S alone.py`) it reads a marshalled tuple (directories that are covered by empty ones,
+Started by itself (`python -I -S keeper.py`) it reads a marshalled tuple (directories that are covered by empty ones,
 paths in them that stay, files that are covered, [(directory, what it shows, a directory for what is changed), ...]). It
 answers with a line: which of "network", "files" and the numbers of the directories there are, and "! " before what the
 system said where it refused some. It stays until its
