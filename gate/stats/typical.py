@@ -2,8 +2,7 @@
 
 Neighbours in time meet the same machine, so what disturbs both cancels in their ratio, and the trimmed mean drops the
 pairs in which it hit one of them alone. The difference of two sides' own medians or trimmed means would keep it: they
-do not know which executions are neighbours. An execution of several values counts by their median, which drops what hit
-some of these. Source: docs/method.md, the typical value.
+do not know which executions are neighbours. Source: docs/method.md, the typical value.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ def first_round_noise(base: Sample, head: Sample, center: Center) -> float | Non
     It tells how sharp a view is: by the ratios of pairs for the typical value, otherwise by the differences of pairs,
     each side as a share of its mean. How large the change is does not enter.
     """
-    pairs = next(iter(_rounds(base, head, center).values()), None)
+    pairs = next(iter(_rounds(base, head).values()), None)
     if pairs is None or len(pairs[0]) < FEWEST_PAIRS:
         return None
     x, y = pairs
@@ -118,10 +117,10 @@ def noise_of_starts(base: Sample, head: Sample) -> MeanSquare | None:
     return MeanSquare(value=value, df=float(total)) if value > 0 else None
 
 
-def _rounds(base: Sample, head: Sample, center: Center = TYPICAL) -> dict[tuple[int, int], tuple[Array, Array]]:
-    """Pair the executions of each build that both sides have: base's and head's centers, in the same order."""
-    of_head, found = _by_build(head, center), {}
-    for build, (x, x_orders) in _by_build(base, center).items():
+def _rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Array]]:
+    """Pair the executions of each build that both sides have: the means of base's and of head's, in the same order."""
+    of_head, found = _by_build(head), {}
+    for build, (x, x_orders) in _by_build(base).items():
         if build in of_head:
             y, y_orders = of_head[build]
             first, second = _neighbours(x_orders, y_orders, len(x), len(y))
@@ -129,19 +128,14 @@ def _rounds(base: Sample, head: Sample, center: Center = TYPICAL) -> dict[tuple[
     return found
 
 
-def _by_build(sample: Sample, center: Center) -> dict[tuple[int, int], tuple[Array, Ints | None]]:
-    """Split the centers of executions, their medians or means, and their positions in the run, by builds."""
+def _by_build(sample: Sample) -> dict[tuple[int, int], tuple[Array, Ints | None]]:
+    """Split the means of executions, and their positions in the run, by builds."""
     iterations, executions = sample.counts[:2]
-    firsts = np.cumsum(iterations) - iterations
-    centers = np.add.reduceat(sample.values, firsts) / iterations
-    # of one or two values it is their mean
-    for count in np.unique(iterations[iterations > 2]) if center == TYPICAL else ():
-        own = iterations == count
-        centers[own] = np.median(sample.values[firsts[own][:, None] + np.arange(count)], axis=1)
+    means = np.add.reduceat(sample.values, np.cumsum(iterations) - iterations) / iterations
     ends = np.cumsum(executions).tolist()
     parts = map(slice, [0, *ends], ends)
     return {
-        build: (centers[part], None if sample.orders is None else sample.orders[part])
+        build: (means[part], None if sample.orders is None else sample.orders[part])
         for build, part in zip(sample.builds, parts, strict=True)
     }
 

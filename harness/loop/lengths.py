@@ -19,11 +19,8 @@ from harness.loop.execution import Executed, Executions
 from harness.loop.steps import ExecutionStep, Round
 from harness.process.budget import Budget, BudgetEndedError
 
-OF_TIME = 0.25
-"""The share of the time that starting may take, of what writes its own values.
-
-Those of one start are alike: correlated by 0.5, as beside busy loops, five of them tell as much as 1.7 starts.
-"""
+OF_TIME = 0.1
+"""The share of the time that starting may take, of what writes its own values."""
 OF_COMMAND = 0.05
 """The same of an instrument that measures any command: its own cost beside the program's."""
 _SEVERAL = 3
