@@ -169,6 +169,7 @@ def test_two_gates_never_measure_at_once(project: Project, tmp_path: Path) -> No
         process.communicate()
 
 
+@pytest.mark.nightly
 def test_a_gate_that_waited_for_another_in_the_same_checkout_keeps_both_runs(project: Project) -> None:
     first = project.begin("check")
     until(lambda: len(project.lines()) >= 3)
@@ -227,6 +228,7 @@ def test_a_termination_during_checkout_leaves_no_tree(project: Project, tmp_path
         assert project.git("worktree", "list", "--porcelain").count("worktree ") == 1
 
 
+@pytest.mark.nightly
 def test_resume_does_not_mix_hyperfine_with_its_stand_in(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,7 @@ def test_builds_of_equal_source_differ_and_a_seed_repeats_them(tmp_path: Path) -
     assert (hashes(made), values(made)) == (first, drawn)
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="links are recorded on Linux only")
 def test_a_resumed_run_links_what_the_whole_one_has_linked(tmp_path: Path) -> None:
     made = project(tmp_path, "")

@@ -163,6 +163,7 @@ def test_a_function_of_go_is_named_by_its_own_benchmark(tmp_path: Path, monkeypa
     assert not any("BenchmarkOther" in frame["function"] for line in lines for frame in line["frames"])
 
 
+@pytest.mark.nightly
 def test_a_function_of_python_is_named_by_its_own_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = json.dumps([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "bench_py.py"])
     config = f'{GATE}[[benchmark]]\nname = "py"\ninstrument = "pytest-benchmark"\ncommand = {command}\n'
@@ -174,6 +175,7 @@ def test_a_function_of_python_is_named_by_its_own_test(tmp_path: Path, monkeypat
     assert not any("test_other" in frame["function"] for line in lines for frame in line["frames"])
 
 
+@pytest.mark.nightly
 @absent("go", "perf")
 def test_a_program_of_go_is_sampled_by_perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # perf does not see what Go inlines

@@ -130,6 +130,7 @@ def test_a_budget_that_ends_is_a_pause_and_the_command_it_names_goes_on(project:
     assert executions(project) == first
 
 
+@pytest.mark.nightly
 def test_a_budget_too_small_for_a_replicate_is_4_and_resuming_still_ends(project: Project) -> None:
     codes = []
     # a part has time for two naps of the four of a replicate, and on a busy host for one at least
@@ -189,6 +190,7 @@ def test_changed_programs_are_refused(project: Project) -> None:
     assert re.search(r"study: head was \w+, is \w+ with changes\n$", other.stderr)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_kills_pauses_and_extensions_at_random_moments(project: Project, seed: int) -> None:
     rng = random.Random(seed)
@@ -213,6 +215,7 @@ def test_kills_pauses_and_extensions_at_random_moments(project: Project, seed: i
     require_whole(project, replicates)
 
 
+@pytest.mark.nightly
 def test_each_job_goes_on_with_its_own_part(project: Project) -> None:
     jobs = [("--session", str(number), "--sessions", "2", "--out", f"out-{number}") for number in (0, 1)]
     for job in jobs:

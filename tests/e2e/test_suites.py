@@ -107,6 +107,7 @@ def test_what_head_s_suite_lacks_is_missing_and_what_it_adds_is_new(project: Pro
     assert report["new"] == ["py/bench_py.py::test_third"]
 
 
+@pytest.mark.nightly
 def test_a_selection_that_only_one_side_has_is_new_or_missing(project: Project) -> None:
     project.write("bench_py.py", BENCH.replace("FIRST", "0.004").replace("test_second", "test_third"))
     small = ("--set", "plan.builds=2", "--set", "plan.executions=1")

@@ -18,7 +18,7 @@ from tests.support.mangled import read_or_refuse
 FILES = sorted(f for folder in DATA.iterdir() for f in folder.iterdir() if f.is_file() and f.name != "README.md")
 
 
-@pytest.mark.endtoend
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", result_formats())
 def test_files_of_other_formats(name: str) -> None:
     for file in FILES:

@@ -73,7 +73,7 @@ def test_lines_around_a_document_change_nothing(file: Path) -> None:
     assert said(read(Source("x", None, windows))) == expected
 
 
-@pytest.mark.endtoend
+@pytest.mark.nightly
 @pytest.mark.parametrize("file", DOCUMENTS, ids=ids)
 @pytest.mark.parametrize("before", ["", PREAMBLE])
 def test_the_times_of_a_log_change_nothing(file: Path, before: str) -> None:
