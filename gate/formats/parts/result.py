@@ -287,14 +287,15 @@ def numbered(results: Iterable[Result]) -> Iterator[Result]:
 
 
 def _continued(results: Iterable[Result]) -> Iterator[Result]:
-    """Let the processes of what comes again follow those before."""
+    """Let the processes of what comes again follow those before; each statistic that a process gives comes once."""
     begins: Counter[Any] = Counter()
     ends: Counter[Any] = Counter()
     for result in results:
-        if not isinstance(result, (Measured, Failed)):
+        if isinstance(result, (About, LeftOut)):
             yield result
             continue
-        key = result.benchmark, tuple(result.labels.items())
+        what = (result.metric, result.statistic) if isinstance(result, Aggregate) else ()
+        key = result.benchmark, tuple(result.labels.items()), what
         if begins[key] + result.execution < ends[key]:
             begins[key] = ends[key]
         ends[key] = begins[key] + result.execution + 1
