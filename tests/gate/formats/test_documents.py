@@ -189,7 +189,12 @@ def test_strings_keep_what_looks_like_a_number() -> None:
 
 UNREADABLE = {
     "asv": (
-        {"commit_hash": "a" * 40, "params": {}, "results": {"time_a": {"result": [1.0, 2.0], "params": [["1"]]}}},
+        {
+            "commit_hash": "a" * 40,
+            "params": {},
+            "result_columns": ["result", "params"],
+            "results": {"time_a": [[1.0, 2.0], [["1"]]]},
+        },
         [("time_a", "2 results for 1 combinations of its parameters")],
     ),
     "bencher": (
