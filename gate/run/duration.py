@@ -12,7 +12,7 @@ from typing import Literal
 
 from gate.config.rules import ROOM, budget_of, is_single, repeats_of
 from gate.config.types import Config
-from gate.evidence.cost import cost_of, one_by_one
+from gate.evidence.cost import cost_of
 from gate.evidence.records import Located, read
 from gate.evidence.runs import config_of, run_of
 from gate.evidence.unfinished import unfinished
@@ -143,7 +143,8 @@ def _ended(last: Sequence[Located]) -> float | None:
 
 def _saved(last: Sequence[Located], kept: Collection[Side]) -> float:
     """Return the seconds of the last run that first builds took, of those sides whose builds are kept since."""
-    builds = [each for each in one_by_one(located.record for located in last) if each.side in kept and not each.cached]
+    records = [located.record for located in last]
+    builds = [b for b in records if isinstance(b, Build) and b.side in kept and not b.cached]
     return sum(((first_build(each) or 0.0) - (each.following or 0.0)) + (each.setup or 0.0) for each in builds)
 
 
@@ -275,8 +276,7 @@ class _Builds:
             if build.build or build.cached or not several:
                 self._later.add(build.side, build.factors, build.seconds if build.build else build.following)
         for records in past:
-            alone = [record for record in records if isinstance(record, Build)] if kept else one_by_one(records)
-            compiled = [build for build in alone if build.build == 0 and not build.cached]
+            compiled = [r for r in records if isinstance(r, Build) and r.build == 0 and not r.cached]
             for build in compiled:
                 self._first.add(build.side, build.factors, (first_build(build) or 0.0) + (build.setup or 0.0))
             if compiled:

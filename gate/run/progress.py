@@ -93,8 +93,6 @@ class Progress:
         elif isinstance(event, events.StepStarted):
             self._regard(event)
             self._now(_what(event))
-        elif isinstance(event, events.BothStarted):
-            self._now(treatment_name("building base and head", event.factors))
         elif isinstance(event, events.LookTaken):
             if event.settled and event.wanted:
                 settled = f"{plural(event.settled, 'benchmark')} decided"
@@ -274,7 +272,7 @@ class Pace:
 
     def take(self, event: events.Event, now: float) -> None:
         """Take an event."""
-        if isinstance(event, events.BothStarted | events.StepStarted):
+        if isinstance(event, events.StepStarted):
             # what went before it belongs to it
             return
         took, self._mark = now - self._mark, now

@@ -35,13 +35,6 @@ class StepStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class BothStarted:
-    """The first builds of both sides begin at once. Each of them is a step of its own later."""
-
-    factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
-
-
-@dataclass(frozen=True, slots=True)
 class StepFinished:
     """The step that was started is over. failure: what was recorded of it, if it failed.
 
@@ -107,17 +100,7 @@ class OutsideFound:
     path: str
 
 
-Event = (
-    RoundStarted
-    | BothStarted
-    | StepStarted
-    | StepFinished
-    | LookTaken
-    | ProbeStarted
-    | ProbeFinished
-    | LaidOut
-    | OutsideFound
-)
+Event = RoundStarted | StepStarted | StepFinished | LookTaken | ProbeStarted | ProbeFinished | LaidOut | OutsideFound
 Progress = Callable[[Event], None]
 
 

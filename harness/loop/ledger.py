@@ -52,7 +52,6 @@ class Ledger:
         self._begun: set[tuple[int, int | None]] = set()
         self._following: dict[int, float] = {}
         """By round, what its builds would take again: after the first round perhaps a link."""
-        self._at_once: dict[int, float] = {}
         self._executing: dict[tuple[int, int], float] = {}
         self._other = 0.0
         for record in records:
@@ -73,11 +72,7 @@ class Ledger:
             case Build():
                 self._built.add((record.side, record.build, factors))
                 self._following[record.build] = self._following.get(record.build, 0.0) + (record.following or 0.0)
-                taken = (record.seconds or 0.0) + (record.setup or 0.0) + (record.checked or 0.0)
-                # of builds that were made at once the longest counts
-                before = self._at_once.get(record.build, 0.0) if record.at_once else 0.0
-                self._at_once[record.build] = max(before, taken if record.at_once else 0.0)
-                self._other += max(0.0, taken - before)
+                self._other += (record.seconds or 0.0) + (record.setup or 0.0) + (record.checked or 0.0)
             case Execution():
                 name = record.suite or record.benchmark
                 self._made.add((name, record.side, factors, record.build, record.execution))

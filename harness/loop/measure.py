@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, groupby, zip_longest
+from itertools import chain, groupby
 from pathlib import Path
 
 import msgspec
@@ -288,10 +288,7 @@ class Loop:
         ]
         # what is made already is recorded whatever comes of the others
         wanted.sort(key=lambda step: not self._builder.is_ahead(step.side, step.build, step.seed, step.factors))
-        for build, partner in zip_longest(wanted, wanted[1:]):
-            if not self._build(build, partner) and not self._design:
-                return False
-        return True
+        return all(self._build(build) or self._design for build in wanted)
 
     def _left(self, number: int) -> Counter[str]:
         """Count the executions that are still to be made from a round on, by benchmark."""
@@ -476,20 +473,15 @@ class Loop:
                 )
             )  # fmt: skip
 
-    def _build(self, step: BuildStep, partner: BuildStep | None) -> bool:
+    def _build(self, step: BuildStep) -> bool:
         self._step = step
-        # of both sides with the same settings
-        if partner is not None and (step.seed, step.factors) == (partner.seed, partner.factors):
-            self._builder.both(
-                step.build, step.seed, step.factors, lambda: self._progress(events.BothStarted(step.factors))
-            )
         self._progress(events.StepStarted(step.side, None, step.factors))
         self._outside.look()
         ahead = self._builder.is_ahead(step.side, step.build, step.seed, step.factors)
         record = self._builder.build(step.side, step.build, step.seed, step.factors)
         self._outside.built(step)
         if not ahead:
-            self._last = None if isinstance(record, Build) and (record.cached or record.at_once) else step
+            self._last = None if isinstance(record, Build) and record.cached else step
         if isinstance(record, Failure):
             self._add(record)
             self._progress(events.StepFinished(step.side, None, 0.0, record, step.factors))

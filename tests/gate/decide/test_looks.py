@@ -137,8 +137,6 @@ def test_a_round_after_the_first_costs_links_where_the_first_build_was_linked_ag
     # 46 s + 5% with the checks, then rounds of 1 + 1 + 4 s + 5%: 8 of them in 51.7 s
     assert last(checked=1.0) == 1 + 8
     assert last(checked=1.0, full=FullBuilds(kind="unsound")) == 2
-    # both at once take 21 s together
-    assert last(checked=1.0, at_once=True) == 12
 
 
 def test_builds_of_round_two_restore_what_a_cold_first_build_took_away() -> None:

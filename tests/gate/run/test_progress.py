@@ -16,7 +16,6 @@ from gate.run.progress import Progress
 from gate.run.provisional import Provisional
 from gate.writing.plain import columns
 from harness.loop.events import (
-    BothStarted,
     Event,
     LaidOut,
     LookTaken,
@@ -100,7 +99,6 @@ def test_how_short_turns_are_is_said_before_they_are_taken() -> None:
 @pytest.mark.parametrize(
     ("event", "shown"),
     [
-        (BothStarted(), "building base and head"),
         (StepStarted("base", None), "building base"),
         (StepStarted("head", "parse", {"clients": 8}), "parse (clients=8) on head"),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,15 +54,6 @@ def test_the_fewest_values_of_which_starting_takes_its_share(
 class Standing(NoTrees):
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Build:
         return Build(side=side, build=build, seed=seed, seconds=0.0)
-
-    def both(
-        self,
-        build: int,
-        seed: int,
-        factors: Mapping[str, Setting] = NO_FACTORS,
-        started: Callable[[], None] = lambda: None,
-    ) -> None:
-        pass
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
         return Path(f"/trees/{side}")

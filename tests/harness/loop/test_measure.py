@@ -49,7 +49,6 @@ class FakeBuilder(NoTrees):
     budget: Budget = field(default_factory=Budget)
     calls: list[tuple[Side, int, int]] = field(default_factory=list)
     latest: dict[Side, int] = field(default_factory=dict)
-    pairs: list[tuple[int, int]] = field(default_factory=list)
     asked: list[tuple[int, bool]] = field(default_factory=list)
     changes: dict[tuple[int, bool], list[Side]] = field(default_factory=dict)
     """Trees that are found to be changed, by the question."""
@@ -58,16 +57,6 @@ class FakeBuilder(NoTrees):
         self.asked.append((build, executed))
         sides = self.changes.pop((build, executed), [])
         return [Failure(kind="tree", side=side, build=build, status="a") for side in sides]
-
-    def both(
-        self,
-        build: int,
-        seed: int,
-        factors: Mapping[str, Setting] = NO_FACTORS,
-        started: Callable[[], None] = lambda: None,
-    ) -> None:
-        assert factors == {}
-        self.pairs.append((build, seed))
 
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Build | Failure:
         assert factors == {}
@@ -296,16 +285,6 @@ def test_every_benchmark_failed_in_the_last_round(tmp_path: Path) -> None:
     bench = Bench(tmp_path, builds=1)
     bench.instrument.fails = lambda benchmark, context: "no values"
     assert bench.run() == Measured(1, 1, "failed")
-
-
-def test_the_builder_knows_when_both_sides_are_built_next(bench: Bench) -> None:
-    bench.run()
-    assert bench.builder.pairs == [(each.build, each.builds[0].seed) for each in bench.rounds]
-    # only one side has something left to measure
-    again = Bench(bench.tmp_path)
-    again.run([record for record in bench.appended if record != executions(bench.appended)[-1]])
-    assert len(again.builder.calls) == 1
-    assert again.builder.pairs == []
 
 
 @pytest.mark.parametrize("side", ["base", "head"])

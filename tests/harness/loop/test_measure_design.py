@@ -48,18 +48,8 @@ class FakeBuilder(NoTrees):
     calls: list[tuple[Side, str, int, int]] = field(default_factory=list)
     latest: dict[tuple[Side, str], int] = field(default_factory=dict)
     free: set[tuple[Side, str, int]] = field(default_factory=set)
-    pairs: list[tuple[str, int, int]] = field(default_factory=list)
     clock: Clock = field(default_factory=Clock)
     budget: Budget = field(default_factory=Budget)
-
-    def both(
-        self,
-        build: int,
-        seed: int,
-        factors: Mapping[str, Setting] = NO_FACTORS,
-        started: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.pairs.append((canonical(factors), build, seed))
 
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = NO_FACTORS) -> Build | Failure:
         self.calls.append((side, canonical(factors), build, seed))
@@ -230,7 +220,6 @@ def test_a_study_of_head_alone_never_builds_base(tmp_path: Path) -> None:
     assert bench.run() == Measured(2, 2, "finished", 5, 5)
     assert places(bench.appended) == wanted(bench.rounds)
     assert Counter(call[0] for call in bench.builder.calls) == {"head": 4}
-    assert bench.builder.pairs == []
 
 
 def test_a_failed_execution_takes_out_its_benchmark_at_its_treatment(bench: Bench) -> None:
