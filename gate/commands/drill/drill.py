@@ -199,7 +199,7 @@ def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> 
             branch = ""
     paths = [path for path in tracked if path in named]
     found = swallowed(files, config, paths, branch.removeprefix("origin/") or None)
-    headline = f"{'✖' if found else '✔'} {plural(len(found), 'place')} would swallow a verdict"
+    headline = f"{'✖' if found else '✔'} {plural(len(found), 'place')} could swallow a verdict"
     told = [f"{each.file}:{each.line}: {each.what}; {each.cure}" for each in found if not options.quiet]
     parts: list[doc.Part] = [doc.Said(headline), doc.Items(told, "told")]
     shown = doc.Document("perfgate drill", headline, [parts], "in --json", "")
