@@ -15,7 +15,7 @@ import msgspec
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.drill import edits
-from gate.commands.drill.options import DrillOptions
+from gate.commands.drill.command import DrillOptions, Options
 from gate.commands.drill.workflows import swallowed
 from gate.config.commands import paths_named
 from gate.config.types import Config
@@ -140,13 +140,14 @@ class _Drill:
         return decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions()), job.out
 
 
-def run(options: DrillOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
+def run(asked: Options, out: TextIO, err: TextIO) -> int:
     """Try the gate, and print what held.
 
     Raises:
         UserError: nothing to measure, a patch that does not apply, or a config that is wrong.
         EndedError: a signal, or the measurements cannot be written.
     """
+    options, rules = asked.drill, asked.rules
     require_writable(OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet))
     if options.workflow is not None:
         return _read_workflows(options, rules, out)
