@@ -14,6 +14,8 @@ MEASURED = (Exit.PASS, Exit.USAGE, Exit.ERROR, Exit.UNFIT)
 """The exit codes of a command that measures and gives no verdict."""
 DECIDED = (Exit.PASS, Exit.REGRESSION, Exit.USAGE, Exit.INCONCLUSIVE, Exit.ERROR)
 """Of one that gives a verdict over measurements."""
+MEASURING = "gate.run.refusal:require_measuring"
+"""What a command that measures needs."""
 LAST = 100
 _FOLDER = Path(__file__).parents[1] / "commands"
 
@@ -28,8 +30,10 @@ class Command:
     """Command lines, one a line."""
     options: type[Any]
     """A dataclass, see gate.cli.options."""
-    run: Callable[[Any, TextIO, TextIO], int]
-    """Takes the options, standard output and standard error; gives the exit code. Imports what it needs itself."""
+    run: Callable[[Any, TextIO, TextIO], int] | str
+    """Takes the options, standard output and standard error; gives the exit code. Imports what it needs itself; or is
+    "module:function", imported when it runs.
+    """
     codes: Sequence[Exit] = ()
     """Its exit codes, for its help; none: those of every command, 0 and 2."""
     done: str = MEANINGS[Exit.PASS]
@@ -44,6 +48,20 @@ class Command:
     """Sub-commands, by name; without one, the command itself runs."""
     place: int = LAST
     """Where it stands in the list of those that a gate needs; all others follow by name."""
+    needs: str = ""
+    """A check before that import, named in the same way: it raises where the command cannot run."""
+
+    def start(self, options: Any, out: TextIO, err: TextIO) -> int:
+        """Run it, and return its exit code."""
+        if self.needs:
+            _named(self.needs)()
+        return int((_named(self.run) if isinstance(self.run, str) else self.run)(options, out, err))
+
+
+def _named(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
 
 
 def meanings(codes: Sequence[Exit], command: Command | None = None) -> dict[Exit, str]:

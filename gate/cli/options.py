@@ -42,10 +42,8 @@ class _Option:
     settings: Mapping[str, Any]
     section: str | None
     """Under which heading of the help it stands; None: that of its group."""
-    exclusive: str | None
-    """Options of one such name exclude each other."""
-    convert: Callable[[Any], Any] | None
-    """Applied to the whole value, where a list is no tuple yet or a switch is turned round."""
+    several: bool
+    """Its value is a tuple."""
     known: tuple[str, ...] = ()
     """Values that a shell completes, where parse knows the choices."""
 
@@ -78,7 +76,6 @@ def option(
     alone: Any = MISSING,
     flag: str | None = None,
     section: str | None = None,
-    exclusive: str | None = None,
     known: tuple[str, ...] = (),
 ) -> Any:
     """Declare an option with a value.
@@ -92,15 +89,12 @@ def option(
         alone: where it is given without a value; missing: that is an error.
         flag: with its dashes, where it is not the field's name.
         section: a heading of the help.
-        exclusive: at most one of the options of this name may be given.
         known: values that a shell completes, where parse knows the choices.
     """
-    settings: dict[str, Any] = {"help": help, "metavar": metavar, "type": parse, "default": default}
-    if choices is not None:
-        settings |= {"choices": choices}
+    settings: dict[str, Any] = {"help": help, "metavar": metavar, "type": parse, "choices": choices, "default": default}
     if alone is not MISSING:
         settings |= {"nargs": "?", "const": alone}
-    return _field(_Option(flag, settings, section, exclusive, None, known), default)
+    return _field(_Option(flag, settings, section, False, known), default)
 
 
 def repeated(
@@ -119,7 +113,7 @@ def repeated(
         "action": "append",
         "default": [],
     }
-    return _field(_Option(flag, settings, section, None, tuple), ())
+    return _field(_Option(flag, settings, section, True), ())
 
 
 def named(names: tuple[str, ...], help: str, *, metavar: str) -> Any:  # noqa: A002
@@ -132,24 +126,14 @@ def named(names: tuple[str, ...], help: str, *, metavar: str) -> Any:  # noqa: A
 
 def switch(help: str, *, off: bool = False, flag: str | None = None, section: str | None = None) -> Any:  # noqa: A002
     """Declare an option without a value; off: it turns off what is on without it."""
-    settings = {"help": help, "action": "store_true", "default": False}
-    return _field(_Option(flag, settings, section, None, _turned if off else None), off)
+    settings = {"help": help, "action": "store_false" if off else "store_true", "default": off}
+    return _field(_Option(flag, settings, section, False), off)
 
 
-def argument(
-    help: str,  # noqa: A002
-    *,
-    metavar: str,
-    nargs: str | None = None,
-    choices: tuple[str, ...] | None = None,
-    section: str | None = None,
-) -> Any:
+def argument(help: str, *, metavar: str, nargs: str | None = None, choices: tuple[str, ...] | None = None) -> Any:  # noqa: A002
     """Declare a positional argument; with nargs "*" or "+" its value is a tuple."""
-    settings: dict[str, Any] = {"help": help, "metavar": metavar, "nargs": nargs}
-    if choices is not None:
-        settings |= {"choices": choices}
     several = nargs in {"*", "+"}
-    made = _Option("", settings, section, None, tuple if several else None)
+    made = _Option("", {"help": help, "metavar": metavar, "nargs": nargs, "choices": choices}, None, several)
     return _field(made, () if several else None if nargs == "?" else MISSING)
 
 
@@ -173,7 +157,6 @@ def _add_options(
 ) -> None:
     """Add options to a part of a parser; sections are of the whole, since groups have no groups."""
     sections: dict[str, argparse._ActionsContainer] = {}
-    exclusive: dict[str, argparse._ActionsContainer] = {}
     for each in fields(options):
         declared = each.metadata.get(_KEY)
         if isinstance(declared, _Group):
@@ -191,10 +174,6 @@ def _add_options(
                 if declared.section not in sections:
                     sections[declared.section] = parser.add_argument_group(declared.section)
                 container = sections[declared.section]
-            if declared.exclusive is not None:
-                if declared.exclusive not in exclusive:
-                    exclusive[declared.exclusive] = container.add_mutually_exclusive_group()
-                container = exclusive[declared.exclusive]
             _add(container, each, declared, prefix)
 
 
@@ -211,7 +190,7 @@ def options_of(options: type[T], parsed: argparse.Namespace, prefix: str = "") -
             values[each.name] = getattr(parsed, prefix + each.name) or {}
         elif isinstance(declared, _Option):
             value = getattr(parsed, prefix + each.name)
-            values[each.name] = declared.convert(value) if declared.convert else value
+            values[each.name] = tuple(value) if declared.several else value
     return options(**values)
 
 
@@ -239,10 +218,6 @@ def _field(declared: _Option, default: Any) -> Any:
     if default is MISSING:
         return field(metadata={_KEY: declared})
     return field(default=default, metadata={_KEY: declared})
-
-
-def _turned(value: bool) -> bool:
-    return not value
 
 
 def _flag(each: Field[Any], declared: _Option) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, TypeVar
 
 import msgspec
@@ -53,13 +53,10 @@ from gate.units import meant, to_base, whole_of
 _SEVERAL = 2
 """Builds, of which one value shows that its digits are few because they are rounded."""
 
-Sampler = Callable[[list[Execution], str], Sample]
-"""Makes the sample of a side from its executions and the name of a metric."""
-
 
 def gather(
     records: Sequence[Located], config: Config, select: Sequence[str] = (), measured: Config | None = None, *,
-    one: bool = False, separate: bool = False, studied: bool = True, sampled: Sampler | None = None,
+    one: bool = False, separate: bool = False, studied: bool = True,
 ) -> Evidence:  # fmt: skip
     """Sort records into samples, failures and what is missing or new.
 
@@ -70,7 +67,6 @@ def gather(
         one: base and head are one measurement, which is compared with itself.
         separate: they are said to be two, as result files of other tools always are; the same values are a failure.
         studied: settings on one side alone are an experiment without another side.
-        sampled: makes the samples; None: arrays, on which the statistics work.
 
     Raises:
         EvidenceError: the same start twice, run lines that differ, or an experiment on one side alone.
@@ -82,9 +78,7 @@ def gather(
     budget = float(measured.plan.budget) if measured else None
     ranged = measured.plan.builds if measured and isinstance(measured.plan.builds, Builds) else None
     cut, cost = unfinished(records, budget), cost_of([r.record for r in records])
-    evidence = _gathered(
-        records, run, config, select, measured, sampled or _sample, one=one, separate=separate, begun=cut is None
-    )
+    evidence = _gathered(records, run, config, select, measured, one=one, separate=separate, begun=cut is None)
     explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
     evidence = msgspec.structs.replace(
         evidence, most=(ranged.max or (run.looks if run else None)) if ranged else None, budget=budget,
@@ -102,7 +96,7 @@ def gather(
 
 def _gathered(
     records: Sequence[Located], run: Run | None, config: Config, select: Sequence[str], measured: Config | None,
-    sampled: Sampler, *, one: bool, separate: bool, begun: bool,
+    *, one: bool, separate: bool, begun: bool,
 ) -> Evidence:  # fmt: skip
     separate = separate or (run is not None and run.apart)
     records = trusted(complete_rounds(without_past_waits(without_profiles(records))))
@@ -126,12 +120,12 @@ def _gathered(
     failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
     bound = bound_factors(measured)
-    pairs = _pairs(judged, config, run, turns, sampled, bound)
+    pairs = _pairs(judged, config, run, turns, bound)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
     made = of_builds(builds, config, measured or config) if judged or proofs else []
     # beside what benchmarks say: alone they are no measuring
     of_made = [each for each in made if _wanted(each.benchmark, select)]
-    by_build = _pairs(of_made, decided_by_name(config), run, (), sampled, bound)
+    by_build = _pairs(of_made, decided_by_name(config), run, (), bound)
     built, hosts = [known_of_builds(case, builds) for case in by_build.cases], host_names(records)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
@@ -334,7 +328,7 @@ class _Pairs(msgspec.Struct, frozen=True):
 
 
 def _pairs(
-    executions: Sequence[Execution], config: Config, run: Run | None, short: Sequence[Turn], sampled: Sampler,
+    executions: Sequence[Execution], config: Config, run: Run | None, short: Sequence[Turn],
     bound: frozenset[str],
 ) -> _Pairs:  # fmt: skip
     """Make the samples of both sides; bound: factors of which a session has some settings by design.
@@ -371,7 +365,7 @@ def _pairs(
             )
             found.warnings.extend(_units(metric, by_side))
             asked = _asked(by_side, run, config, short)
-            made = _case(benchmark, metric, by_side, config, asked, sampled, better, decided=decided, turns=turns)
+            made = _case(benchmark, metric, by_side, config, asked, better, decided=decided, turns=turns)
             found.cases.append(msgspec.structs.replace(made, sharp=sharp))
         elif decided:
             of, status = by_side["base"][0].factors, f"metric {metric}{unlike}"
@@ -449,12 +443,12 @@ def _lacking(
 
 
 def _case(
-    benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config, asked: int, sampled: Sampler,
+    benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config, asked: int,
     better: Better | None, *, decided: bool, turns: bool,
 ) -> Case:  # fmt: skip
     one = by_side["base"][0].metrics[metric]
     unit, _ = to_base(one.unit)
-    base, head = (sampled(by_side[side], metric) for side in SIDES)
+    base, head = (_sample(by_side[side], metric) for side in SIDES)
     steps = _steps(by_side, metric)
     exact = is_exact(config, benchmark, metric) or all(_repeats(by_side[side], metric) for side in SIDES)
     return Case(

@@ -19,8 +19,8 @@ from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.bisect import journal, words
 from gate.commands.bisect.against_good import MeasuringError, Pairs, pace_of, wanted_executions
+from gate.commands.bisect.command import MeasuringOptions, Options
 from gate.commands.bisect.journal import Settled, Visited, gated, read_journal
-from gate.commands.bisect.options import MeasuringOptions, OutputOptions
 from gate.commands.bisect.outputs import fill, show, write_asked
 from gate.commands.bisect.result import Asked, Begun, Result, concluded
 from gate.commands.bisect.search import RangeCommit, Search, commits_between
@@ -68,13 +68,14 @@ class SearchFolder(Folder):
         return kept_in(count, where)
 
 
-def run(options: MeasuringOptions, rules: RulesOptions, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
+def run(asked: Options, out: TextIO, err: TextIO) -> int:
     """Search, fill the folder, print what was found and return its exit code.
 
     Raises:
         UserError: a range that is none, nothing to measure, or another search in the folder.
         EndedError: a signal, or the measurements cannot be written; what was written stays.
     """
+    options, rules, outputs = asked.measuring, asked.rules, asked.outputs
     refuse_unsafe()
     if not options.good:
         raise UserError("bisect needs --good REF: a commit that was still fast, such as the last release")

@@ -2,14 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gate.cli.command import Command
-from gate.cli.groups import RulesOptions
-from gate.cli.options import group
+from gate.cli import values
+from gate.cli.command import MEASURING, Command
+from gate.cli.groups import SEED, STRICT, WAIT, RulesOptions
+from gate.cli.options import group, named, option, switch
 from gate.codes import Exit
-from gate.commands.bisect.options import MeasuringOptions, OutputOptions
+
+if TYPE_CHECKING:
+    from gate.units import Duration
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuringOptions:
+    """Which commits are searched, and how long."""
+
+    good: str | None = option("commit that was still fast, an ancestor of --bad", metavar="REF")
+    bad: str | None = option("commit that is slow (default: HEAD)", metavar="REF")
+    budget: Duration | None = option(
+        "longest time to measure; comparing both ends takes at most plan.budget of it "
+        "(default: four times plan.budget)",
+        metavar="TIME",
+        parse=values.duration,
+    )
+    out: Path | None = option(
+        "folder for measurements and report (default: .perfgate/bisect in the project)",
+        metavar="DIR",
+        parse=values.folder,
+    )
+    seed: int | None = option(SEED, metavar="N", parse=values.seed)
+    dry_run: bool = switch("print the commits that would be searched, and what a round runs; measure nothing")
+    resume: bool = switch("continue an interrupted search of the same range, or give an ended one more budget")
+    strict: bool = switch(STRICT)
+    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OutputOptions:
+    """Where the result goes beside standard output and the folder."""
+
+    files: Mapping[str, str] = named(
+        ("json", "markdown", "html"), "write the report as {} (-: print it)", metavar="FILE"
+    )
+    quiet: bool = switch("print one line, and errors")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,21 +60,12 @@ class Options:
     outputs: OutputOptions = group(OutputOptions, "output")
 
 
-def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Search."""
-    from gate.run.refusal import require_measuring
-
-    require_measuring()
-    from gate.commands.bisect.bisect import run
-
-    return run(options.measuring, options.rules, options.outputs, out, err)
-
-
 COMMAND = Command(
     help="find the commit that made a benchmark slower",
     example="perfgate bisect --good v1.2 --bad main --benchmark parse-large",
     options=Options,
-    run=run,
+    run="gate.commands.bisect.bisect:run",
+    needs=MEASURING,
     codes=(Exit.PASS, Exit.USAGE, Exit.INCONCLUSIVE, Exit.ERROR, Exit.UNFIT),
     done="the commit was found: its probability is at least 95%",
     error="error: good or bad cannot be measured",

@@ -10,7 +10,7 @@ from typing import TextIO
 import msgspec
 
 from gate.commands.bisect import words
-from gate.commands.bisect.options import OutputOptions
+from gate.commands.bisect.command import OutputOptions
 from gate.commands.bisect.result import Member, Result
 from gate.document import document as doc
 from gate.document import html, markdown, terminal

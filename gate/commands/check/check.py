@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
+from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
+from gate.commands.check.command import Options
+from gate.commands.check.given import with_given
 from gate.config.rules import matches
 from gate.decide.decided import Decided, looking
 from gate.decide.policy import policy_at
@@ -26,8 +28,10 @@ from gate.run.refusal import refuse_unsafe
 from gate.run.run_folder import records_of
 
 
-def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
+def run(asked: Options, out: TextIO, err: TextIO) -> int:
     """Measure base and head, decide, fill the run's folder, print the report and return its exit code."""
+    options, outputs = asked.measuring, asked.outputs
+    rules = with_given(asked.given, options, asked.rules, err)
     # found out now, not after a quarter of an hour of measuring
     require_writable(outputs)
     refuse_unsafe()

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TextIO
 
-from gate.cli.command import Command
+from gate.cli.command import MEASURING, Command
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
-from gate.cli.options import group, switch
+from gate.cli.options import argument, group, option, switch
 from gate.codes import Exit
-from gate.commands.check.options import GivenOptions
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GivenOptions:
+    """What is measured without a file."""
+
+    command: tuple[str, ...] = argument(
+        "measure this command at base and head, without a file", metavar="-- COMMAND", nargs="*"
+    )
+    build: str | None = option("build each side with it (default: as `perfgate init` would)", metavar="COMMAND")
+    base_command: str | None = option("compare this program with --head-command, as both are", metavar="COMMAND")
+    head_command: str | None = option("the other program", metavar="COMMAND")
+    save: bool = switch("also write the perfgate.toml that does the same")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,25 +42,14 @@ class Options:
     outputs: OutputOptions = group(OutputOptions, "output")
 
 
-def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Measure, decide and report."""
-    from gate.run.refusal import require_measuring
-
-    require_measuring()
-    from gate.commands.check.check import run
-    from gate.commands.check.given import with_given
-
-    rules = with_given(options.given, options.measuring, options.rules, err)
-    return run(options.measuring, rules, options.outputs, out, err)
-
-
 COMMAND = Command(
     help="measure base and head of this checkout, and give a verdict",
     example="perfgate check --base main --set gate.threshold=5%\n"
     "perfgate check --build make -- ./sum 1000\n"
     "perfgate check --base-command './old 1000' --head-command './new 1000'",
     options=Options,
-    run=run,
+    run="gate.commands.check.check:run",
+    needs=MEASURING,
     codes=list(Exit),
     place=2,
 )

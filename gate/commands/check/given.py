@@ -17,7 +17,7 @@ from gate.checkout import refuse_tracked
 from gate.cli.command import command_of
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import MisuseError
-from gate.commands.check.options import GivenOptions
+from gate.commands.check.command import GivenOptions
 from gate.config.resolve import tables_of
 from gate.config.schema import ADDRESS
 from gate.config.source import COMMAND_LINE, read_source
@@ -116,7 +116,7 @@ def _building(given: str | None, err: TextIO) -> Mapping[str, Mapping[str, Any]]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / FILE
         # what it finds to measure does not matter
-        init.run(init.options(file=file, force=True, tries=False), io.StringIO(), said)
+        init.start(init.options(file=file, force=True, tries=False), io.StringIO(), said)
         if not file.exists():
             raise UserError(f"how it is built is not known: name it with --build ({said.getvalue().strip()})")
         found = read_source(file.read_text(encoding="utf-8"), FILE).tables

@@ -9,9 +9,9 @@ from pathlib import PurePath
 
 import msgspec
 
-from gate.commands.compare.keys import ordered
+from gate.commands.compare.keys import Key, ordered
 from gate.commands.compare.pieces import Piece
-from gate.commands.compare.projection import Part, Projection, measurings, parts_of
+from gate.commands.compare.projection import Projection, measurings, projected, renumbered
 from gate.evidence.foreign.records import Level
 from gate.evidence.records import Inputs, Located
 from gate.evidence.sameness import identical
@@ -92,51 +92,44 @@ def columns_of(pieces: Sequence[Piece], projection: Projection, sides: Sequence[
     both = len(pieces) == 1 and pieces[0].ours
     if both and [key.name for key in projection.by] in ([], ["side"]):
         return _of_one_run(pieces[0], msgspec.structs.replace(projection, by=()), sides)
+    told: list[str] = []
+    if not projection.by and len(pieces) == 1 and len(labels := measurings(pieces[0])) > 1:
+        # of one file each measuring, of commits the last few
+        name, kept = pieces[0].column, labels[-LAST:] if pieces[0].column == "commit" else labels
+        projection = msgspec.structs.replace(projection, by=(Key(name, name, wanted=tuple(kept)),))
+        if len(kept) < len(labels):
+            last = f"the last {len(kept)} of {len(labels)} commits in {pieces[0].name}"
+            told.append(f"{last}; `--by commit` shows all, `--filter commit:(A OR B)` some")
     if projection.by:
-        return _by_keys(pieces, projection)
-    if len(pieces) == 1 and len(measurings(pieces[0])) > 1:
-        return _of_one_file(pieces[0], projection)
-    groups: dict[object, list[Piece]] = defaultdict(list)
-    for number, piece in enumerate(pieces):
-        groups[piece.label if piece.label is not None else number].append(piece)
+        return _by_keys(pieces, projection, told)
+    groups: dict[object, list[tuple[Piece, list[Located]]]] = defaultdict(list)
+    for number, (piece, lines) in enumerate(zip(pieces, projected(pieces, projection), strict=True)):
+        own = groups[piece.label if piece.label is not None else number]
+        own.append((piece, lines.get((), [])))
     told = [line for piece in pieces if piece.column for line in _newest(piece)]
     # by their labels, two without labels base and head, otherwise by what tells their files apart
-    labels = [own[0].label for own in groups.values()]
-    names = iter(_distinguished([own[0].name for own in groups.values() if own[0].label is None]))
-    titles = list(SIDES) if labels == [None, None] else [next(names) if label is None else label for label in labels]
-    parts = parts_of(pieces, projection)
+    titles: list[str | None] = [own[0][0].label for own in groups.values()]
+    names = iter(_distinguished([own[0][0].name for own in groups.values() if own[0][0].label is None]))
+    titles = list(SIDES) if titles == [None, None] else [next(names) if each is None else each for each in titles]
     found = []
     for place, (title, own) in enumerate(zip(titles, groups.values(), strict=True)):
         wanted = sides[place] if place < len(sides) else None
-        found.append(_column(title, own, [part for part in parts if part.piece in own], wanted, projection.level))
+        found.append(_column(str(title), own, wanted, projection.level))
     return Columns(found, told, projection)
 
 
 def _of_one_run(piece: Piece, projection: Projection, sides: Sequence[Side | None]) -> Columns:
     has = _sides(piece.inputs.records)
+    own = [(piece, lines.get((), [])) for lines in projected([piece], projection)]
     if len(has) == 1 and not any(sides):
         (only,) = has
-        title = piece.label or ("head" if only == "head" else "base")
-        return Columns([_column(title, [piece], parts_of([piece], projection), only)], [], projection)
+        return Columns([_column(piece.label or only, own, only)], [], projection)
     chosen: list[Side] = [sides[0] or "base", sides[1] or "head"]
-    parts = parts_of([piece], projection)
-    found = [_column(title, [piece], parts, side) for title, side in zip(SIDES, chosen, strict=True)]
+    found = [_column(title, own, side) for title, side in zip(SIDES, chosen, strict=True)]
     if projection.filter is not None:
         # a filter may leave one side
         found = [column for column in found if _sides(column.records)] or found
     return Columns(found, [], projection)
-
-
-def _of_one_file(piece: Piece, projection: Projection) -> Columns:
-    """Give each measuring of a file its column; of commits the last few."""
-    labels = measurings(piece)
-    kept = labels[-LAST:] if piece.column == "commit" else labels
-    last = f"the last {len(kept)} of {len(labels)} commits in {piece.name}"
-    told = [f"{last}; `--by commit` shows all, `--filter commit:(A OR B)` some"] if len(kept) < len(labels) else []
-    (part,) = parts_of([piece], projection)
-    of = {label: [entry for entry in part.entries if entry.measuring == label] for label in kept}
-    found = [_column(_short(label), [piece], [Part(piece, own)], None) for label, own in of.items()]
-    return Columns([each for each in found if each.records], told, projection)
 
 
 def _newest(piece: Piece) -> list[str]:
@@ -146,10 +139,10 @@ def _newest(piece: Piece) -> list[str]:
     return [f"{piece.name} holds {len(labels)} {piece.column}s, of which {_short(labels[-1])} is shown, the newest"]
 
 
-def _by_keys(pieces: Sequence[Piece], projection: Projection) -> Columns:
+def _by_keys(pieces: Sequence[Piece], projection: Projection, told: Sequence[str]) -> Columns:
     both = [piece for piece in pieces if piece.ours and len(_sides(piece.inputs.records)) > 1]
     named = {key.name for key in (*projection.by, *(projection.filter.keys if projection.filter else ()))}
-    told = [line for piece in pieces if piece.column not in {"", *named} for line in _newest(piece)]
+    told = [*told, *(line for piece in pieces if piece.column not in {"", *named} for line in _newest(piece))]
     if both and "side" not in named:
         # what base and head have in common is no column of both
         for piece in both:
@@ -157,23 +150,22 @@ def _by_keys(pieces: Sequence[Piece], projection: Projection) -> Columns:
             head = msgspec.structs.replace(piece, inputs=Inputs(kept, piece.inputs.warnings, piece.inputs.files))
             pieces = [head if each is piece else each for each in pieces]
         told.append(f"only head of {listed(_names(both))} is shown; `--by side,...` shows base, too")
-    parts = parts_of(pieces, projection)
-    values = dict.fromkeys(entry.column for part in parts for entry in part.entries)
+    parts = projected(pieces, projection)
     found = []
-    for value in ordered(list(values), projection.by):
-        entries = ((part.piece, [e for e in part.entries if e.column == value]) for part in parts)
-        own = [Part(piece, each) for piece, each in entries if each]
+    for value in ordered(list(dict.fromkeys(value for part in parts for value in part)), projection.by):
+        own = [(piece, part[value]) for piece, part in zip(pieces, parts, strict=True) if value in part]
         title = " ".join(
             _short(each) if each is not None else f"no {key.name}"
             for each, key in zip(value, projection.by, strict=True)
         )
-        found.append(_column(title, [part.piece for part in own], own, None, projection.level))
+        found.append(_column(title, own, None, projection.level))
     return Columns(found, told, projection)
 
 
 def _column(
-    title: str, pieces: Sequence[Piece], parts: Sequence[Part], side: Side | None, level: Level = "build"
+    title: str, lines: Sequence[tuple[Piece, Sequence[Located]]], side: Side | None, level: Level = "build"
 ) -> Chosen:
+    pieces = [piece for piece, _ in lines]
     ours = {piece.ours for piece in pieces}
     if len(ours) > 1:
         names = ", ".join(piece.name for piece in pieces)
@@ -184,9 +176,9 @@ def _column(
     records: list[Located] = []
     if ours == {False}:
         # the files are its builds, its sessions, or further executions of its one build
-        for number, part in enumerate(parts):
+        for number, (_, own) in enumerate(lines):
             build, session = (number if level == each else 0 for each in ("build", "session"))
-            records += part.records(taken, build=build, session=session)
+            records += renumbered(own, taken, build=build, session=session)
         return Chosen(title, name, "head", Inputs(records, [], []), records, _run(runs), False, _names(pieces))
     together = [located for piece in pieces for located in piece.inputs.records]
     has = _sides(together)
@@ -200,8 +192,8 @@ def _column(
     if len(runs) > 1:
         # one run line for several runs of a label: the rules of the last one, and no commit
         run = msgspec.structs.replace(runs[0], base=None, head=None, config=runs[-1].config)
-    for number, part in enumerate(parts):
-        records += part.records(taken, found, session=number if len(pieces) > 1 else None)
+    for number, (_, own) in enumerate(lines):
+        records += renumbered(own, taken, found, session=number if len(pieces) > 1 else None)
     return Chosen(title, name, found, inputs, records, run, True, _names(pieces))
 
 

@@ -1,16 +1,10 @@
-"""Estimates: of one build a column, without loading statistics; and of one run by itself, as its gate decides.
-
-Loading the arrays takes longer than reading and comparing small files. The numbers of plain estimates are those of
-intervals.py.
-"""
+"""Two columns -> estimates with their intervals: as a gate without a threshold judges them, or as a run's own does."""
 
 from __future__ import annotations
 
-import math
-from array import array
-from collections import Counter
-from collections.abc import Sequence
-from itertools import accumulate
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -18,13 +12,33 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.commands.compare.pairs import Pair
 from gate.commands.compare.table import Cell
-from gate.config.rules import Policy, benchmark_rules
+from gate.config.rules import Policy
+from gate.decide.design import Design, design_of, subject_of
+from gate.decide.findings import findings_of, ratio_interval
+from gate.decide.looks import Walk, walk
+from gate.decide.overall import overall_of, without_case
 from gate.decide.policy import policy_of
-from gate.evidence.records import Located
-from gate.model import Case, Execution, Finding, RatioInterval, Recorded, Report, Sample, Verdict, reasons
-from gate.model.case import MEAN, CaseId, case_id, quantile_of
+from gate.decide.reasons import trouble_of
+from gate.decide.sides import side_summary
+from gate.decide.views import questions_of, statistics_of
+from gate.model import (
+    Case,
+    Evidence,
+    Finding,
+    Overall,
+    RatioInterval,
+    Recorded,
+    Report,
+    Sample,
+    SideSummary,
+    Verdict,
+    reasons,
+)
+from gate.model.case import MEAN, case_id, quantile_of
 from gate.model.warnings import AnyWarning
-from gate.units import ratio_of, to_base, whole_of
+from gate.planning.deciding import decide_by
+from gate.stats.quantile import type8
+from gate.writing.amounts import known
 
 EXTREMES = ("min", "max")
 """Statistics that have no interval: of more values they are only more extreme."""
@@ -46,109 +60,74 @@ class Estimate(msgspec.Struct, frozen=True, eq=False):
     finding: Finding | None = None
     """None: it has no interval, and so no more is to be said of it."""
 
-    @property
-    def key(self) -> CaseId:
-        """Its identity among the findings of a gate."""
-        return case_id(self.case, self.statistic)
+
+def estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str]) -> list[Estimate]:
+    """Estimate every case; statistics: of all of them; (): those that the rules name, otherwise the mean."""
+    made: list[Estimate] = []
+    told: tuple[RatioInterval, Verdict, reasons.Reason, list[AnyWarning]]
+    for statistic in statistics or (None,):
+        walked, design = _walked(evidence, policy, statistic)
+        # what has no interval needs none of the diagnostics, which take most of the time and memory
+        able = [each for each in walked.judged if not each.estimated.reduced.trouble]
+        findings = iter(findings_of(able, design, len(walked.judged)))
+        for each in walked.judged:
+            found, case = each.estimated, each.subject.case
+            # an extreme stands in the place of the mean
+            name = statistic if statistic in EXTREMES else each.subject.statistic
+            if found.reduced.trouble:
+                finding = None
+                base, head = side_summary(found, "base", design.alpha), side_summary(found, "head", design.alpha)
+                reason = trouble_of(found.reduced, each.subject, found.machines)
+                told = ratio_interval(found, design.alpha), "inconclusive", reason, [*case.warnings, *found.warnings]
+            else:
+                finding = next(findings)
+                base, head = finding.base, finding.head
+                told = finding.ratio, finding.verdict, finding.reason, finding.warnings
+            made.append(
+                Estimate(case, name, _cell(base, case.base, name), _cell(head, case.head, name), *told, finding)
+            )
+    return made
 
 
-_FEW = 50_000
-"""Values of a column; of more the arrays save more time than they take."""
+def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
+    value, low, high = side.value, side.low, side.high
+    one = len(sample.builds) == 1
+    if statistic in EXTREMES:
+        value, low, high = float(sample.values.min() if statistic == "min" else sample.values.max()), None, None
+    elif one and (tau := quantile_of(statistic)) is not None:
+        # of one build the same without the rounding of logarithms
+        value = type8(sample.values, tau)
+    return Cell(
+        value=value,
+        low=low if known(low) else None,
+        high=high if known(high) else None,
+        sd=float(sample.values.std(ddof=1)) if one and len(sample.values) > 1 else None,
+        builds=side.counts.build,
+        executions=side.counts.execution,
+        values=side.counts.iteration,
+    )
 
 
-class _Values(array):  # type: ignore[type-arg]  # it takes no argument before Python 3.12
-    """Values with what the evidence asks of arrays."""
-
-    def mean(self) -> float:
-        """Return their mean."""
-        return math.fsum(self) / len(self)
+def overall(evidence: Evidence, policy: Policy, group_of: Callable[[Case], str | None]) -> list[Overall]:
+    """Estimate the geometric means of the means, over all cases and over groups of them."""
+    walked, design = _walked(evidence, policy, MEAN)
+    return overall_of(walked.judged, without_case(evidence), design, group_of)
 
 
-class _Plain(msgspec.Struct, frozen=True, eq=False):
-    """A sample without arrays."""
+def _walked(evidence: Evidence, policy: Policy, statistic: str | None) -> tuple[Walk, Design]:
+    asked: dict[int, list[str]] = defaultdict(list)
+    for case, name in chain.from_iterable(questions_of(evidence.cases, policy.config)):
+        asked[id(case)].append(name)
 
-    values: _Values
-    sizes: list[int]
-    """Of each execution."""
-    builds: tuple[tuple[int, int], ...]
-    step: float = 0.0
+    def names(case: Case) -> Sequence[str]:
+        if statistic is None:
+            # views are shown side by side: nothing is decided here
+            return asked[id(case)] or statistics_of(policy.config, case.benchmark, case.metric)
+        return [MEAN if statistic in EXTREMES else statistic]
 
-
-def is_plain(records: Sequence[Located], policy: Policy) -> bool:
-    """Return whether values are of one build, few, and no rules are of their benchmarks."""
-    executions = [located.record for located in records if isinstance(located.record, Execution)]
-    if len({(e.session, e.build) for e in executions}) != 1:
-        return False
-    if sum(len(metric.values) for e in executions for metric in e.metrics.values()) > _FEW:
-        return False
-    return not any(benchmark_rules(policy.config, name) for name in {e.benchmark for e in executions})
-
-
-def sample_of(executions: list[Execution], metric: str) -> Sample:
-    """Keep the values of one side as they are."""
-    values = _Values("d")
-    for e in executions:
-        measured = e.metrics[metric]
-        scale = to_base(measured.unit)[1]
-        # arrays of another kind cannot be joined to one of doubles
-        values.extend([value * scale for value in measured.values])
-    builds = Counter((e.session, e.build) for e in executions)
-    found: Any = _Plain(values, [len(e.metrics[metric].values) for e in executions], tuple(builds))
-    # it has what the evidence and this module ask of a sample
-    return found  # type: ignore[no-any-return]
-
-
-def estimates(cases: Sequence[Case], policy: Policy, statistics: Sequence[str]) -> list[Estimate]:
-    """Estimate every case: of each statistic, in that order."""
-    alpha = 1 - policy.config.gate.confidence
-    return [_estimate(case, statistic, alpha) for statistic in statistics or (MEAN,) for case in cases]
-
-
-def _estimate(case: Case, statistic: str, alpha: float) -> Estimate:
-    base, head = (_cell(side, statistic) for side in (case.base, case.head))
-    reason: reasons.Reason = reasons.OneUnit(unit="build", sides=["base", "head"])
-    x, y = (_mean(side) for side in (case.base, case.head))
-    if min(min(case.base.values), min(case.head.values)) < 0:
-        reason = reasons.NegativeValues()
-    elif statistic not in (MEAN, *EXTREMES) and min(base.value, head.value) <= 0:
-        reason = reasons.ZeroQuantile()
-    elif x == 0 and y and whole_of(case.metric, case.unit) is None:
-        reason = reasons.ZeroBase(floor=None, unit=case.unit)
-    known = isinstance(reason, reasons.OneUnit)
-    ratio = RatioInterval(
-        estimate=ratio_of(case.metric, case.unit, base.value, head.value) if known else None,
-        low=None, high=None, confidence=1 - alpha, method="none", df=None, kind="withheld",
-    )  # fmt: skip
-    return Estimate(case, statistic, base, head, ratio, "inconclusive", reason, case.warnings)
-
-
-def _cell(sample: Any, statistic: str) -> Cell:
-    values = sample.values
-    middle = values.mean()
-    sd = math.sqrt(math.fsum((v - middle) ** 2 for v in values) / (len(values) - 1)) if len(values) > 1 else None
-    found = {"min": min, "max": max}.get(statistic)
-    tau = None if found or statistic == MEAN else quantile_of(statistic)
-    value = found(values) if found else _mean(sample) if tau is None else _type8(sorted(values), tau)
-    return Cell(value=value, sd=sd, builds=1, executions=len(sample.sizes), values=len(values))
-
-
-def _mean(sample: Any) -> float:
-    """Average the means of the executions, as a build's mean is defined."""
-    ends = list(accumulate(sample.sizes))
-    means = [
-        math.fsum(sample.values[end - size : end]) / size for size, end in zip(sample.sizes, ends, strict=True) if size
-    ]
-    return math.fsum(means) / len(means)
-
-
-def _type8(ordered: Sequence[float], tau: float) -> float:
-    """Interpolate a quantile (Hyndman and Fan 1996, definition 8), as gate.stats.quantile does."""
-    place = (len(ordered) + 1 / 3) * tau + 1 / 3
-    below = min(max(math.floor(place + 1e-12), 1), len(ordered))
-    above = min(below + 1, len(ordered))
-    share = min(max(place - below, 0.0), 1.0)
-    low, high = ordered[below - 1], ordered[above - 1]
-    return low + share * (high - low)
+    subjects = [subject_of(case, name, policy, {}) for case in evidence.cases for name in names(case)]
+    design = design_of(evidence, policy, subjects)
+    return walk(subjects, design), design
 
 
 def is_one_run(pair: Pair) -> bool:
@@ -159,8 +138,6 @@ def is_one_run(pair: Pair) -> bool:
 
 def gate_of(pair: Pair, rules: RulesOptions) -> Report:
     """Decide a run as `perfgate decide` does. Raises UserError: rules that cannot be read."""
-    from gate.planning.deciding import decide_by
-
     return decide_by(pair.base.inputs, policy_of(pair.base.run, rules), rules).report
 
 
@@ -173,7 +150,8 @@ def as_decided(found: Sequence[Estimate], gate: Report) -> list[Estimate]:
     decided = {case_id(v, v.statistic): v for f in gate.findings for v in f.views if v.shown is not None}
     recorded = {case_id(r, MEAN): r for r in gate.recorded if r.statistic == MEAN}
 
-    return [_shown(each, decided.get(each.key) or recorded.get(each.key)) for each in found]
+    keys = (case_id(each.case, each.statistic) for each in found)
+    return [_shown(each, decided.get(key) or recorded.get(key)) for each, key in zip(found, keys, strict=True)]
 
 
 def _shown(own: Estimate, gate: Finding | Recorded | None) -> Estimate:

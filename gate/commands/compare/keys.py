@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import msgspec
@@ -205,7 +205,7 @@ def filter_of(text: str) -> Filter:
     """Read an expression. Raises UserError: it cannot be read; the message says at which character."""
     reader = _Reader(text)
     test = reader.either()
-    if reader.at < len(text.rstrip()):
+    if reader.peek():
         reader.fail("a key or the end")
     return Filter(text, tuple(reader.keys), test)
 
@@ -220,57 +220,45 @@ class _Reader:
 
     def either(self) -> Test:
         tests = [self.all_of()]
-        while self.word() == "OR":
+        while self.peek() == "OR":
             self.next()
             tests.append(self.all_of())
-        return tests[0] if len(tests) == 1 else lambda item: any(test(item) for test in tests)
+        return lambda item: any(test(item) for test in tests)
 
     def all_of(self) -> Test:
         tests = [self.one()]
-        while True:
-            token = self.peek()
-            if token is None or token[0] == ")" or token == ("word", "OR"):
-                break
-            if token == ("word", "AND"):
+        while (sign := self.peek()) not in ("", ")", "OR"):
+            if sign == "AND":
                 self.next()
             tests.append(self.one())
-        return tests[0] if len(tests) == 1 else lambda item: all(test(item) for test in tests)
+        return lambda item: all(test(item) for test in tests)
 
     def one(self) -> Test:
-        kind, text = self.next("a key")
-        if kind == "-":
+        sign, name = self.next("a key")
+        if sign == "-":
             test = self.one()
             return lambda item: not test(item)
-        if kind == "(":
-            inner = self.either()
-            if self.next('")"')[0] != ")":
-                self.fail('")"')
-            return inner
-        if kind == "*":
+        if sign == "*":
             return lambda _: True
-        if kind not in ("word", "quoted") or (kind == "word" and text in ("AND", "OR")):
+        if sign == "(":
+            inner = self.either()
+            self.next('")"', ")")
+            return inner
+        if sign != "word":
             self.fail("a key")
-        return self.match(key_of(text))
-
-    def match(self, key: Key) -> Test:
-        if self.next('":" after the key')[0] != ":":
-            self.fail('":" after the key')
+        key = key_of(name)
+        self.next('":" after the key', ":")
         self.keys.append(key)
-        tests = list(self.alternatives(key.text))
+        several = self.peek() == "("
+        if several:
+            self.next()
+        tests = [self.value()]
+        while several and (sign := self.next('"OR" or ")"')[0]) != ")":
+            if sign != "OR":
+                raise UserError(f'--filter {self.text}: write "OR" between the values in parentheses: {name}:(A OR B)')
+            tests.append(self.value())
         # what nobody says is the empty word
         return lambda item: any(test(value) for value in key.values(item) or ("",) for test in tests)
-
-    def alternatives(self, key: str) -> Iterator[Callable[[str], bool]]:
-        found = self.peek()
-        if found is None or found[0] != "(":
-            yield self.value()
-            return
-        self.next()
-        yield self.value()
-        while (found := self.next('"OR" or ")"')) == ("word", "OR"):
-            yield self.value()
-        if found[0] != ")":
-            raise UserError(f'--filter {self.text}: write "OR" between the values in parentheses: {key}:(A OR B)')
 
     def value(self) -> Callable[[str], bool]:
         match = _REGEXP.match(self.text, self.at)
@@ -282,22 +270,20 @@ class _Reader:
                 raise UserError(f"--filter {self.text}: /{match[1]}/ is not a regular expression: {error}") from None
             # from the beginning to the end of the value, as benchstat has it
             return lambda text: pattern.fullmatch(text) is not None
-        kind, wanted = self.next("a value")
-        if kind not in ("word", "quoted"):
+        sign, wanted = self.next("a value")
+        if sign not in ("word", "AND", "OR"):
             self.fail("a value")
         return lambda text: text == wanted
 
-    def peek(self) -> tuple[str, str] | None:
+    def peek(self) -> str:
+        """Return the sign that comes next; "" at the end."""
         before = self.at
-        found = self.next() if self.text[self.at :].strip() else None
+        found = self.next()[0] if self.text[self.at :].strip() else ""
         self.at = before
         return found
 
-    def word(self) -> str:
-        found = self.peek()
-        return found[1] if found is not None and found[0] == "word" else ""
-
-    def next(self, wanted: str = "a key") -> tuple[str, str]:
+    def next(self, wanted: str = "a key", sign: str = "") -> tuple[str, str]:
+        """Take a sign, AND and OR among them, or "word" with a word; wanted: says which, where sign is not there."""
         match = _TOKEN.match(self.text, self.at)
         if match is None and self.text[self.at :].lstrip().startswith('"'):
             self.at = len(self.text)
@@ -305,11 +291,11 @@ class _Reader:
         if match is None:
             self.fail(wanted)
         self.at = match.end()
-        if match["mark"]:
-            return match["mark"], ""
-        if match["quoted"] is not None:
-            return "quoted", re.sub(r"\\(.)", r"\1", match["quoted"])
-        return "word", match["word"]
+        quoted, word = match["quoted"], match["word"]
+        found = "word" if quoted is not None else match["mark"] or (word if word in ("AND", "OR") else "word")
+        if sign and found != sign:
+            self.fail(wanted)
+        return found, re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else word or ""
 
     def fail(self, wanted: str) -> NoReturn:
         raise UserError(f"--filter {self.text}: expected {wanted} at character {self.at + 1}")

@@ -15,7 +15,7 @@ from gate.directions import told_or_known
 from gate.evidence.apart import apart, sessions_from_0
 from gate.evidence.completeness import build_warnings
 from gate.evidence.factors import at
-from gate.evidence.gather import Sampler, gather
+from gate.evidence.gather import gather
 from gate.evidence.hosts import run_states, side_differences
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
@@ -25,6 +25,7 @@ from gate.model import SIDES, Build, Evidence, Execution, Failure, Look, Record,
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, OfRun, typed
 from gate.model.warnings.measured import DifferingKey, NotComparable, SameValues, SetUpDifferently
+from gate.stats.subsample import of_rounds
 from gate.units import to_base
 
 
@@ -193,15 +194,13 @@ def _values(chosen: Chosen) -> list[Record]:
 
 
 def compared(
-    pair: Pair, config: Config, *, whole: bool, select: Sequence[str] = (), sampled: Sampler | None = None,
-    away: Collection[str] = (),
-) -> Compared:  # fmt: skip
+    pair: Pair, config: Config, *, whole: bool, select: Sequence[str] = (), away: Collection[str] = ()
+) -> Compared:
     """Make the evidence: the first column as base, the second as head, every metric with an interval.
 
     Args:
         whole: everything that was measured is there, so that what is missing has failed.
         select: globs of the benchmarks that are.
-        sampled: makes samples without arrays, of which nothing is asked but their values.
         away: keys by which columns or rows are made, whose differences nobody needs to be told.
 
     Raises:
@@ -216,7 +215,7 @@ def compared(
     # of one run alone are base and head neighbours in time
     turns = pair.base.run is not None and pair.base.run.turns and not (pair.apart or pair.twice)
     run = Located(Run(benchmarks=expected, turns=turns), "", 0)
-    gathered = gather([run, *kept], config, one=pair.twice, separate=not pair.head.ours, studied=False, sampled=sampled)
+    gathered = gather([run, *kept], config, one=pair.twice, separate=not pair.head.ours, studied=False)
     executions = [r.record for r in kept if isinstance(r.record, Execution)]
     sides = [{e.benchmark for e in executions if e.side == side} for side in SIDES]
     # what one side never had is no failure of a comparison, but what both were to measure and one lacks is
@@ -245,11 +244,11 @@ def compared(
     shown = {None, *(c.benchmark for c in evidence.cases), *unsampled}
     of_shown = [] if pair.twice else [r for r in records if getattr(r.record, "benchmark", None) in shown]
     # two runs have no rounds, sessions or order in common
-    separated = apart(evidence) if sampled is None and (pair.apart or pair.twice) else evidence
+    separated = apart(evidence) if pair.apart or pair.twice else evidence
     return Compared(
         pair=pair,
         evidence=separated,
-        whole=_whole(evidence, pair) if sampled is None else evidence,
+        whole=_whole(evidence, pair),
         unlike=unlike,
         chief=chief,
         cautions=[*doubtful, *side_differences(of_shown, away)],
@@ -266,7 +265,6 @@ def _missing_parts(pair: Pair) -> Iterator[Failure]:
 
 def _whole(evidence: Evidence, pair: Pair) -> Evidence:
     """Keep the rounds that every benchmark has, where measuring could stop early."""
-    from gate.stats.subsample import of_rounds
 
     def kept(sample: Sample) -> Sample:
         first = of_rounds(sample, pair.rounds)

@@ -47,54 +47,43 @@ class Projection(msgspec.Struct, frozen=True):
         return bool(self.by or self.rows or self.ignore)
 
 
-class Entry(msgspec.Struct, frozen=True, eq=False):
-    """A line of a file, as it is shown."""
+def renumbered(
+    lines: Sequence[Located], taken: set[tuple[object, ...]], side: Side | None = None, *, build: int | None = None,
+    session: int | None = None,
+) -> list[Located]:  # fmt: skip
+    """Give the lines of one side (None: of all, as one), as one build or one session of a column.
 
-    located: Located
-    column: Value
-    measuring: str | None
-    """Of a file that holds several, which one it is of."""
-
-
-class Part(msgspec.Struct, frozen=True, eq=False):
-    """What is shown of one piece."""
-
-    piece: Piece
-    entries: list[Entry]
-
-    def records(
-        self, taken: set[tuple[object, ...]], side: Side | None = None, *, build: int | None = None,
-        session: int | None = None,
-    ) -> list[Located]:  # fmt: skip
-        """Give the lines of one side (None: of all, as one), as one build or one session of a column.
-
-        Args:
-            taken: the executions that there are already, of all pieces of the column.
-            build: of a result file, None: the lines say.
-        """
-        found: list[Located] = []
-        for entry in self.entries:
-            record = entry.located.record
-            if side is not None and getattr(record, "side", None) not in (side, None):
-                continue
-            if isinstance(record, (Build, Execution, Failure, Unsampled)):
-                if build is not None:
-                    record = msgspec.structs.replace(record, build=build, session=session or 0)
-                elif session is not None:
-                    record = msgspec.structs.replace(record, session=1000 * session + record.session)
-            if isinstance(record, (Execution, Unsampled)):
-                # what no key tells apart is further executions
-                own = record.metrics if isinstance(record, Execution) else [(record.metric, record.statistic)]
-                row = (record.benchmark, canonical(record.factors), record.side, record.session, record.build)
-                number = numbered_anew(taken, row, own, record.execution)
-                if number != record.execution:
-                    record = msgspec.structs.replace(record, execution=number)
-            found.append(Located(record, entry.located.path, entry.located.line))
-        return found
+    Args:
+        taken: the executions that there are already, of all pieces of the column.
+        build: of a result file, None: the lines say.
+    """
+    found: list[Located] = []
+    for located in lines:
+        record = located.record
+        if side is not None and getattr(record, "side", None) not in (side, None):
+            continue
+        if isinstance(record, (Build, Execution, Failure, Unsampled)):
+            if build is not None:
+                record = msgspec.structs.replace(record, build=build, session=session or 0)
+            elif session is not None:
+                record = msgspec.structs.replace(record, session=1000 * session + record.session)
+        if isinstance(record, (Execution, Unsampled)):
+            # what no key tells apart is further executions
+            own = record.metrics if isinstance(record, Execution) else [(record.metric, record.statistic)]
+            row = (record.benchmark, canonical(record.factors), record.side, record.session, record.build)
+            number = numbered_anew(taken, row, own, record.execution)
+            if number != record.execution:
+                record = msgspec.structs.replace(record, execution=number)
+        found.append(Located(record, located.path, located.line))
+    return found
 
 
-def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
-    """Say of each line in which row and column it is shown. Raises UserError: a key that no value has."""
+def projected(pieces: Sequence[Piece], projection: Projection) -> list[dict[Value, list[Located]]]:
+    """Give the lines of each piece as they are shown, by the values of --by; () where that is not given.
+
+    Raises:
+        UserError: a key that no value has.
+    """
     items = [item for piece in pieces for located in piece.inputs.records for item in _items(located.record, piece)]
     for option in ("by", "rows", "ignore"):
         require_known(getattr(projection, option), items, f"--{option}")
@@ -105,14 +94,13 @@ def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
         if globs and items and not any(matches(glob, name) for glob in globs for name in known):
             raise UserError(f"--{option} {' '.join(globs)}: {none_of(' '.join(globs), known)}")
     telling = _telling(pieces, projection)
-    every = len(pieces) == 1 and not projection.by
     named = {key.name for key in projection.by}
-    parts = [
-        Part(piece, list(_entries(piece, projection, telling, every or not piece.column or piece.column in named)))
-        for piece in pieces
-    ]
-    shown = any(isinstance(e.located.record, (Execution, Unsampled)) for part in parts for e in part.entries)
-    if items and not shown and projection.filter is not None:
+    parts: list[dict[Value, list[Located]]] = [defaultdict(list) for _ in pieces]
+    for piece, part in zip(pieces, parts, strict=True):
+        for column, located in _lines(piece, projection, telling, every=not piece.column or piece.column in named):
+            part[column].append(located)
+    shown = (own.record for part in parts for lines in part.values() for own in lines)
+    if items and projection.filter is not None and not any(isinstance(r, (Execution, Unsampled)) for r in shown):
         raise UserError(f"--filter {projection.filter.text}: matches none of the values")
     return parts
 
@@ -156,25 +144,24 @@ def measurings(piece: Piece) -> list[str]:
     return list(dict.fromkeys(str(label) for label in labels if label is not None))
 
 
-def _entries(
-    piece: Piece, projection: Projection, telling: Mapping[str, Sequence[str]], every: bool
-) -> Iterator[Entry]:
+def _lines(
+    piece: Piece, projection: Projection, telling: Mapping[str, Sequence[str]], *, every: bool
+) -> Iterator[tuple[Value, Located]]:
+    """Yield each line with its column; every: of a file that holds several measurings all, not the newest alone."""
     newest = None if every else next(reversed(measurings(piece)), None)
     for located in piece.inputs.records:
         record = located.record
         if isinstance(record, (Execution, Unsampled)):
-            measuring = record.labels.get(piece.column) if piece.column else None
-            if newest is not None and measuring != newest:
-                continue
-            for column, shown in _shown(record, piece, projection, telling):
-                yield Entry(Located(shown, located.path, located.line), column, measuring)
+            if newest is None or record.labels.get(piece.column) == newest:
+                for column, shown in _shown(record, piece, projection, telling):
+                    yield column, Located(shown, located.path, located.line)
         elif isinstance(record, Failure):
             yield from _failed(record, located, piece, projection)
         elif not projection.by:
-            yield Entry(located, (), None)
+            yield (), located
 
 
-def _failed(record: Failure, located: Located, piece: Piece, projection: Projection) -> Iterator[Entry]:
+def _failed(record: Failure, located: Located, piece: Piece, projection: Projection) -> Iterator[tuple[Value, Located]]:
     """Keep a failure where its name says that it is wanted; what else the file says of it is not known."""
     item = Item(record.benchmark or "", record.factors, piece.name, piece.label or "", record.side or "")
     if record.benchmark is not None and projection.filter is not None:
@@ -189,7 +176,7 @@ def _failed(record: Failure, located: Located, piece: Piece, projection: Project
         return
     if record.benchmark is not None and projection.renames:
         record = msgspec.structs.replace(record, benchmark=_name(item, projection))
-    yield Entry(Located(record, located.path, located.line), column, None)
+    yield column, Located(record, located.path, located.line)
 
 
 def _shown(
@@ -266,4 +253,4 @@ def _name(item: Item, projection: Projection) -> str:
             for start, end in sorted(spans, reverse=True):
                 if start >= 0:
                     name = name[:start] + name[end:]
-    return name.strip("/_- ")
+    return name if name == item.benchmark else name.strip("/_- ")

@@ -9,8 +9,7 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.commands.compare.columns import Chosen, Columns
-from gate.commands.compare.estimate import Estimate, as_decided, gate_of, is_one_run, is_plain, sample_of
-from gate.commands.compare.estimate import estimates as plain_estimates
+from gate.commands.compare.estimate import as_decided, estimates, gate_of, is_one_run, overall
 from gate.commands.compare.keys import Item, Key, require_known
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
 from gate.commands.compare.rows import GroupOf, Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
@@ -23,7 +22,7 @@ from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.factors import failed_at
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.model import Better, Evidence, Execution, Finding, Overall, Report, Run, Unsampled, UserError
+from gate.model import Better, Execution, Finding, Overall, Report, Run, Unsampled, UserError
 from gate.model.case import CaseId, canonical
 from gate.model.names import BUILD_TIME
 from gate.units import Quantity, Share
@@ -74,7 +73,10 @@ def tabulated(
         ]
         records = lacking(made.lines, msgspec.structs.replace(own, records=left), place)
         if records:
-            add_alone(made.lines, _alone(records, policy, statistics), place, len(chosen))
+            evidence = gather([Located(Run(), "", 0), *records], policy.config, one=True, studied=False)
+            cases = [msgspec.structs.replace(case, decided=True) for case in evidence.cases]
+            evidence = msgspec.structs.replace(evidence, cases=cases, looks=[])
+            add_alone(made.lines, estimates(evidence, policy, statistics), place, len(chosen))
     add_aggregates(made.lines, chosen, base, policy.config.gate.confidence, statistics)
     _order(made, chosen, base, policy.config)
     everywhere, mixed = varied(chosen, columns.projection)
@@ -125,19 +127,12 @@ def _add(made: _Made, place: int) -> None:
     pair = pair_of(base, own)
     policy = rules_of(base.run, own.run, made.rules, apart=pair.apart or pair.twice)
     projection = made.columns.projection
-    plain = not (base.ours or own.ours) and all(is_plain(each.records, policy) for each in (base, own))
-    sampled = sample_of if plain else None
-    found = compared(
-        pair, policy.config, whole=projection.whole, select=projection.benchmarks, sampled=sampled,
-        away=projection.named,
-    )  # fmt: skip
-    estimated = _estimates(found.evidence, policy, made.statistics, plain=plain)
+    found = compared(pair, policy.config, whole=projection.whole, select=projection.benchmarks, away=projection.named)
+    estimated = estimates(found.evidence, policy, made.statistics)
     # with one build on a side no geometric mean has an interval
     builds = [[len(case.base.builds), len(case.head.builds)] for case in found.whole.cases]
     means: list[Overall] = []
     if builds and all(max(own) > 1 for own in zip(*builds, strict=True)):
-        from gate.commands.compare.intervals import overall
-
         means = overall(found.whole, policy, lambda case: made.group_of(case.benchmark, case.factors))
     rounds = pair.rounds
     if is_one_run(pair):
@@ -152,23 +147,6 @@ def _add(made: _Made, place: int) -> None:
     made.chief |= found.chief
     made.findings += [each.finding for each in estimated if each.finding is not None]
     add_pair(made.lines, estimated, made.base, place, [each.title for each in chosen])
-
-
-def _alone(records: Sequence[Located], policy: Policy, statistics: Sequence[str]) -> list[Estimate]:
-    plain = is_plain(records, policy)
-    sampled = sample_of if plain else None
-    evidence = gather([Located(Run(), "", 0), *records], policy.config, one=True, studied=False, sampled=sampled)
-    cases = [msgspec.structs.replace(case, decided=True) for case in evidence.cases]
-    return _estimates(msgspec.structs.replace(evidence, cases=cases, looks=[]), policy, statistics, plain=plain)
-
-
-def _estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str], *, plain: bool) -> list[Estimate]:
-    if plain:
-        return plain_estimates(evidence.cases, policy, statistics)
-    # with the arrays and all that is computed on them
-    from gate.commands.compare.intervals import estimates
-
-    return estimates(evidence, policy, statistics)
 
 
 def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> None:

@@ -9,7 +9,7 @@ from gate.cli.command import Command
 from gate.cli.listing import declaring
 from gate.cli.options import argument
 
-_SHELLS = declaring("gate/commands/completion", "BEGIN")
+_SHELLS = declaring("gate/commands/completion", "SCRIPT")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -17,13 +17,20 @@ class Options:
     """For which shell."""
 
     shell: str = argument("shell that reads the script", metavar="SHELL", choices=_SHELLS)
+    line: tuple[str, ...] = argument("a line to complete, which the script asks", metavar="WORD", nargs="*")
 
 
 def run(options: Options, out: TextIO, _: TextIO) -> int:
-    """Print the script."""
-    from importlib import import_module
+    """Print the script; or what completes a line: first, behind a tab, what the shell does besides."""
+    if not options.line:
+        from importlib import import_module
 
-    out.write(import_module(f"gate.commands.completion.{options.shell}").script())
+        out.write(import_module(f"gate.commands.completion.{options.shell}").SCRIPT)
+        return 0
+    from gate.commands.completion.candidates import candidates
+
+    also, found = candidates(options.line)
+    out.writelines([f"\t{also}\n", *(f"{word}\t{about}\n" for word, about in found.items())])
     return 0
 
 

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TextIO
+from pathlib import Path
 
-from gate.cli.command import Command
-from gate.cli.groups import RulesOptions
-from gate.cli.options import group
+from gate.cli import values
+from gate.cli.command import MEASURING, Command
+from gate.cli.groups import HEAD, WAIT, RulesOptions
+from gate.cli.options import group, option, switch
 from gate.codes import Exit
-from gate.commands.drill.options import DrillOptions
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DrillOptions:
+    """What is tried on the gate, and where the result goes."""
+
+    head: str | None = option(HEAD, metavar="REF")
+    patch: Path | None = option(
+        "a slowdown of your own, as `git diff` writes it (default: 25%% are added to what each benchmark takes)",
+        metavar="FILE", parse=Path,
+    )  # fmt: skip
+    workflow: str | None = option(
+        "instead, read the workflows (or one) for what would swallow a verdict; measures nothing",
+        metavar="FILE", alone="",
+    )  # fmt: skip
+    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
+    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
+    quiet: bool = switch("print one line, and errors")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -20,21 +38,12 @@ class Options:
     rules: RulesOptions = group(RulesOptions, "rules")
 
 
-def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Try the gate."""
-    from gate.run.refusal import require_measuring
-
-    require_measuring()
-    from gate.commands.drill.drill import run
-
-    return run(options.drill, options.rules, out, err)
-
-
 COMMAND = Command(
     help="prove that the gate goes red for a slowdown, and only then",
     example="perfgate drill\nperfgate drill --workflow\nperfgate drill --patch slower.diff --benchmark 'parse-*'",
     options=Options,
-    run=run,
+    run="gate.commands.drill.drill:run",
+    needs=MEASURING,
     codes=(Exit.PASS, Exit.REGRESSION, Exit.USAGE, Exit.ERROR),
     done="all that was tried held, or no workflow would swallow a verdict",
     failed="something did not hold, or would swallow a verdict",

@@ -15,7 +15,7 @@ import msgspec
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
 from gate.commands.drill import edits
-from gate.commands.drill.options import DrillOptions
+from gate.commands.drill.command import DrillOptions, Options
 from gate.commands.drill.workflows import swallowed
 from gate.config.commands import paths_named
 from gate.config.types import Config
@@ -121,15 +121,17 @@ class _Drill:
     options: DrillOptions
     rules: RulesOptions
     folder: Path
-    out: TextIO
+    config: Config
+    """Of head."""
     err: TextIO
 
-    def measured(
-        self, name: Name, change: Callable[[Project], Project], *sets: str, longer: float = 0.0
-    ) -> tuple[Decided, Path]:
-        """Run the gate on head with a change, as a check would, in a folder of its own."""
+    def tried(
+        self, name: Name, what: str, change: Callable[[Project], Project], *, longer: float = 0.0
+    ) -> tuple[Exercise, Decided]:
+        """Run the gate on head with a change, as a check would, in a folder of its own; what: says the change."""
         self.err.write(f"perfgate: drill: {_KINDS[name].title}\n")
-        rules = replace(self.rules, sets=(*self.rules.sets, *sets))
+        wanted = _KINDS[name].wanted
+        rules = replace(self.rules, sets=(*self.rules.sets, *(_ONCE if wanted == "error" else ())))
         asked = MeasureOptions(head=self.options.head, wait=self.options.wait, out=self.folder / name)
         with opened(asked, _FOLDER / name, self.err, quiet=self.options.quiet) as run:
             project = change(run.enter(open_itself(self.options.head, rules, run.outputs([]))))
@@ -137,16 +139,63 @@ class _Drill:
             run.begin(job, [])
             job = run.measure(job, looking).job
         gate = job.project.settings.rules
-        return decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions()), job.out
+        decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions())
+        held = _held(wanted, decided.report, [each.name for each in self.config.benchmark])
+        exercise = Exercise(name, what, held, folder=str(job.out))
+        if name == "slower":
+            same = [each.benchmark for each in decided.report.identical]
+            exercise = msgspec.structs.replace(exercise, same=same, patched=self.options.patch is not None)
+        return exercise, decided
+
+    def edited(
+        self, name: Name, edit: Callable[[Repository, str, Config], tuple[str, str] | None], what: str
+    ) -> Exercise | None:
+        """Try an edit of head's sources, which names what it edits; None: there is nothing to edit."""
+
+        def made(project: Project) -> tuple[str, str] | None:
+            return edit(project.repository, project.sources.head.revision, project.settings.sides["head"])
+
+        def change(project: Project) -> Project:
+            found = made(project)
+            return project if found is None else self.with_sources(project, found[0])
+
+        with open_itself(self.options.head, self.rules) as project:
+            found = made(project)
+        return self.tried(name, what.format(found[1]), change)[0] if found is not None else None
+
+    def planted(self, project: Project, patch: bytes) -> Project:
+        """Apply the user's patch to head."""
+        return self.with_sources(project, patched(project.repository, project.sources.head.revision, patch))
+
+    def with_sources(self, project: Project, revision: str) -> Project:
+        """Take other sources as head, which are not committed."""
+        dirty = msgspec.structs.replace(project.sources.head.commit, dirty=True)
+        return with_head(project, Source(dirty, revision), self.rules, self.rules.benchmarks)
 
 
-def run(options: DrillOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
+def _held(wanted: str, report: Report, configured: Sequence[str]) -> dict[str, bool]:
+    """Say for each benchmark whether the gate said what it had to."""
+    names = {each.benchmark for each in (*report.findings, *report.identical)}
+    failed = {failure.benchmark for failure in report.failures}
+    shown = sorted(names | {name for name in failed if name}) or (configured if wanted == "error" else [])
+    red = {finding.benchmark for finding in report.findings if finding.verdict == "regression"}
+    if wanted == "error":
+        # a suite, or a build, fails with all that it has
+        return {name: not failed.isdisjoint({name, name.partition("/")[0], None}) for name in shown}
+    if wanted != "green":
+        return {name: (name in red) == (wanted == "red") for name in shown}
+    held = {name: not ({name, None} & failed or name in red) for name in shown}
+    return dict.fromkeys(held, False) if report.exit_code and all(held.values()) else held
+
+
+def run(asked: Options, out: TextIO, err: TextIO) -> int:
     """Try the gate, and print what held.
 
     Raises:
         UserError: nothing to measure, a patch that does not apply, or a config that is wrong.
         EndedError: a signal, or the measurements cannot be written.
     """
+    options, rules = asked.drill, asked.rules
     require_writable(OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet))
     if options.workflow is not None:
         return _read_workflows(options, rules, out)
@@ -163,10 +212,16 @@ def run(options: DrillOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
         made = config.build.artifacts
         if made is None:
             made = [each for each in programs if project.repository.inside(each) not in tracked]
-    drill = _Drill(options, rules, folder, out, err)
-    slower, sizes = _slower(drill, patch)
-    tried = [slower, _harmless(drill), _sources(drill, config), _broken(drill, config, made)]
-    tried.append(_of_base(drill, config, patch))
+    drill = _Drill(options, rules, folder, config, err)
+    tried, decided = _slower(drill, patch)
+    sizes = _sizes(decided)
+    edited = drill.edited("harmless", edits.harmless, "a comment was added to {}")
+    why = "there is no source file of a language whose comments are known"
+    tried.append(edited or Exercise("harmless", "a comment in a source", why=why))
+    edited = drill.edited("sources", edits.broken, "{} of head began with a line that no language has")
+    why = "no source but those that the commands name is known"
+    tried.append(edited or Exercise("sources", "broken sources", why=why))
+    tried += [_broken(drill, made), _of_base(drill, patch)]
     exercises = [{**msgspec.to_builtins(each), "wanted": _KINDS[each.name].wanted} for each in tried]
     held = not any(each.failed for each in tried)
     found = {"held": held, "exercises": exercises, "detectable": sizes}
@@ -199,7 +254,7 @@ def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> 
             branch = ""
     paths = [path for path in tracked if path in named]
     found = swallowed(files, config, paths, branch.removeprefix("origin/") or None)
-    headline = f"{'✖' if found else '✔'} {plural(len(found), 'place')} would swallow a verdict"
+    headline = f"{'✖' if found else '✔'} {plural(len(found), 'place')} could swallow a verdict"
     told = [f"{each.file}:{each.line}: {each.what}; {each.cure}" for each in found if not options.quiet]
     parts: list[doc.Part] = [doc.Said(headline), doc.Items(told, "told")]
     shown = doc.Document("perfgate drill", headline, [parts], "in --json", "")
@@ -207,129 +262,52 @@ def _read_workflows(options: DrillOptions, rules: RulesOptions, out: TextIO) -> 
     return Exit.REGRESSION if found else Exit.PASS
 
 
-def _planted(project: Project, rules: RulesOptions, patch: bytes) -> Project:
-    head = project.sources.head
-    dirty = msgspec.structs.replace(head.commit, dirty=True)
-    source = Source(dirty, patched(project.repository, head.revision, patch))
-    return with_head(project, source, rules, rules.benchmarks)
-
-
-def _slower(drill: _Drill, patch: bytes | None) -> tuple[Exercise, dict[str, float]]:
-    """Make head slower, which must be red; also give the smallest slowdown that the gate would have seen."""
+def _slower(drill: _Drill, patch: bytes | None) -> tuple[list[Exercise], Decided]:
+    """Make head slower, which must be red."""
     if patch is None:
         what = f"{format_share(LONGER)} were added to what each benchmark takes on head"
-        decided, folder = drill.measured("slower", lambda project: project, longer=LONGER)
+        exercise, decided = drill.tried("slower", what, lambda project: project, longer=LONGER)
     else:
         what = f"{drill.options.patch} was applied to head"
-        decided, folder = drill.measured("slower", lambda project: _planted(project, drill.rules, patch))
+        exercise, decided = drill.tried("slower", what, lambda project: drill.planted(project, patch))
     if not (decided.report.findings or decided.report.identical):
         failures = [title(each) for each in decided.report.failures]
         raise UnmeasuredError(f"head cannot be measured: {failures[0] if failures else 'it gave no values'}")
-    red = _red(decided.report)
-    held = {name: name in red for name in _benchmarks(decided.report)}
-    same = [each.benchmark for each in decided.report.identical]
-    return Exercise("slower", what, held, folder=str(folder), same=same, patched=patch is not None), _sizes(decided)
+    return [exercise], decided
 
 
-def _harmless(drill: _Drill) -> Exercise:
-    edit = _edited(drill, edits.harmless)
-    if edit is None:
-        why = "there is no source file of a language whose comments are known"
-        return Exercise("harmless", "a comment in a source", why=why)
-    change, edited = edit
-    what = f"a comment was added to {edited}"
-    decided, folder = drill.measured("harmless", change)
-    report = decided.report
-    bad = _red(report) | {failure.benchmark or name for failure in report.failures for name in _benchmarks(report)}
-    held = {name: name not in bad for name in _benchmarks(report)}
-    if report.exit_code and all(held.values()):
-        held = dict.fromkeys(held, False)
-    return Exercise("harmless", what, held, folder=str(folder))
-
-
-def _edited(
-    drill: _Drill, edit: Callable[[Repository, str, Config], tuple[str, str] | None]
-) -> tuple[Callable[[Project], Project], str] | None:
-    """Return what puts an edit of its sources into head, and what is edited; None: there is nothing to edit."""
-
-    def made(project: Project) -> tuple[str, str] | None:
-        return edit(project.repository, project.sources.head.revision, project.settings.sides["head"])
-
-    def change(project: Project) -> Project:
-        found = made(project)
-        if found is None:
-            return project
-        dirty = msgspec.structs.replace(project.sources.head.commit, dirty=True)
-        return with_head(project, Source(dirty, found[0]), drill.rules, drill.rules.benchmarks)
-
-    with open_itself(drill.options.head, drill.rules) as project:
-        found = made(project)
-    return (change, found[1]) if found is not None else None
-
-
-def _sources(drill: _Drill, config: Config) -> Exercise:
-    """Break head's sources, which must be an error: of the build, or of what reads them."""
-    edit = _edited(drill, edits.broken)
-    if edit is None:
-        return Exercise("sources", "broken sources", why="no source but those that the commands name is known")
-    change, edited = edit
-    return _failing(drill, "sources", f"{edited} of head began with a line that no language has", change, config)
-
-
-def _failing(drill: _Drill, name: Name, what: str, change: Callable[[Project], Project], config: Config) -> Exercise:
-    decided, folder = drill.measured(name, change, *_ONCE)
-    failed = {failure.benchmark for failure in decided.report.failures}
-    names = _benchmarks(decided.report) or [each.name for each in config.benchmark]
-    held = {each: bool({each, each.partition("/")[0], None} & failed) for each in names}
-    return Exercise(name, what, held, folder=str(folder))
-
-
-def _broken(drill: _Drill, config: Config, made: Sequence[str]) -> Exercise:
+def _broken(drill: _Drill, made: Sequence[str]) -> Exercise:
     """Replace what head's build makes by a program that fails, which must be an error."""
-    what = f"head's artifacts ({listed(made)}) were replaced by a program that fails"
-    if config.build.command is None or not made:
+    if drill.config.build.command is None or not made:
         return Exercise("broken", "head's artifacts fail", why=_NO_ARTIFACTS)
+    what = f"head's artifacts ({listed(made)}) were replaced by a program that fails"
+    return drill.tried(
+        "broken", what, lambda project: _with_head(project, partial(edits.with_failing_artifacts, made=made))
+    )[0]
 
-    def change(project: Project) -> Project:
-        return _with_head(project, partial(edits.with_failing_artifacts, made=made))
 
-    return _failing(drill, "broken", what, change, config)
-
-
-def _of_base(drill: _Drill, config: Config, patch: bytes | None) -> Exercise:
+def _of_base(drill: _Drill, patch: bytes | None) -> Exercise:
     """Give head what base's build makes: then the planted slowdown must be gone."""
     if patch is None:
         why = "it needs --patch: what is added to a benchmark is in no artifact"
         return Exercise("artifacts", "head with base's artifacts", why=why)
-    if config.build.command is None:
+    if drill.config.build.command is None:
         return Exercise("artifacts", "head with base's artifacts", why="[build] names no command")
 
     def change(project: Project) -> Project:
-        planted = _planted(project, drill.rules, patch)
+        planted = drill.planted(project, patch)
         base, head = planted.sources.base, planted.sources.head
         own = planted.settings.sides["head"]
         revision, built = edits.with_artifacts_of(project.repository, base.revision, head.revision, own)
         whole = with_head(project, Source(head.commit, revision), drill.rules, drill.rules.benchmarks)
         return _with_head(whole, lambda _: built)
 
-    decided, folder = drill.measured("artifacts", change)
-    red = _red(decided.report)
-    held = {name: name not in red for name in _benchmarks(decided.report)}
-    return Exercise("artifacts", f"{drill.options.patch} was applied, and built without it", held, folder=str(folder))
+    return drill.tried("artifacts", f"{drill.options.patch} was applied, and built without it", change)[0]
 
 
 def _with_head(project: Project, change: Callable[[Config], Config]) -> Project:
     sides = project.settings.sides
     return replace(project, settings=replace(project.settings, sides={**sides, "head": change(sides["head"])}))
-
-
-def _red(report: Report) -> set[str]:
-    return {finding.benchmark for finding in report.findings if finding.verdict == "regression"}
-
-
-def _benchmarks(report: Report) -> list[str]:
-    names = {each.benchmark for each in (*report.findings, *report.identical)}
-    return sorted(names | {failure.benchmark for failure in report.failures if failure.benchmark})
 
 
 def _sizes(decided: Decided) -> dict[str, float]:

@@ -2,163 +2,78 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-_TOKEN = re.compile(r"\s*('(?:[^']|'')*'|\d+(?:\.\d+)?|&&|\|\||[!=<>]=|[!()<>,\[\]]|[\w*.-]+)")
+_SIGN = re.compile(r"'((?:[^']|'')*)'|&&|\|\||!(?!=)|\btrue\b|\bfalse\b|\bnull\b|\.\*|[\w.-]*-[\w.-]*")
+_PYTHON = {"&&": " and ", "||": " or ", "!": "~", "true": "True", "false": "False", "null": "None", ".*": "._"}
+UNKNOWN: Final = ...
+"""What only the run can tell."""
 
 
-class _Unknown:
-    """What only the run can tell."""
-
-
-@dataclass(frozen=True)
-class _List:
-    """A list, as `fromJSON` gives it."""
-
-    words: tuple[str, ...]
-
-    @classmethod
-    def of(cls, text: str) -> _List | _Unknown:
-        try:
-            given = json.loads(text)
-        except ValueError:
-            return UNKNOWN
-        return cls(tuple(str(each).lower() for each in given)) if isinstance(given, list) else UNKNOWN
-
-
-UNKNOWN: Final = _Unknown()
-Value = str | float | bool | _List | _Unknown | None
-
-
-def gives(text: object, known: Mapping[str, Value], results: Sequence[str]) -> bool | None:
-    """Return whether a job or a step with this `if` runs; None: that is not known beforehand.
+def gives(text: object, known: Mapping[str, object], results: Sequence[str]) -> bool | None:
+    """Return whether a job or a step with this `if` runs; None: that is not known beforehand, or not understood.
 
     Args:
         text: the condition as YAML gives it; None: there is none.
-        known: values by the name of their property, in lower case.
+        known: values by the name of their property, in lower case; texts in lower case, since GitHub compares so.
         results: of what comes before: success, failure, cancelled or skipped.
     """
-    source = "" if text is None else str(text).strip()
-    source = source.removeprefix("${{").removesuffix("}}") if source.startswith("${{") else source
-    reader = _Reader(source, known, results)
-    value: Value = True
-    if source.strip():
-        value = reader.either()
-        if reader.tokens or reader.rest:
-            return None
-    if not reader.asks:
-        value = value if all(each == "success" for each in results) else False
-    return None if isinstance(value, _Unknown) else _is_true(value)
+    source = "" if text is None else str(text).strip().lower()
+    tree = tree_of(source)
+    success = all(each == "success" for each in results)
+    status = {"always()": True, "success()": success, "failure()": "failure" in results, "cancelled()": False}
+    value = UNKNOWN if tree is None else _value(tree, {**known, **status})
+    # without a function of status success() is meant as well
+    if not success and not re.search(r"\b(always|success|failure|cancelled)\s*\(", source):
+        value = False
+    return None if value is UNKNOWN else bool(value)
 
 
-def _is_true(value: Value) -> bool:
-    return value not in ("", 0, False, None)
+def tree_of(source: str) -> ast.expr | None:
+    """Read an expression by Python's grammar, in whose signs it is written first; None: it is not understood."""
+
+    def sign(match: re.Match[str]) -> str:
+        if match[1] is not None:
+            return repr(match[1].replace("''", "'"))
+        # a name with a hyphen, such as needs.my-job.result
+        return _PYTHON.get(match[0]) or match[0].replace("-", "_")
+
+    inner = source.removeprefix("${{").removesuffix("}}") if source.startswith("${{") else source
+    try:
+        return ast.parse(_SIGN.sub(sign, inner).strip() or "True", mode="eval").body
+    except SyntaxError:
+        return None
 
 
-def _folded(value: Value) -> Value:
-    return value.lower() if isinstance(value, str) else value
-
-
-class _Reader:
-    def __init__(self, source: str, known: Mapping[str, Value], results: Sequence[str]) -> None:
-        self.known = known
-        self.results = results
-        self.tokens: list[str] = []
-        self.asks = False
-        """Whether it names a function of status; without one, `success()` is meant as well."""
-        at = 0
-        while (match := _TOKEN.match(source, at)) is not None:
-            self.tokens.append(match[1])
-            at = match.end()
-        self.rest = source[at:].strip()
-
-    def took(self, *tokens: str) -> str | None:
-        return self.tokens.pop(0) if self.tokens and self.tokens[0] in tokens else None
-
-    def either(self) -> Value:
-        value = self.both()
-        while self.took("||"):
-            other = self.both()
-            if isinstance(value, _Unknown):
-                value = True if not isinstance(other, _Unknown) and _is_true(other) else UNKNOWN
-            elif not _is_true(value):
-                value = other
-        return value
-
-    def both(self) -> Value:
-        value = self.compared()
-        while self.took("&&"):
-            other = self.compared()
-            if isinstance(value, _Unknown):
-                value = False if not isinstance(other, _Unknown) and not _is_true(other) else UNKNOWN
-            elif _is_true(value):
-                value = other
-        return value
-
-    def compared(self) -> Value:
-        value = self.turned()
-        while (how := self.took("==", "!=", "<", ">", "<=", ">=")) is not None:
-            other = self.turned()
-            if isinstance(value, _Unknown) or isinstance(other, _Unknown) or how not in ("==", "!="):
-                value = UNKNOWN
-            else:
-                value = (_folded(value) == _folded(other)) == (how == "==")
-        return value
-
-    def turned(self) -> Value:
-        if self.took("!"):
-            value = self.turned()
-            return value if isinstance(value, _Unknown) else not _is_true(value)
-        return self.single()
-
-    def single(self) -> Value:
-        word = self.tokens.pop(0) if self.tokens else ""
-        if word == "(":
-            value = self.either()
-            self.took(")")
-        elif word.startswith("'"):
-            value = word[1:-1].replace("''", "'")
-        elif word[:1].isdigit():
-            value = float(word)
-        elif word.lower() in ("true", "false", "null"):
-            value = {"true": True, "false": False, "null": None}[word.lower()]
-        elif self.took("("):
-            value = self.called(word.lower())
-        else:
-            value = self.known.get(word.lower(), UNKNOWN)
-        if self.took("["):
-            self.either()
-            self.took("]")
-            return UNKNOWN
-        return value
-
-    def called(self, name: str) -> Value:
-        """Take the arguments of a function, and return what it gives."""
-        values: list[Value] = []
-        while self.tokens and not self.took(")"):
-            values.append(self.either())
-            if not self.took(",") and self.tokens[:1] != [")"]:
-                self.tokens.clear()
-        status: Mapping[str, Value] = {
-            "always": True,
-            "success": all(each == "success" for each in self.results),
-            "failure": "failure" in self.results,
-            "cancelled": False,
-        }
-        if name in status:
-            self.asks = True
-            return status[name]
-        if name == "fromjson" and len(values) == 1 and isinstance(values[0], str):
-            return _List.of(values[0])
-        if name == "contains" and len(values) == 2 and isinstance(values[0], _List) and isinstance(values[1], str):
-            return values[1].lower() in values[0].words
-        texts = [each.lower() for each in values if isinstance(each, str)]
-        if len(texts) == len(values) == 2:
-            text, part = texts
-            found = {"contains": part in text, "startswith": text.startswith(part), "endswith": text.endswith(part)}
-            return found.get(name, UNKNOWN)
-        return UNKNOWN
+def _value(node: ast.expr, known: Mapping[str, object]) -> object:
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            value = _value(operand, known)
+            return value if value is UNKNOWN else not value
+        case ast.BoolOp(op=op, values=parts):
+            ends = isinstance(op, ast.Or)
+            values = [_value(part, known) for part in parts]
+            decided = (each for each in values if each is not UNKNOWN and bool(each) == ends)
+            return next(decided, UNKNOWN if UNKNOWN in values else values[-1])
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as how], comparators=[right]):
+            one, other = _value(left, known), _value(right, known)
+            return UNKNOWN if UNKNOWN in (one, other) else (one == other) == isinstance(how, ast.Eq)
+        case ast.Call(func=ast.Name(id="contains" | "startswith" | "endswith" as name), args=[first, second]):
+            whole, part = _value(first, known), _value(second, known)
+            if not isinstance(whole, (str, list)) or not isinstance(part, str):
+                return UNKNOWN
+            if name == "contains":
+                return part in whole
+            return getattr(whole, name)(part) if isinstance(whole, str) else UNKNOWN
+        case ast.Call(func=ast.Name(id="fromjson"), args=[ast.Constant(value=str(text))]):
+            try:
+                return json.loads(text)
+            except ValueError:
+                return UNKNOWN
+    return known.get(ast.unparse(node), UNKNOWN)

@@ -9,15 +9,15 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.drill.expressions import Value, gives
-from gate.commands.drill.shell import loses
+from gate.commands.drill.expressions import gives, tree_of
+from gate.commands.drill.shell import Fate, fate
 from gate.config.rules import matches
 from gate.config.types import Config
 from gate.model import UserError
 
 _OWN = re.compile(r"(^|/)perfgate@|^\./?$")
 _RUN = re.compile(r"(?:\bperfgate|-m gate) +(check|measure|publish|decide)\b(?![^\n|&;]* --dry-run)")
-_DECIDE = ("check", "publish", "decide")
+_DECIDE = frozenset(["check", "publish", "decide"])
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.DOTALL)
 _ENDS = re.compile(r"\bexit\b|\bsetFailed\b|\bfalse\b")
 _HEAD = re.compile(
@@ -28,6 +28,16 @@ _PUSHED = ("opened", "synchronize")
 _DEFAULTS = ("main", "master")
 _RIGHTS = {"status": "statuses", "check": "checks", "issue": "issues"}
 """What a token may write, by the input that asks for it."""
+
+_FATES: Mapping[Fate, tuple[str, str]] = {
+    "lost": ("the shell ends with 0 whatever perfgate finds", "let the command's own exit code end the step"),
+    "goes on": ("the shell goes on after a command that failed", "write `shell: bash`, which stops there"),
+    "piped": ("a pipe ends with the exit code of its last command", "write `shell: bash`, which sets pipefail"),
+    "not understood": (
+        "not understood: whether this script ends with the exit code of perfgate",
+        "let perfgate be a line of its own in bash, outside of `if`, loops and functions",
+    ),
+}
 
 
 class Swallowed(msgspec.Struct, frozen=True):
@@ -52,9 +62,8 @@ class _Step(msgspec.Struct, frozen=True):
         return self.step.get("with") or {}
 
     @property
-    def command(self) -> str:
-        found = _RUN.search(self.run)
-        return found[1] if found else str(self.inputs.get("command") or "check")
+    def commands(self) -> Sequence[str]:
+        return _RUN.findall(self.run) or [str(self.inputs.get("command") or "check")]
 
     @property
     def run(self) -> str:
@@ -62,11 +71,11 @@ class _Step(msgspec.Struct, frozen=True):
 
     @property
     def decides(self) -> bool:
-        return self.command in _DECIDE
+        return not _DECIDE.isdisjoint(self.commands)
 
     @property
     def measures(self) -> bool:
-        return self.command in ("check", "measure")
+        return not {"check", "measure"}.isdisjoint(self.commands)
 
 
 def swallowed(files: Sequence[Path], config: Config, paths: Sequence[str], branch: str | None) -> list[Swallowed]:
@@ -240,23 +249,17 @@ def _of_results(workflow: Any, step: _Step, triggers: Mapping[str, Any]) -> Iter
         if goes_on is not None and _may_be(goes_on, triggers) and not read:
             line = _line(place, "continue-on-error")
             yield line, f"{what} is green whatever perfgate finds", "leave `continue-on-error` out"
-    if not step.run or _is_read_later(step, "outputs"):
+    if not (step.run and step.decides) or _is_read_later(step, "outputs"):
         return
     defaults = [(place.get("defaults") or {}).get("run") or {} for place in (step.job, workflow)]
     shell = str(step.step.get("shell") or next((each["shell"] for each in defaults if "shell" in each), "sh"))
-    if re.match(r"(\S*/)?(bash|sh|dash)\b", shell) is None:
-        return
     script = _EXPRESSION.sub("expression", step.run)
     stops = shell in ("bash", "sh") or re.search(r"\s-[a-z]*e|errexit", shell) is not None
     pipefail = shell == "bash" or "pipefail" in shell
-    if loses(script, _decides, stops=stops, pipefail=pipefail):
-        what, cure = "the shell ends with 0 whatever perfgate finds", "let the command's own exit code end the step"
-        always = "write `shell: bash`, which"
-        if not loses(script, _decides, stops=True, pipefail=pipefail):
-            what, cure = "the shell goes on after a command that failed", f"{always} stops there"
-        elif not loses(script, _decides, stops=True, pipefail=True):
-            what, cure = "a pipe ends with the exit code of its last command", f"{always} sets pipefail"
-        yield _line(step.step, "run"), what, cure
+    known = re.match(r"(\S*/)?(bash|sh|dash)\b", shell)
+    end = fate(script, _decides, stops=stops, pipefail=pipefail) if known else "not understood"
+    if end in _FATES:
+        yield _line(step.step, "run"), *_FATES[end]
 
 
 def _decides(words: Sequence[str]) -> bool:
@@ -291,6 +294,10 @@ def _of_job(step: _Step, triggers: Mapping[str, Any]) -> Iterator[Told]:
         return _may_be(place.get("if"), triggers, waits, result, results)
 
     for place in (step.job, step.step):
+        if tree_of(str(place.get("if", ""))) is None:
+            what = f"not understood: whether `if: {place['if']}` is true in a pull request"
+            yield _line(place, "if"), what, "leave `if` out, or write it more simply"
+            return
         if not runs(place, "success"):
             yield _line(place, "if"), f"`if: {place['if']}` is never true in a pull request", "leave `if` out"
             return
@@ -302,7 +309,7 @@ def _of_job(step: _Step, triggers: Mapping[str, Any]) -> Iterator[Told]:
         yield _line(step.step, "if"), f"nothing decides if {names} fails or is skipped", "leave `if` out of the step"
 
 
-_OF_PULL: Mapping[str, Value] = {"ref": "refs/pull/1/merge", "ref_name": "1/merge", "event.pull_request.merged": False}
+_OF_PULL = {"ref": "refs/pull/1/merge", "ref_name": "1/merge", "event.pull_request.merged": False}
 
 
 def _may_be(
@@ -311,9 +318,9 @@ def _may_be(
 ) -> bool:  # fmt: skip
     """Return whether a condition can be true where pull requests are gated, after jobs that ended with a result."""
     for event in (each for each in _GATED if each in triggers):
-        known: dict[str, Value] = {"github.event_name": event, "github.ref_type": "branch"}
+        known: dict[str, object] = {"github.event_name": event, "github.ref_type": "branch"}
         known |= {f"github.{name}": value for name, value in _OF_PULL.items() if event == "pull_request"}
-        known |= {f"needs.{each.lower()}.result": result for each in waits}
+        known |= {f"needs.{each.lower().replace('-', '_')}.result": result for each in waits}
         if gives(condition, known, results) is not False:
             return True
     return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TextIO
 
 from gate.cli.command import Command
 from gate.cli.groups import OutputOptions
@@ -31,19 +30,11 @@ class Options:
     outputs: OutputOptions = group(OutputOptions, "output")
 
 
-def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Name the functions behind the regressions of a run."""
-    from gate.commands.explain.explain import run
-
-    asked = options.explain
-    return run(asked.run, asked.benchmarks, options.outputs, out, err)
-
-
 COMMAND = Command(
     help="name the functions behind the regressions of a run",
     example='perfgate explain\nperfgate explain --benchmark "parse-*" --html report.html',
     options=Options,
-    run=run,
+    run="gate.commands.explain.explain:run",
     codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),
     done="the functions are named, or nothing regressed",
     error="error: the run failed, or no benchmark could be profiled",

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
+from gate.commands.explain.command import Options
 from gate.config.rules import matches
 from gate.decide.decided import Decided
 from gate.document.terminal import screen
@@ -37,26 +38,20 @@ _NO_FOLDER = (
 )
 
 
-def run(given: str | None, globs: Sequence[str], outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
+def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Explain what regressed, or what is asked for by name; from the run's profiles, or from new ones.
-
-    Args:
-        given: what the command line names; None: .perfgate.
-        globs: the benchmarks that are asked for; none: those that regressed.
-        outputs: where else the report goes.
-        out: takes the functions.
-        err: takes what is said while it profiles.
 
     Raises:
         UserError: no such run, no such benchmark, files that cannot be written, or a project that is not the run's.
     """
+    outputs = options.outputs
     require_writable(outputs)
-    named = Path(given or DEFAULT_FOLDER)
+    named = Path(options.explain.run or DEFAULT_FOLDER)
     # a report.json stands for the folder that it is in
     source = named.parent if named.name == REPORT and not named.is_dir() else named
     refuse_inputs([source], targets(outputs))
     decided = _decided(source)
-    names = _names(decided.report, globs)
+    names = _names(decided.report, options.explain.benchmarks)
     report = decided.report
     explained = {each.benchmark for each in report.explanations}
     lacking = [name for name in names if name not in explained]

@@ -8,7 +8,7 @@ from typing import TextIO
 
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
-from gate.commands.history.options import AddOptions, ListOptions
+from gate.commands.history.command import AddOptions, ListOptions
 from gate.decide.nothing_to_compare import nothing_to_compare
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import UserError

@@ -2,49 +2,90 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+from dataclasses import dataclass
 
+from gate.cli import values
 from gate.cli.command import Command
+from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import Exit
-from gate.commands.history.options import AddOptions, ExportOptions, ListOptions, TrendOptions
+from gate.model.names import HISTORY_REF
+
+KEEP = 5000
+"""Records that stay: years of merges, and a few megabytes."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoreOptions:
+    """Where the history is: a ref of the repository around the working directory, or a folder."""
+
+    history: str | None = option(
+        f"folder or git ref of the history (default: gate.history, then $PERFGATE_HISTORY, then {HISTORY_REF})",
+        metavar="DIR",
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ListOptions:
+    """What the history holds."""
+
+    limit: int = option(
+        "newest records to list (default: 20)", metavar="N", parse=values.whole(1, 1_000_000), default=20
+    )
+    store: StoreOptions = group(StoreOptions, "store")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AddOptions:
+    """What is recorded, and where."""
+
+    runs: tuple[str, ...] = argument(
+        "folder of a run, its report.json, or its measurement files (default: .perfgate)", metavar="RUN", nargs="*"
+    )
+    push: str | None = option(
+        "also push the ref to a remote (default: origin), with what others have added there",
+        metavar="REMOTE",
+        alone="origin",
+    )
+    keep: int = option(
+        f"records that stay; the oldest beyond them are dropped (default: {KEEP})",
+        metavar="N",
+        parse=values.whole(1, 1_000_000),
+        default=KEEP,
+    )
+    dry_run: bool = switch("print the record, and write nothing")
+    store: StoreOptions = group(StoreOptions, "store")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrendOptions:
+    """Which part of the history is shown, and where it goes."""
+
+    benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
+    since: str | None = option("only commits after this commit or date", metavar="REF|DATE")
+    limit: int | None = option("only the newest commits", metavar="N", parse=values.whole(1, 1_000_000))
+    json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
+    markdown: str | None = option("write the report as Markdown (-: print it)", metavar="FILE")
+    html: str | None = option("write the report as HTML (-: print it)", metavar="FILE")
+    store: StoreOptions = group(StoreOptions, "store")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExportOptions:
+    """Where the table goes."""
+
+    csv: str | None = option("write a row for each commit and case as CSV (-: print it)", metavar="FILE")
+    store: StoreOptions = group(StoreOptions, "store")
+
 
 _DONE = "done"
 _CODES = (Exit.PASS, Exit.USAGE)
-
-
-def run(options: ListOptions, out: TextIO, err: TextIO) -> int:
-    """List what the history holds."""
-    from gate.commands.history import add
-
-    return add.run_list(options, out, err)
-
-
-def run_add(options: AddOptions, out: TextIO, err: TextIO) -> int:
-    """Add the record of a run."""
-    from gate.commands.history import add
-
-    return add.run(options, out, err)
-
-
-def run_trend(options: TrendOptions, out: TextIO, err: TextIO) -> int:
-    """Show how each case changed over the commits."""
-    from gate.commands.history.trend import trend
-
-    return trend.run(options, out, err)
-
-
-def run_export(options: ExportOptions, out: TextIO, err: TextIO) -> int:
-    """Write the history as a table."""
-    from gate.commands.history import export
-
-    return export.run(options, out, err)
 
 
 COMMAND = Command(
     help="keep a record of each commit of the default branch",
     example="perfgate history\nperfgate history add .perfgate --push\nperfgate history trend --html trend.html",
     options=ListOptions,
-    run=run,
+    run="gate.commands.history.add:run_list",
     codes=_CODES,
     done=_DONE,
     parts={
@@ -52,7 +93,7 @@ COMMAND = Command(
             help="record what a run measured of its commit against its parent",
             example="perfgate history add .perfgate --push\nperfgate history add .perfgate --history /srv/history",
             options=AddOptions,
-            run=run_add,
+            run="gate.commands.history.add:run",
             codes=(*_CODES, Exit.ERROR),
             done="recorded, or known already",
             error="other writers were faster, time and again: nothing is lost, add it again",
@@ -61,7 +102,7 @@ COMMAND = Command(
             help="show how each benchmark changed over the commits",
             example="perfgate history trend --html trend.html --benchmark 'parse-*'",
             options=TrendOptions,
-            run=run_trend,
+            run="gate.commands.history.trend.trend:run",
             codes=_CODES,
             done=_DONE,
         ),
@@ -69,7 +110,7 @@ COMMAND = Command(
             help="write a row for each commit and case, for other tools",
             example="perfgate history export --csv history.csv\nperfgate history export --csv -",
             options=ExportOptions,
-            run=run_export,
+            run="gate.commands.history.export:run",
             codes=_CODES,
             done=_DONE,
         ),

@@ -11,7 +11,7 @@ from typing import Literal, TextIO
 import msgspec
 
 from gate.codes import Exit, MisuseError
-from gate.commands.history.options import ExportOptions
+from gate.commands.history.command import ExportOptions
 from gate.model import LEVELS, SIDES, Level, Side
 from gate.model.history import Change, HistoryRecord, Measured
 from gate.report.csv import cell

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TextIO
 
-from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
+from gate.commands.measure.command import Options
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import Execution, Failure, Same
 from gate.run.failure_line import ended_before_a_round, say_why
@@ -19,12 +19,12 @@ from gate.units import plural
 from gate.words.failures import title
 
 
-def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, *, quiet: bool) -> int:
+def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Measure base and head; 0, or 4 when something failed or nothing was measured."""
     refuse_unsafe()
-    with opened(options, Path(DEFAULT_FOLDER), err, quiet=quiet) as run:
-        job = run.lay_out(rules, early=False)
-        if options.dry_run:
+    with opened(options.measuring, Path(DEFAULT_FOLDER), err, quiet=options.quiet) as run:
+        job = run.lay_out(options.rules, early=False)
+        if options.measuring.dry_run:
             write_preview(job, out, explains=True)
             return 0
         run.begin(job, introduction(job))

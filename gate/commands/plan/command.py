@@ -31,14 +31,13 @@ class PlanOptions:
     )
     target: Share | None = option(
         "half-width of the intervals to aim for (default: see --detect)",
-        metavar="SHARE", parse=values.share, exclusive="aim",
+        metavar="SHARE", parse=values.share,
     )  # fmt: skip
     detect: Share | None = option(
         "change to be found in 80%% of the runs (default: gate.detectable; where that is the threshold: intervals half "
         "as wide)",
         metavar="SHARE",
         parse=values.share,
-        exclusive="aim",
     )
     json: str | None = option("write the report as JSON (-: print it)", metavar="FILE")
 
@@ -99,6 +98,8 @@ def _plan(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -
     from gate.planning.plan import Wanted, planned
     from gate.report.outputs import refuse_inputs, write
 
+    if options.target is not None and options.detect is not None:
+        raise MisuseError("--target: not with --detect, which asks for another aim")
     if options.json is not None:
         history = [options.history] if options.history is not None and not options.runs else []
         refuse_inputs([*map(Path, options.runs), *history], [Path(options.json)])

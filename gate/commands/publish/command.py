@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from gate.cli.command import DECIDED, Command
 from gate.cli.options import argument, option, switch
@@ -66,18 +66,10 @@ class Options:
     status: bool = switch("also set a commit status")
 
 
-def run(options: Options, out: TextIO, _: TextIO) -> int:
-    """Put a report on a pull request."""
-    from gate.commands.publish.publish import run
-
-    told = (options.comment, options.status)
-    return run(options.runs, told, out, id=options.id, directory=options.directory, pull=options.pull)
-
-
 COMMAND = Command(
     help="put a report on a pull request, from a GitHub workflow",
     example="perfgate publish .perfgate --id parser --status",
     options=Options,
-    run=run,
+    run="gate.commands.publish.publish:run",
     codes=DECIDED,
 )

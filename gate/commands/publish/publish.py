@@ -10,6 +10,7 @@ from typing import TextIO
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
+from gate.commands.publish.command import Options
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
 from gate.github.client import forge_of
 from gate.github.event import Event, nothing_to_do, read_event
@@ -27,7 +28,7 @@ from gate.github.publishing.conclusion import (
 )
 from gate.github.publishing.outcome import Target, could_not_run, nothing
 from gate.github.publishing.publish import Publication, publish
-from gate.github.publishing.request import Occasion, gate_name
+from gate.github.publishing.request import gate_name
 from gate.github.runner import error_line, fenced, warning_line, write_outputs
 from gate.model import UserError
 from gate.report.links import Links
@@ -37,29 +38,16 @@ from gate.report.outputs import links_of, show
 _USE = "command"
 
 
-def run(
-    runs: Sequence[str],
-    told: tuple[Occasion, bool],
-    out: TextIO,
-    *,
-    id: str,  # noqa: A002  # as the option
-    directory: str,
-    pull: int | None,
-) -> int:
+def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Decide over measurements, publish the outcome from within a workflow, and return its exit code.
 
-    Args:
-        runs: what is decided; none: .perfgate, or the artifact of the run that this workflow follows.
-        told: when by a comment, and whether by a commit status.
-        out: takes everything, since the runner reads its commands there in order.
-        id: the name of this gate.
-        directory: that of the project in the repository, for an artifact.
-        pull: the number of the pull request; None: that of the event.
+    out takes everything, since the runner reads its commands there in order.
 
     Raises:
         UserError: this is no workflow, runs are named where they may be anybody's, or the pull request cannot be
             asked for.
     """
+    runs = options.runs
     event = read_event(os.environ)
     if event.source is not None:
         if runs:
@@ -68,10 +56,10 @@ def run(
                 "it: name no runs"
             )
         folder = Path(tempfile.mkdtemp(prefix="perfgate-", dir=os.environ.get("RUNNER_TEMP") or None))
-        concluded = conclude_foreign(event, ForeignRun(folder, id, directory, ()), os.environ)
+        concluded = conclude_foreign(event, ForeignRun(folder, options.id, options.directory, ()), os.environ)
     else:
-        target = _target(pull, event, os.environ)
-        concluded = _concluded(runs or (DEFAULT_FOLDER,), event, target, comments=told[0] != "never")
+        target = _target(options.pull, event, os.environ)
+        concluded = _concluded(runs or (DEFAULT_FOLDER,), event, target, comments=options.comment != "never")
     outcome = concluded.outcome
     with fenced(out) as log:
         if concluded.decided is not None:
@@ -80,13 +68,13 @@ def run(
             log.write(f"{headline(outcome.notices) if outcome.notices else outcome.note}\n")
     out.writelines(warning_line(warning, "perfgate") for warning in concluded.warnings)
     publication = Publication(
-        id=id,
+        id=options.id,
         event=event,
         outcome=outcome,
         report=concluded.decided.report if concluded.decided is not None else None,
-        links=Links(run=links_of(os.environ).run, gate=gate_name(id), pull=outcome.target.pull is not None),
-        comment=told[0],
-        status=told[1],
+        links=Links(run=links_of(os.environ).run, gate=gate_name(options.id), pull=outcome.target.pull is not None),
+        comment=options.comment,
+        status=options.status,
         stamp=stamp_of(event, outcome.target, job_name(event, os.environ), _USE),
     )
     _write_outputs({"exit-code": str(outcome.code), "verdict": outcome.verdict or ""})

@@ -90,6 +90,16 @@ SABOTAGE = {
         TERMINAL, "    runs-on: [s", "    if: contains(fromJSON('[\"push\"]'), github.event_name)\n    runs-on: [s", 5, "is never true",
     ),
     "base is head": (TERMINAL, "perfgate check", "perfgate check --base ${{ github.sha }}", 9, "no slower than itself"),
+    "a script that is not followed": (
+        TERMINAL, "perfgate check", "if perfgate check; then echo ok; fi", 9, "not understood: whether this script ends with",
+    ),
+    "another shell": (TERMINAL, "- run:", "- shell: pwsh\n        run:", 10, "not understood: whether this script ends with"),
+    "a condition that is not followed": (
+        TERMINAL, "- run:", "- if: ${{ github.ref }} == ${{ vars.REF }}\n        run:", 9, "not understood: whether `if: ",
+    ),
+    "a condition to go on that is not followed": (
+        TERMINAL, "- run:", "- continue-on-error: ${{ a b }}\n        run:", 9, "is green whatever",
+    ),
     "nothing decides": (TWO_JOBS, TWO_JOBS[TWO_JOBS.index("  perfgate: #") :], "", 12, "no job decides"),
 }  # fmt: skip
 
@@ -114,6 +124,8 @@ def test_workflows_that_let_verdicts_through(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
+        ("- run: perfgate check", "- run: |\n          perfgate measure\n          perfgate decide .perfgate"),
+        ("- run:", "- if: contains(needs.*.result, 'it''s') || needs.my-job.result != 'x'\n        run:"),
         ("- run: perfgate check", "- run: |\n          rm -r old || true\n          perfgate check"),
         ("- run: perfgate check", "- run: 'perfgate check --base ${{ inputs.base || github.base_ref }}'"),
         (

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from gate.codes import Exit
-from gate.commands.history.options import TrendOptions
+from gate.commands.history.command import TrendOptions
 from gate.commands.history.trend import words
 from gate.commands.history.trend.page import cases
 from gate.document import html, markdown, terminal
