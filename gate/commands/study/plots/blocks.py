@@ -123,7 +123,7 @@ def _counted(factor: Factor, blocks: Blocks) -> list[str]:
         found.append(f"The order differs: {blocks.same} of {complete} complete boxes have the commonest one.")
         found.append("The others have a dashed edge.")
         if blocks.tail is not None:
-            luck = "If the order in a box were luck, the chance of so many or more would be"
+            luck = "If the order in a box were luck, the chance of so many or more would be at most"
             found.append(f"{luck} {_chance(blocks.tail)}.")
     if complete < total:
         found.append(f"{total - complete} of {total} boxes lack a setting and are not counted; they are unfilled.")

@@ -174,7 +174,7 @@ def blocks(response: study.Response, found: study.Blocks) -> str:
             f"{found.factor}: {order} in all {found.complete} boxes; by chance alone in "
             f"{format_share(min(found.chance, 1.0))} of such experiments"
         )
-    tail = "" if found.tail is None else f"; so many or more by chance in {format_share(min(found.tail, 1.0))}"
+    tail = "" if found.tail is None else f"; so many or more by chance in at most {format_share(min(found.tail, 1.0))}"
     return f"{found.factor}: the same order in {found.same} of {found.complete} boxes{tail}"
 
 

@@ -226,7 +226,7 @@ def test_a_box_that_disagrees_is_dashed_and_one_that_lacks_a_setting_unfilled() 
     picture = there(blocks("b", own, mixed))
     assert (marks(picture, "shell"), marks(picture, "limit")) == (2, 1)
     assert "2 of 3 complete boxes have the commonest one" in picture.caption
-    assert "would be 75%" in picture.caption
+    assert "would be at most 75%" in picture.caption
     lacking = replace(found, boxes=[*found.boxes[:2], Box(at={"load": "encode"}, points=[("cfs", 0.05)])], complete=2)
     picture = there(blocks("b", own, lacking))
     assert (marks(picture, "shell"), marks(picture, "frame"), marks(picture, "limit")) == (2, 1, 0)
