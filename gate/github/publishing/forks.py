@@ -247,8 +247,8 @@ def fetch(
             if not measures:
                 text = small_member(packed, TEXT, LARGEST_STATUS) or b""
                 continue
-            file = unpack(packed, Path(scratch, "data"))
-            records.extend(read_untrusted(file, LIMITS, seen, f"{ARTIFACT} {part}" if part else ARTIFACT))
+            name = f"{ARTIFACT} {part}" if part else ARTIFACT
+            records.extend(read_untrusted(unpack(packed), LIMITS, seen, name))
     if any(job.code for job in jobs):
         return Fetched([], jobs)
     if measures:
