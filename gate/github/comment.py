@@ -206,12 +206,12 @@ class _Settling:
             return self._create()
         first, newest = own[0], max(own, key=lambda one: one.marker.stamp.order)
         ours = newest.marker.stamp.order <= self._marker.stamp.order
-        wanted = self._wanted(newest) if ours else newest.comment.body
-        if self._problem and _same(first.comment.body, self._text):
+        wanted = self._wanted(newest) if ours else newest.comment.text
+        if self._problem and _same(first.comment.text, self._text):
             self._did, self._problem = "created", None  # the answer was lost, the comment was not
         if not ours:
             self._did = "older"
-        if not _same(first.comment.body, wanted):
+        if not _same(first.comment.text, wanted):
             return self._update(first.comment, wanted, ours)
         self._url = first.comment.url
         return not self._retire([one.comment for one in own[1:]])
@@ -220,12 +220,12 @@ class _Settling:
         """Return our text; one without a result keeps that of the newest comment, and finds it there again."""
         if self._result:
             return self._text
-        return keeping(self._text, self._marker.head, earlier_result(newest.marker.head, newest.comment.body))
+        return keeping(self._text, self._marker.head, earlier_result(newest.marker.head, newest.comment.text))
 
     def _own(self) -> list[_Own]:
         found = []
         for comment in self._talk.comments():
-            marker = Marker.parse(comment.body)
+            marker = Marker.parse(comment.text)
             if marker and marker.id == self._marker.id and self._talk.is_mine(comment):
                 found.append(_Own(comment, marker))
         return found

@@ -141,7 +141,7 @@ def _moved_on(request: Request, environment: Mapping[str, str]) -> bool:
     if pull is None or request.comment == "never" or request.asked is not None:
         return False
     try:
-        return forge_of(request.event, environment).pull(pull.number).head_sha != pull.head_sha
+        return forge_of(request.event, environment).pull(pull.number).head.sha != pull.head_sha
     except Problem:
         return False
 

@@ -53,7 +53,7 @@ def problem(one: Forge) -> Problem:
 @pytest.mark.parametrize("what", [500, 502, 503, 429, "primary", "secondary", "cut", "cut-after", "cut-half"])
 def test_reading_is_repeated(github: FakeGitHub, what: int | str) -> None:
     github.fail("GET", PULL, what, times=TRIES - 1)
-    assert forge(github, patience=600).pull(12).head_sha == "a" * 40
+    assert forge(github, patience=600).pull(12).head.sha == "a" * 40
     assert len(github.requests) == TRIES
 
 
