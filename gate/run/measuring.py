@@ -275,7 +275,7 @@ class Measuring:
                 strictly(job, append) if self._options.strict else append, records=records, after_round=after_round,
                 progress=progress, unproved=_unproved(job), turns=Turns(executions, made.builder, by_starts(job)),
                 lengths=Lengths(executions, benchmarks, divisible(job), settings.rules.plan, partial(counted, job)),
-                counted=partial(counted, job), begun=begun,
+                begun=begun,
             )  # fmt: skip
             if not records:
                 append(_with_warnings(job.run, trees.warnings))

@@ -58,14 +58,14 @@ class Lengths:
         """Begin.
 
         executions: makes executions. benchmarks: by side and name. names: those whose executions may be divided, as far
-        as the rules tell. plan: of which the number of values a build stays. counted: lays out the rounds by what is
-        recorded of how many executions they have.
+        as the rules tell. plan: of which the number of values a build stays.
         """
         self._executions = executions
         self._benchmarks = benchmarks
         self._names = names
         self._plan = plan
-        self._counted = counted
+        self.counted = counted
+        """Lays out the rounds by what is recorded of how many executions they have."""
         self._known: dict[str, Turn] = {}
         self._warm: set[tuple[str, Side]] = set()
         """What was executed in this round, by benchmark and side."""
@@ -75,7 +75,7 @@ class Lengths:
         session = self._executions.conditions.session
         found = [each for each in records if isinstance(each, Turn) and each.session == session]
         self._known |= {turn.benchmark: turn for turn in found}
-        return self._counted(list(self._known.values())) if found else rounds
+        return self.counted(list(self._known.values())) if found else rounds
 
     def is_open(self, name: str) -> bool:
         """Return whether it is to be found out how short the turns of a benchmark may be."""

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from gate.config.study import Setting
-from gate.config.types import Benchmark, BuildTable, Load, Perturbation, Service
+from gate.config.types import Benchmark, BuildTable, Load, Perturbation, Plan, Service
 from gate.model import SIDES, Build, Cut, Execution, Failure, HostState, Look, Metric, Phase, Record, Run, Side
 from gate.units import Duration, Quantity
 from harness.build.conditions import Conditions, Recipe
@@ -23,9 +23,11 @@ from harness.instruments.values import Values
 from harness.loop import execution
 from harness.loop.events import LaidOut, LookTaken, RoundStarted, StepFinished, StepStarted
 from harness.loop.execution import Executions
+from harness.loop.lengths import Lengths
 from harness.loop.measure import Append, Loop, Measured
 from harness.loop.schedule import Round, schedule
 from harness.loop.steps import ExecutionStep
+from harness.loop.turns import Turns
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Executor, Outcome, ProcessExecutor
 from tests.support.fakes import NO_FACTORS, Clock, FakeExecutor, NoTrees, taking
@@ -162,15 +164,13 @@ class Bench:
         )
         self.builder.clock, self.builder.budget = self.clock, budget
         instruments: dict[str, Instrument] = {self.kind: instrument or self.instrument}
-        loop = Loop(
-            self.rounds,
-            dict.fromkeys(SIDES, table or self.table),
-            self.builder,
-            Executions(conditions, instruments, 3, hint=lambda failure, unstarted: f"hint {failure.kind} {unstarted}"),
-            append,
-            **options,
-        )
-        return loop.run()
+        hint = lambda failure, unstarted: f"hint {failure.kind} {unstarted}"  # noqa: E731
+        made, own = Executions(conditions, instruments, 3, hint=hint), dict.fromkeys(SIDES, table or self.table)
+        turns, lengths = Turns(made, self.builder, ()), Lengths(made, own, (), Plan(), self.counted)
+        return Loop(self.rounds, own, self.builder, made, append, turns=turns, lengths=lengths, **options).run()
+
+    def counted(self, made: Sequence[Record]) -> Sequence[Round]:
+        raise NotImplementedError("of a bench whose first starts are counted")
 
 
 def adding(records: list[Record]) -> Append:
@@ -519,14 +519,11 @@ class CountedBench(Bench):
     def rounds(self) -> Sequence[Round]:
         return self.laid_out(5)
 
-    def run(self, records: Iterable[Record] = (), **options: Any) -> Measured:
-        def counted(made: Sequence[Record]) -> Sequence[Round]:
-            first = [each for each in executions(made) if each.build == 0 and each.execution < 2]
-            of_a = len([each for each in first if each.benchmark == "a"])
-            assert 2 <= of_a <= 4
-            return self.laid_out(5 if of_a < 4 else 7)
-
-        return super().run(records, counted=counted, **options)
+    def counted(self, made: Sequence[Record]) -> Sequence[Round]:
+        first = [each for each in executions(made) if each.build == 0 and each.execution < 2]
+        of_a = len([each for each in first if each.benchmark == "a"])
+        assert 2 <= of_a <= 4
+        return self.laid_out(5 if of_a < 4 else 7)
 
 
 def test_the_first_starts_say_how_many_all_rounds_have(tmp_path: Path) -> None:

@@ -12,15 +12,17 @@ import pytest
 from gate.commands.study.experiment import begun_in
 from gate.config.study import Setting, SettingTable, Study
 from gate.config.treatments import Planned, extended, spread, treatments
-from gate.config.types import Benchmark, BuildTable
+from gate.config.types import Benchmark, BuildTable, Plan
 from gate.model import SIDES, Build, Execution, Failure, HostState, Metric, Record, Run, Side
 from gate.model.case import canonical
 from harness.build.conditions import Conditions, Recipe
 from harness.instruments.protocol import Collected, Context, Unusable
 from harness.loop.events import RoundStarted, StepFinished, StepStarted
 from harness.loop.execution import Executions
+from harness.loop.lengths import Lengths
 from harness.loop.measure import Loop, Measured
 from harness.loop.schedule import Round, design_schedule
+from harness.loop.turns import Turns
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Outcome
 from tests.harness.loop.test_measure import executions, failures
@@ -145,15 +147,14 @@ class Bench:
             study=self.study,
             budget=budget,
         )
+        executions = Executions(conditions, {self.kind: self.instrument}, 3, self.planned)
+        benchmarks = dict.fromkeys(SIDES, table)
         loop = Loop(
-            self.rounds,
-            {"base": table, "head": table},
-            self.builder,
-            Executions(conditions, {self.kind: self.instrument}, 3, self.planned),
-            lambda *more: self.appended.extend(more),
-            records=records,
+            self.rounds, benchmarks, self.builder, executions, lambda *more: self.appended.extend(more),
+            turns=Turns(executions, self.builder, ()),
+            lengths=Lengths(executions, benchmarks, (), Plan(), lambda _: self.rounds), records=records,
             progress=self.events.append,
-        )
+        )  # fmt: skip
         return loop.run()
 
 
