@@ -267,7 +267,7 @@ class Measuring:
                 budget.allow(budget.used)
             settings = job.project.settings
             after_round = looking(job.run, settings.rules)
-            progress = stack.enter_context(closing(self._progress(job, records, budget, early=after_round is not None)))
+            progress = stack.enter_context(closing(self._progress(job, budget, early=after_round is not None)))
             executions = made.executions(settings.rules.plan.iterations)
             benchmarks = {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES}
             loop = Loop(
@@ -336,13 +336,13 @@ class Measuring:
         """Return for how many seconds to wait for the machine."""
         return float(job.project.settings.rules.plan.budget) if self._options.wait is None else self._options.wait
 
-    def _progress(self, job: Job, records: Sequence[Record], budget: Budget, *, early: bool) -> Progress:
+    def _progress(self, job: Job, budget: Budget, *, early: bool) -> Progress:
         return Progress(
             self._err, quiet=self._quiet, lines=not self._one_of_many,
             title=commit(job.run.head) if self._one_of_many else "", budget=lambda: budget.left, early=early,
             fills=early and _fills(job),
             needed=needed_rounds(len(job.rounds), job.project.settings.rules, job.run) if self._gates else 0,
-            limit=budget.limit, records=records,
+            limit=budget.limit,
         )  # fmt: skip
 
     def _say(self, *lines: str) -> None:

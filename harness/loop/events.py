@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gate.config.study import Setting
-from gate.model import Execution, Failure, Side, Turn, Unproved
+from gate.model import Failure, Side, Turn, Unproved
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class StepFinished:
     """The step that was started is over. failure: what was recorded of it, if it failed.
 
     next: of the first build of a tree, the seconds that the next one is expected to take.
-    executions: what was recorded. more: steps that were made together with this one follow.
+    more: steps that were made together with this one follow.
     """
 
     side: Side
@@ -55,7 +55,6 @@ class StepFinished:
     failure: Failure | None
     factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
     next: float | None = field(default=None, compare=False)
-    executions: Sequence[Execution] = field(default=(), compare=False)
     more: bool = field(default=False, compare=False)
 
 

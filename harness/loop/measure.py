@@ -430,7 +430,7 @@ class Loop:
     def _note(self, steps: Sequence[ExecutionStep], made: Sequence[Executed]) -> None:
         """Record what came out of steps, all of it or none, and tell of each."""
         records: list[Record] = []
-        told: list[tuple[list[Failure], list[Execution]]] = []
+        told: list[list[Failure]] = []
         for step, found in zip(steps, made, strict=False):
             # of a suite's benchmark that has failed neither values nor more failures are wanted
             failures = [
@@ -442,9 +442,9 @@ class Loop:
             if any(each.suite for each in executions):
                 executions = [msgspec.structs.replace(each, lines=len(executions)) for each in executions]
             records += [*failures, *executions]
-            told.append((failures, executions))
+            told.append(failures)
         self._add(*records)
-        for number, (step, found, (failures, executions)) in enumerate(zip(steps, made, told, strict=False), 1):
+        for number, (step, found, failures) in enumerate(zip(steps, made, told, strict=False), 1):
             if not found.executions and not found.failures:
                 self._empty.add((step.side, step.benchmark, canonical(step.factors)))
             # a suite that only the other side has did not fail
@@ -453,7 +453,7 @@ class Loop:
             self._progress(
                 events.StepFinished(
                     step.side, step.benchmark, found.seconds, whole, step.factors,
-                    executions=executions, more=number < len(made),
+                    more=number < len(made),
                 )
             )  # fmt: skip
 
