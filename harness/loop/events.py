@@ -51,7 +51,6 @@ class StepFinished:
 
     side: Side
     benchmark: str | None
-    seconds: float
     failure: Failure | None
     factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
     next: float | None = field(default=None, compare=False)

@@ -245,7 +245,7 @@ class Loop:
         changed = self._builder.changed(build, executed=executed)
         for failure in changed:
             self._add(failure)
-            self._progress(events.StepFinished(failure.side or "head", None, 0.0, failure, failure.factors))
+            self._progress(events.StepFinished(failure.side or "head", None, failure, failure.factors))
         return not changed
 
     def _reason_to_stop(self, number: int, part: Sequence[ExecutionStep]) -> Stop | None:
@@ -375,7 +375,7 @@ class Loop:
             record = self._builder.afresh(step.side, step.build, step.seed, step.factors)
             self._outside.built(step)
             failure = record if isinstance(record, Failure) else None
-            self._progress(events.StepFinished(step.side, None, 0.0, failure, step.factors))
+            self._progress(events.StepFinished(step.side, None, failure, step.factors))
             if failure is not None:
                 self._add(failure)
             if not (self._is_sound(step.build) and failure is None) and not self._design:
@@ -393,7 +393,7 @@ class Loop:
         failure = self._outside.differs(step)
         if failure is not None:
             self._add(failure)
-            self._progress(events.StepFinished(step.side, step.benchmark, 0.0, failure, step.factors))
+            self._progress(events.StepFinished(step.side, step.benchmark, failure, step.factors))
         return failure is not None
 
     def _begin(self, step: ExecutionStep) -> None:
@@ -450,12 +450,8 @@ class Loop:
             # a suite that only the other side has did not fail
             failed = failures and not found.executions and self._ledger.has_failed(failures[0])
             whole = failures[0] if failed else None
-            self._progress(
-                events.StepFinished(
-                    step.side, step.benchmark, found.seconds, whole, step.factors,
-                    more=number < len(made),
-                )
-            )  # fmt: skip
+            more = number < len(made)
+            self._progress(events.StepFinished(step.side, step.benchmark, whole, step.factors, more=more))
 
     def _build(self, step: BuildStep, partner: BuildStep | None) -> bool:
         self._step = step
@@ -473,16 +469,14 @@ class Loop:
             self._last = None if isinstance(record, Build) and (record.cached or record.at_once) else step
         if isinstance(record, Failure):
             self._add(record)
-            self._progress(events.StepFinished(step.side, None, 0.0, record, step.factors))
+            self._progress(events.StepFinished(step.side, None, record, step.factors))
             self._is_sound(step.build)
             return False
         if self._late is None and self._budget.is_over:
             self._late = step
         if not self._ledger.built(step):
             self._add(record)
-        self._progress(
-            events.StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, record.following)
-        )
+        self._progress(events.StepFinished(step.side, None, None, step.factors, record.following))
         return self._is_sound(step.build)
 
     def _look(self, number: int) -> None:

@@ -47,7 +47,7 @@ def two_rounds() -> list[Event]:
         found.append(RoundStarted(build, 3, 2, 2, {"parse": left}))
         for side in SIDES:
             for what in (None, "parse"):
-                found += [StepStarted(side, what), StepFinished(side, what, 1.0, None)]
+                found += [StepStarted(side, what), StepFinished(side, what, None)]
     return found
 
 
@@ -236,12 +236,12 @@ def test_a_budget_of_too_few_rounds_is_told_in_the_first(
     monkeypatch.setattr("gate.run.progress.time.monotonic", lambda: now[0])
     log = io.StringIO()
     progress = Progress(log, budget=lambda: left, early=True, fills=True, needed=5, limit=left + 70.0)
-    build = StepFinished("base", None, 30.0, None, {}, 5.0)
+    build = StepFinished("base", None, None, {}, 5.0)
     for at, event in (
         (0.0, RoundStarted(0, 7, 2, 2, {"parse": 14})),
         (30.0, build),
         (60.0, build),
-        (70.0, StepFinished("base", "parse", 10.0, None, {})),
+        (70.0, StepFinished("base", "parse", None, {})),
     ):
         now[0] = at
         progress(event)
