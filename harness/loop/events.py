@@ -117,7 +117,3 @@ Event = (
     | OutsideFound
 )
 Progress = Callable[[Event], None]
-
-
-def silent(event: Event) -> None:
-    """Show nothing."""

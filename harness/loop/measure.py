@@ -63,9 +63,9 @@ class Loop:
 
     def __init__(
         self, rounds: Sequence[Round], benchmarks: Mapping[Side, Mapping[str, Benchmark]], builder: TreeBuilder,
-        executions: Executions, append: Append, *, turns: Turns, lengths: Lengths, records: Sequence[Record] = (),
-        after_round: AfterRound | None = None, progress: events.Progress = events.silent,
-        unproved: UnprovedKind | None = "off", begun: int | None = None,
+        executions: Executions, append: Append, *, turns: Turns, lengths: Lengths, progress: events.Progress,
+        records: Sequence[Record] = (), after_round: AfterRound | None = None, unproved: UnprovedKind | None = "off",
+        begun: int | None = None,
     ) -> None:  # fmt: skip
         """Begin.
 

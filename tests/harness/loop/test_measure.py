@@ -1,7 +1,6 @@
 import contextlib
 import itertools
 import os
-import random
 import re
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -135,7 +134,6 @@ class Bench:
         }
 
     def run(self, records: Iterable[Record] = (), **options: Any) -> Measured:
-        options.setdefault("progress", self.events.append)
         return self.measure(taking(self.seconds, self.clock), adding(self.appended), records=list(records), **options)
 
     def measure(
@@ -151,6 +149,7 @@ class Bench:
         **options: Any,
     ) -> Measured:
         """Measure with these in the place of the fakes."""
+        options.setdefault("progress", self.events.append)
         build = BuildTable(perturb=self.perturb)
         budget = Budget(self.budget, self.clock)
         budget.allow(overtime)
@@ -566,22 +565,6 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         assert built == needed | set(builds(rest.appended))
 
 
-@pytest.mark.parametrize("times", [10, pytest.param(50, marks=pytest.mark.nightly)])
-def test_resume_twice_at_random_cuts(tmp_path: Path, times: int) -> None:
-    whole = Bench(tmp_path)
-    whole.run()
-    rng = random.Random(1)
-    for _ in range(times):
-        records: list[Record] = []
-        for _ in range(4):
-            part = Bench(tmp_path)
-            part.run(records)
-            records += part.appended[: rng.randrange(len(part.appended) + 1)]
-        last = Bench(tmp_path)
-        last.run(records)
-        assert records + last.appended == whole.appended
-
-
 def test_a_build_that_fails_only_when_made_again_ends_measuring(bench: Bench) -> None:
     bench.run()
     again = Bench(bench.tmp_path)
@@ -602,11 +585,6 @@ def test_missing_benchmarks_of_the_gate_are_no_failed_ones(bench: Bench) -> None
 
 
 # --- looks ----------------------------------------------------------------------------------------------------------
-
-
-def test_without_looks_nothing_is_recorded_of_them(bench: Bench) -> None:
-    bench.run()
-    assert not [record for record in bench.appended if isinstance(record, Look)]
 
 
 def settle(*rounds: set[str]) -> Callable[[Sequence[Record]], frozenset[str]]:
@@ -767,12 +745,6 @@ def test_progress(tmp_path: Path) -> None:
     assert StepFinished("head", "a", failure) in steps
 
 
-def test_measuring_is_silent_by_default(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    bench = Bench(tmp_path)
-    assert bench.measure(taking(1, bench.clock), adding(bench.appended)).rounds == 3
-    assert capfd.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("disk full")])
 def test_an_interrupt_or_a_full_disk_is_passed_on_and_loses_nothing(
     bench: Bench, error: BaseException | type[BaseException]
@@ -791,33 +763,6 @@ def test_an_interrupt_or_a_full_disk_is_passed_on_and_loses_nothing(
     whole.run()
     rest.run(kept)
     assert kept + rest.appended == whole.appended
-
-
-def test_real_processes(tmp_path: Path) -> None:
-    command = 'test "$PERFGATE_SEED" = {seed} && seq 1 $PERFGATE_ITERATIONS; test -e ./$PERFGATE_SIDE'
-    table = {
-        "good": Benchmark(name="good", command=command, instrument="values", warmup=1),
-        "bad": Benchmark(name="bad", command=["echo", "nothing"], instrument="values"),
-    }
-    for side in ("base", "head"):
-        (tmp_path / "trees" / side).mkdir(parents=True)
-        (tmp_path / "trees" / side / side).touch()
-
-    class Trees(FakeBuilder):
-        def directory(self, side: Side, factors: Mapping[str, Setting] = NO_FACTORS) -> Path:
-            return tmp_path / "trees" / side
-
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    bench = Bench(tmp_path, builds=2, names=list(table), perturb=[], kind="values", builder=Trees())
-    records: list[Record] = []
-    done = bench.measure(ProcessExecutor(), adding(records), Values(), table=table, environments=REAL, scratch=scratch)
-    assert done == Measured(2, 2, "finished")
-    found = executions(records)
-    assert len(found) == 8
-    assert all(e.metrics == {"time": Metric(unit="s", better="lower", values=[2.0, 3.0], dropped=[1.0])} for e in found)
-    (failure,) = failures(records)
-    assert (failure.benchmark, failure.status) == ("bad", "line 1 of the output: 'nothing' is not a number")
 
 
 def test_output_that_grows_beyond_its_limit_ends_the_program(tmp_path: Path) -> None:

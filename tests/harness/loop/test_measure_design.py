@@ -1,6 +1,5 @@
 """The measuring loop with treatments: what they get, what a failure takes out, the budget, and resuming."""
 
-import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -296,32 +295,6 @@ def test_a_suite_loses_what_failed_at_that_treatment_only(bench: Bench) -> None:
     assert {e.lines for e in lines if e.suite == "a"} == {2}
 
 
-def test_a_suite_all_of_which_failed_at_a_treatment_goes_on_at_the_others(bench: Bench) -> None:
-    class Nothing(FakeSuite):
-        def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected:
-            if self.fails(benchmark, context):
-                return Collected({}, {name: Unusable("no", "") for name in "xy"})
-            return super().collect(benchmark, context, outcome)
-
-    bench.kind = "go"
-    bench.instrument = Nothing(fails_at(8, "O2", "head"))
-    assert bench.run().stop == "finished"
-    assert [f.benchmark for f in failures(bench.appended)] == ["b/x", "b/y"]
-    assert len(bench.instrument.seen) == 80 - 4
-
-
-def test_a_suite_of_which_nothing_is_wanted_at_a_treatment_runs_there_once(tmp_path: Path) -> None:
-    class Unwanted(FakeSuite):
-        def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected:
-            found = super().collect(benchmark, context, outcome)
-            return Collected({}, {}) if found.failures else found
-
-    bench = Bench(tmp_path, study=OF_HEAD, kind="go", instrument=Unwanted(fails_at(8, "O2", "head")))
-    assert bench.run() == Measured(2, 2, "finished", 5, 5)
-    assert failures(bench.appended) == []
-    assert len(bench.instrument.seen) == 40 - 4
-
-
 # --- the budget -----------------------------------------------------------------------------------------------------
 
 
@@ -460,22 +433,6 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         }
         recorded = {(r.side, canonical(r.factors), r.build) for r in rest.appended if isinstance(r, Build)}
         assert {call[:3] for call in rest.builder.calls} == needed | recorded
-
-
-@pytest.mark.parametrize("times", [8, pytest.param(30, marks=pytest.mark.nightly)])
-def test_resume_twice_at_random_cuts(tmp_path: Path, times: int) -> None:
-    whole = with_failing_treatment(tmp_path)
-    whole.run()
-    rng = random.Random(1)
-    for _ in range(times):
-        records: list[Record] = []
-        for _ in range(4):
-            part = with_failing_treatment(tmp_path)
-            part.run(records)
-            records += part.appended[: rng.randrange(len(part.appended) + 1)]
-        last = with_failing_treatment(tmp_path)
-        last.run(records)
-        assert records + last.appended == whole.appended
 
 
 def test_settings_that_were_read_from_a_file_are_the_same(bench: Bench) -> None:
