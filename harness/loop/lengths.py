@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from gate.config.types import Benchmark, Plan
-from gate.model import SIDES, Execution, Record, Side, Turn
+from gate.model import SIDES, Record, Side, Turn
 from harness.instruments.declaration import declared
 from harness.loop.execution import Executed, Executions
 from harness.loop.steps import ExecutionStep, Round
@@ -166,7 +166,9 @@ class Lengths:
             benchmark = msgspec.structs.replace(benchmark, warmup=0)
         began, used = budget.clock(), _used()
         made = self._executions.make(benchmark, step, begin(step), values)
-        asked = not made.failures and {_count(each) for each in made.executions} == {values}
+        asked = not made.failures and {
+            max(len(metric.values) for metric in each.metrics.values()) for each in made.executions
+        } == {values}
         return (budget.clock() - began, _used() - used) if asked else None
 
 
@@ -203,10 +205,6 @@ def fewest(cost: Cost, plan: Plan, most: float) -> int:
     whole = plan.executions * plan.iterations
     found = (few for few in range(1, plan.iterations) if whole % few == 0)
     return next((few for few in found if cost.starting <= most * (cost.starting + few * cost.value)), plan.iterations)
-
-
-def _count(execution: Execution) -> int:
-    return max(len(metric.values) for metric in execution.metrics.values())
 
 
 def _warms_machine(benchmark: Benchmark) -> bool:

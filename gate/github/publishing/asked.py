@@ -136,7 +136,8 @@ def read_words(text: str) -> Words:
         raise RefusedError("only a whole commit id, --benchmark PATTERN and --set KEY=VALUE may follow")
     if len(benchmarks) > _MOST or not all(map(_PATTERN.fullmatch, benchmarks)):
         raise RefusedError(f"--benchmark takes patterns of names, {_MOST} at most")
-    if len(sets) > _MOST or not all(map(_is_setting, sets)):
+    pairs = [pair.partition("=") for pair in sets]
+    if len(sets) > _MOST or not all(key in SETTINGS and _VALUE.fullmatch(value) for key, _, value in pairs):
         raise RefusedError(f"--set takes {', '.join(SETTINGS)}")
     return Words(verbs[verb], good, sha, tuple(benchmarks), tuple(sets))
 
@@ -155,11 +156,6 @@ def _sorted(words: list[str]) -> tuple[list[str], list[str], list[str]]:
         else:
             raise RefusedError(f"{name} needs a value")
     return plain, found["--benchmark"], found["--set"]
-
-
-def _is_setting(pair: str) -> bool:
-    key, _, value = pair.partition("=")
-    return key in SETTINGS and _VALUE.fullmatch(value) is not None
 
 
 def read_request(event: Event, environment: Mapping[str, str], forge: Forge) -> Asked:
