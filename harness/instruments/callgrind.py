@@ -59,7 +59,8 @@ class Callgrind:
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of valgrind; its own messages go to files, standard error stays the program's."""
-        files = (f"--callgrind-out-file={escaped(context.scratch / PROFILE)}.%p", _log(context.scratch / _LOG))
+        scratch = escaped(context.scratch)
+        files = (f"--callgrind-out-file={scratch}/{PROFILE}.%p", f"--log-file={scratch}/{_LOG}.%p")
         return Command(
             argv=(
                 *(*self.fixed, self.path, *OPTIONS, *files, "--"),
@@ -94,10 +95,6 @@ class Callgrind:
 def escaped(path: Path) -> str:
     """Return a path as valgrind reads it, which replaces %p and %q in file names."""
     return str(path).replace("%", "%%")
-
-
-def _log(path: Path) -> str:
-    return f"--log-file={escaped(path)}.%p"
 
 
 def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:

@@ -96,7 +96,11 @@ class PerfStat:
             wanted = wanted_values(benchmark, context.iterations)
             counted = [self._counted(context.scratch / f"{_RESULT}.{run}") for run in range(min(result.runs, wanted))]
             refuse_other_count(result.runs, wanted, "perf_stat")
-            return metrics(benchmark, _series(counted), self._counts() if self.limits else _lost(counted))
+            missing = ", ".join(sorted({f"{name} {why}" for each in counted for name, why in each.absent.items()}))
+            if self.limits:
+                names = ", ".join(perf_stat.EVENTS[event] for event in self.events)
+                missing = f"perf_stat counts {names} on this machine"
+            return metrics(benchmark, _series(counted), missing)
         except msgspec.DecodeError:
             return Unusable("perf_stat: no result", outcome.stderr)
         except OutputError as error:
@@ -109,9 +113,6 @@ class PerfStat:
         if lacking:
             raise OutputError(f"perf stat's output is cut off: it has no {', '.join(lacking)}")
         return counted
-
-    def _counts(self) -> str:
-        return f"perf_stat counts {', '.join(perf_stat.EVENTS[event] for event in self.events)} on this machine"
 
 
 def _call(path: str, events: Sequence[str]) -> tuple[str, ...]:
@@ -129,11 +130,6 @@ def _series(counted: Sequence[perf_stat.Counted]) -> dict[str, Series]:
         for name in perf_stat.EVENTS.values()
         if counted and all(name in each.values for each in counted)
     }
-
-
-def _lost(counted: Sequence[perf_stat.Counted]) -> str:
-    lost = sorted({f"{name} {why}" for each in counted for name, why in each.absent.items()})
-    return ", ".join(lost)
 
 
 def find_perf(caller: Mapping[str, str]) -> PerfStat | str:
