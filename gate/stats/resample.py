@@ -21,7 +21,7 @@ Scheme = Literal["RRR", "RRN", "RNN", "FLAT"]
 
 CHUNK = 2000
 """Replicates that share a random stream: results do not depend on the number of cores."""
-_PASS = 1 << 15
+_PASS = 1 << 16
 """Values drawn at once: what bounds the memory, and fits the cache."""
 
 

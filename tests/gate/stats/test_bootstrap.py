@@ -475,7 +475,6 @@ print(kib("VmHWM") - before)
     ],
 )
 def test_memory_is_bounded(levels: tuple[tuple[int, int], ...]) -> None:
-    # benchmarks/README.md has the million values
     script = GROWTH.format(values=100_000, levels=levels)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert 1 << 10 < int(done.stdout) < 64 << 10

@@ -7,7 +7,7 @@ import pytest
 
 from gate.model import Sample
 from gate.stats import levels
-from gate.stats.levels import gap_of, summarize, variances_of_all
+from gate.stats.levels import gap_of, summarize
 from tests.support.kalibera_jones import TABLE_III, TABLE_IV, TABLE_V_OLD, Nested, sample
 from tests.support.seeds import seeds
 
@@ -123,16 +123,6 @@ def test_what_sessions_differ_by_is_no_gap() -> None:
     ones = np.ones(8, dtype=np.int64)
     units = tuple((session, build) for session in range(4) for build in range(2))
     assert gap_of(Sample(values, (ones, ones, np.full(4, 2)), units)) == pytest.approx(0.5)
-
-
-def test_samples_of_equal_shape_in_one_array_are_reduced_as_one_by_one() -> None:
-    rng = np.random.default_rng(11)
-    shapes = [[[4, 4], [4, 4]], [[4, 1], [2], [1, 1, 1]], [[1], [1]], [[3]]]
-    samples = [sample([[rng.normal(10, 1, n).tolist() for n in build] for build in shapes[k % 4]]) for k in range(40)]
-    sessions = [k % 3 == 0 for k in range(40)]
-    one_by_one = [summarize(each, sessions=own).variances for each, own in zip(samples, sessions, strict=True)]
-    assert variances_of_all(samples, sessions) == one_by_one
-    assert variances_of_all([], []) == []
 
 
 def literal_gap(nested: list[list[list[float]]]) -> float:
