@@ -21,7 +21,6 @@ from gate.config.types import Benchmark
 from gate.document import document as doc
 from gate.document import terminal
 from gate.model import Metric, Sample, UserError
-from gate.model.warnings.setup import limits
 from gate.report.outputs import write
 from gate.run.interruption import orderly
 from gate.stats.levels import summarize
@@ -153,7 +152,7 @@ def _measure(session: _Session, seconds: float, cpu: float, err: TextIO) -> tupl
         else:
             timed[name] = usable.instrument
         versions |= {name: usable.version} if usable.version else {}
-        notes |= {name: limits(usable.limits)} if usable.limits else {}
+        notes |= {name: "; ".join(usable.limits)} if usable.limits else {}
     _time(session, timed, seconds, err)
     for name, (instrument, expected) in exact.items():
         if expected > _PATIENCE:
