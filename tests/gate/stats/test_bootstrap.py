@@ -1,8 +1,6 @@
 """Replicates against full enumeration, closed forms and the literal loop; limits and p against each other."""
 
 import math
-import subprocess
-import sys
 from collections import defaultdict
 from fractions import Fraction
 from itertools import product
@@ -448,33 +446,3 @@ def test_what_is_wrong_with_such_intervals_is_told() -> None:
     assert made(*builds, scheme="FLAT").warnings[0] == FlatResampling("build")
     assert made(*iterations).warnings[0] == NoiseCountedTwice()
     assert NoiseCountedTwice() not in made(*iterations, scheme="RNN").warnings
-
-
-GROWTH = """
-import numpy as np
-from pathlib import Path
-from gate.stats.resample import Hierarchy, replicate_means
-values = np.random.default_rng(1).random({values})
-first = tuple(np.arange(0, units + 1, step) for units, step in {levels})
-side = Hierarchy(values, first)
-def kib(name):
-    return next(int(line.split()[1]) for line in Path("/proc/self/status").open() if line.startswith(name))
-before = kib("VmRSS")
-replicate_means([side, side], 1, range(1))
-print(kib("VmHWM") - before)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize(
-    "levels",
-    [
-        pytest.param((), marks=pytest.mark.promise),
-        pytest.param(((100_000, 10), (10_000, 5)), marks=pytest.mark.endtoend),
-        pytest.param(((100_000, 50_000),), marks=pytest.mark.promise),
-    ],
-)
-def test_memory_is_bounded(levels: tuple[tuple[int, int], ...]) -> None:
-    script = GROWTH.format(values=100_000, levels=levels)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert 1 << 10 < int(done.stdout) < 64 << 10
