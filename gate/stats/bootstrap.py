@@ -148,7 +148,7 @@ class BootstrapRatio(msgspec.Struct, frozen=True, eq=False):
 
     x: float
     y: float
-    """x and y: means of base and head, unweighted at every level (as gate.stats.levels.summarize); of several sessions,
+    """x and y: means of base and head, unweighted at every level (as gate.stats.levels.tops_of); of several sessions,
     where each gives one ratio, those of a machine in the middle, with the mean ratio between them.
     """
     ratio: Distribution | None

@@ -60,17 +60,8 @@ def variance(values: Array) -> float:
     return float(np.add.reduce(apart * apart) / (len(values) - 1))
 
 
-class Summary(msgspec.Struct, frozen=True, eq=False):
-    """One side, reduced: what the interval rests on, and the variance by level for the reader."""
-
-    tops: Tops
-    """In the order of the sample."""
-    variances: tuple[LevelVariance, ...]
-    """Lowest level first, only levels that were repeated somewhere."""
-
-
 def tops_of(sample: Sample, *, sessions: bool = False) -> Tops:
-    """Reduce a sample to its top level's means, unweighted at each level (K&J 6.1); as summarize, without variances."""
+    """Reduce a sample to its top level's means, unweighted at each level (K&J 6.1)."""
     means = sample.values
     for children in (*sample.counts[:2], *((sample.counts[2],) if sessions else ())):
         means = _by_parent(means, children) / children
@@ -116,22 +107,16 @@ def sessions_of(sample: Sample) -> list[Array]:
     return np.split(sample.values, np.cumsum(sizes)[:-1])
 
 
-def summarize(sample: Sample, *, sessions: bool = False) -> Summary:
-    """Reduce a sample to its top level's means and the variance per level.
+def variances(sample: Sample, *, sessions: bool = False) -> tuple[LevelVariance, ...]:
+    """Return S2 (K&J 6.1) and T2 (7.6) of each level, the lowest first.
 
     A level above the iterations at which no unit was repeated has no variance of its own and is dropped: K&J Table III
-    becomes Table IV. Source: K&J 6.1
-    for S2, 7.6 for T2.
+    becomes Table IV.
 
     Args:
         sample: N >= 1 values.
         sessions: whether session is a level, because one of the sides has several.
     """
-    return Summary(tops_of(sample, sessions=sessions), variances(sample, sessions=sessions))
-
-
-def variances(sample: Sample, *, sessions: bool) -> tuple[LevelVariance, ...]:
-    """Return S2 and T2 of each level, as summarize gives them."""
     counts = sample.counts
     nested, names = [*counts[:2], np.array([len(counts[1])])], list(LEVELS[:3])
     if sessions:

@@ -23,7 +23,7 @@ from gate.model.warnings.estimates import (
 )
 from gate.stats import bootstrap, resample
 from gate.stats.bootstrap import Distribution, bootstrap_ratio
-from gate.stats.levels import summarize
+from gate.stats.levels import tops_of
 from gate.stats.ratio import Ratio, Tail
 from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
 from gate.stats.rounding import Array
@@ -196,8 +196,8 @@ def test_the_estimate_is_that_of_the_summary() -> None:
     base, head = nested(np.random.default_rng(1), (3, 4, 4, 5)), nested(np.random.default_rng(2), (3, 4, 4, 5))
     for sessions, scheme in (*((False, scheme) for scheme in SCHEMES), (True, "FLAT")):
         ratio: Ratio = made(base, head, sessions=sessions, scheme=scheme)
-        assert ratio.x == pytest.approx(summarize(sample(base), sessions=sessions).tops.mean, rel=1e-12)
-        assert ratio.y == pytest.approx(summarize(sample(head), sessions=sessions).tops.mean, rel=1e-12)
+        assert ratio.x == pytest.approx(tops_of(sample(base), sessions=sessions).mean, rel=1e-12)
+        assert ratio.y == pytest.approx(tops_of(sample(head), sessions=sessions).mean, rel=1e-12)
         assert ratio.df is None
 
 
@@ -205,7 +205,7 @@ def test_the_estimate_is_that_of_the_summary() -> None:
 def test_of_sessions_the_estimate_is_the_mean_of_their_ratios(scheme: str) -> None:
     base, head = nested(np.random.default_rng(1), (3, 4, 4, 5)), nested(np.random.default_rng(2), (3, 4, 4, 5))
     found = made(base, head, sessions=True, scheme=scheme)
-    x, y = (np.log(summarize(sample(side), sessions=True).tops.values) for side in (base, head))
+    x, y = (np.log(tops_of(sample(side), sessions=True).values) for side in (base, head))
     assert found.y / found.x == pytest.approx(np.exp((y - x).mean()), rel=1e-12)
     assert found.y * found.x == pytest.approx(np.exp((x + y).mean()), rel=1e-12)
 
