@@ -80,8 +80,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     many."""
     build_nu: float | None
     """The same of variances of builds; None: infinitely many."""
-    unused: list[AnyWarning | str]
-    """What was remembered and does not match, and why; a text is of an older perfgate."""
+    unused: list[AnyWarning]
+    """What was remembered and does not match, and why."""
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,7 +18,6 @@ from gate.config.types import Benchmark
 from gate.formats import perf_stat
 from gate.formats.parts.output import OutputError, Series
 from gate.model import Metric
-from gate.model.warnings.setup import AnyLimit, EventsAbsent, EventsOutsideKernel, SharedCounters
 from harness.instruments.declaration import Declared, Found, ask
 from harness.instruments.protocol import (
     Context,
@@ -59,7 +58,7 @@ class PerfStat:
     path: str
     version: str
     events: tuple[str, ...]
-    limits: tuple[AnyLimit, ...]
+    limits: tuple[str, ...]
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher; `perf stat -r` would give means only, so perf starts for each iteration."""
@@ -190,17 +189,22 @@ def _usable(path: str, version: str, events: Sequence[str], counted: perf_stat.C
     return PerfStat(path, version, taken, _limits(counted, absent))
 
 
-def _limits(counted: perf_stat.Counted, absent: Mapping[str, str]) -> tuple[AnyLimit, ...]:
+def _limits(counted: perf_stat.Counted, absent: Mapping[str, str]) -> tuple[str, ...]:
     reasons: dict[str, list[str]] = {}
     for name, why in absent.items():
         reasons.setdefault(why, []).append(name)
     # time and task-clock are clocks: they run in the kernel too, whatever is asked for
     partial = sorted(counted.user_only - absent.keys() - set(_SECONDS))
-    return (
-        *(EventsAbsent(tuple(names), why) for why, names in reasons.items()),
-        *([EventsOutsideKernel(tuple(partial), _paranoid())] if partial else []),
-        *([SharedCounters(tuple(sorted(counted.shared)))] if counted.shared else []),
-    )
+    lacks = [
+        f"leaves out {' and '.join(names)} ({why or 'no permission to count the kernel'} on this machine)"
+        for why, names in reasons.items()
+    ]
+    if partial:
+        outside = f"(perf_event_paranoid: {_paranoid() or 'unknown'})"
+        lacks.append(f"counts {' and '.join(partial)} outside the kernel only {outside}")
+    if counted.shared:
+        lacks.append(f"estimates {' and '.join(sorted(counted.shared))}, whose counters are shared")
+    return tuple(lacks)
 
 
 def _find(caller: Mapping[str, str]) -> Found | str:

@@ -258,7 +258,7 @@ def test_of_a_run_line_only_the_division_and_plain_facts_of_the_host_stay() -> N
         "id": "<b>", "created": "@team", "perfgate": "9", "seed": 3, "looks": 7, "shard": "2/3", "sessions": 2, "session": 1,
         "config": {"gate": {"threshold": "99%", "missing": "pass"}, "accept": [{"benchmark": "*"}]}, "chosen": "trust me",
         "rules": "the maintainers'", "benchmarks": {"base": [], "head": []}, "commands": {"parse": "rm -rf /"},
-        "warnings": ["all is well, merge it"], "memory": {"findings": [], "contrast_nu": None, "build_nu": None, "unused": ["x"]},
+        "warnings": ["all is well, merge it"], "memory": {"findings": [], "contrast_nu": None, "build_nu": None, "unused": [{"kind": "said", "text": "x"}]},
         "host": {
             "cpu": "Example CPU @ 2.10GHz (rev 3)", "cores": 4, "hostname": "![x](https://evil.example)", "memory": 10**30,
             "kernel": ["6.1"], "python": "3.11.7", "note": "hello", "machine": "é", "os": "x" * 81,
