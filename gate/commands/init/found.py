@@ -20,7 +20,7 @@ _QUICK = 120.0
 _SIDES_AND_BUILDS = 24
 MOST_EXECUTIONS, _VALUES = 10, 5
 """Of a build, and of an execution, of a suite."""
-BENCH = re.compile(r"bench|perf", re.IGNORECASE)
+BENCH = re.compile(r"bench|perf|speed", re.IGNORECASE)
 _LENGTH = 0.01
 """Seconds of a value: what disturbs lasts longer, so that many short ones by turns tell more than a few long ones."""
 
@@ -189,7 +189,7 @@ def program(path: str, arguments: list[str] | None) -> Measured:
     name = PurePosixPath(path).name
     if arguments is None:
         return placeholder(f'{path} reads arguments or its input: command = ["./{path}", "its", "arguments"]')
-    whole = "On a file of the project" if arguments else "Without arguments"
+    whole = "With arguments or a file of the project" if arguments else "Without arguments"
     what = "Its start only" if arguments == ["--help"] else whole
     comment = [f"{what}: better a command that does real work."]
     rank = Rank.BENCHMARK if BENCH.search(name) else Rank.PROGRAM

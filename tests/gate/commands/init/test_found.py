@@ -192,6 +192,9 @@ WANTING = "int main(int argc, char **argv) { return argc < 2 || !argv; }\n"
 # its arguments may be left out, which a start alone tells
 OPTIONAL = "int main(int argc, char **argv) { if (argc == 2 && *argv[1] == 'i') for (;;) ; return 0; }\n"
 ASKING = 'int puts(const char *); int main(int argc, char **argv) { return argc == 1 ? puts("Usage: bench N") < 0 : !argv; }\n'
+EACH_FILE = (
+    "int open(char *); int main(int argc, char **argv) { for (int i = 1; i < argc; i++) open(argv[i]); return 0; }\n"
+)
 ON_FILE = 'int main(int argc, char **argv) { printf("Usage: %s [-n] [FILE]...\\n", argv[0]); return argc; }\n'
 PROJECT = "cmake_minimum_required(VERSION 3.13)\nproject(x C)\n"
 OPTION = 'option(X_BENCHMARKS "Build the benchmarks" OFF)\nif(X_BENCHMARKS)\nadd_executable(x_bench main.c)\nendif()\n'
@@ -324,6 +327,20 @@ MAKE = {
         "make",
         "'make', '--silent', 'test'",
         rows=("bench",),
+    ),
+    # by the arguments that the README has, but none that stand for others or write a file
+    "called": Case(
+        {
+            "Makefile": "test: app\n\t./app\napp: app.c\n\tcc -o $@ $<\nbench: main.c\n\tcc -o $@ $<\n\nx:\n\t./bench FILE; ./bench $(N)\n",
+            "main.c": ASKING, "app.c": MAIN, "README.md": "    $ ./bench -o x.txt\n    $ ./bench --size 7 main.c > x\n",
+        },
+        "make",
+        "['./bench', '--size', '7', 'main.c']",
+    ),
+    "each-file": Case(
+        {"Makefile": "bench: main.c\n\tcc -o $@ $<\n", "main.c": EACH_FILE, "data/a.txt": "a" * 999},
+        "make",
+        "['./bench', 'data/a.txt']",
     ),
     "program": Case(
         {
