@@ -109,10 +109,10 @@ def arguments(tree: Tree, path: str, sources: list[str], ends: Callable[[], bool
     if helps and not bench:
         return ["--help"]
     asks = any(_COMPLAINS.search(t) or (_READS.search(t) and not re.search(r"\bargc\s*>", t)) for t in mains)
-    if not (reads or helps or asks) or (bench and not reads and ends()):
-        return []
-    changes = not bench and any(map(_CHANGES_FILES.search, mains))
-    return None if changes else called(tree, path)
+    own = called(tree, path) if bench or not any(map(_CHANGES_FILES.search, mains)) else None
+    if bench and own and any(map(_READS.search, mains)):
+        return own
+    return [] if not (reads or helps or asks) or (bench and not reads and ends()) else own
 
 
 def timed(tree: Tree, path: str, sources: list[str]) -> bool:

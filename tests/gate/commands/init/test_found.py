@@ -405,7 +405,7 @@ MAKE = {
         "make",
         "['./progol']",
     ),
-    "tests": Case({"Makefile": "app: main.c\n\tcc -o $@ $<\ntest: app\n\t./app x\n", "main.c": WANTING}, "make", "'make', '--silent', 'test'", rows=("app",)),
+    "tests": Case({"Makefile": "app: main.c\n\tcc -o $@ $<\ntest: app\n\t./app $(X)\n", "main.c": WANTING}, "make", "'make', '--silent', 'test'", rows=("app",)),
     "arguments": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\n", "main.c": WANTING}, "make", None),
     "downloads": Case({"Makefile": "all: app\napp: main.c\n\tcc -o app main.c\nbench: app\n\tcurl x\n", "main.c": MAIN}, "make", "['./app']"),
     # no rule builds it: with the sources whose headers it includes, and those beside them where that is too little
