@@ -14,7 +14,7 @@ import struct
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -31,12 +31,12 @@ Tracer = Literal["seccomp", "ptrace"]
 class Trace:
     """What some commands read, all of one benchmark on one side; see tracing."""
 
-    def __init__(self, directory: Path, since: int, ports: Collection[int], tracer: Tracer) -> None:
+    def __init__(self, directory: Path, since: int, tracer: Tracer) -> None:
         """See tracing."""
         self._seen = Seen(since)
         self._tracer = tracer
         self._numbers = itertools.count()
-        self._server = Server(directory, self._seen, ports) if _possible() else None
+        self._server = Server(directory, self._seen) if _possible() else None
         if self._server is None:
             self._seen.doubt(Doubt("no-tracer"))
 
@@ -73,9 +73,7 @@ class Trace:
 
 
 @contextmanager
-def tracing(
-    directory: Path, *, since: int = 0, ports: Collection[int] = (), tracer: Tracer = "seccomp"
-) -> Iterator[Trace]:
+def tracing(directory: Path, *, since: int = 0, tracer: Tracer = "seccomp") -> Iterator[Trace]:
     """Trace commands that are wrapped, and all that they start, until this is left; ask for the accesses before that.
 
     What the strings of a call say is read before the kernel reads them: a program with threads that exchange them
@@ -84,13 +82,13 @@ def tracing(
     By seccomp, a signal that comes before a call is told of ends the call, which may fail then as it never would: the
     doubt "interrupted", and a reason to try ptrace. (That of the very last call of all is not noticed.)
 
-    directory: for a socket. since: what others changed later is told, in nanoseconds since the epoch. ports: of this
-    host that the commands may connect to. tracer: which to try first; seccomp falls back on ptrace.
+    directory: for a socket. since: what others changed later is told, in nanoseconds since the epoch. tracer: which
+    to try first; seccomp falls back on ptrace.
 
     Raises:
         OSError: it cannot listen.
     """
-    trace = Trace(directory, since, ports, tracer)
+    trace = Trace(directory, since, tracer)
     try:
         yield trace
     finally:
@@ -204,7 +202,7 @@ class Server:
     tracers: how they were traced. failed: by the number of a command why it could not be started.
     """
 
-    def __init__(self, directory: Path, seen: Seen, ports: Collection[int]) -> None:
+    def __init__(self, directory: Path, seen: Seen) -> None:
         """Begin; directory: for a socket.
 
         Raises:
@@ -215,7 +213,7 @@ class Server:
         self.place = directory / secrets.token_hex(4)
         self._seen = seen
         self._kernels: list[_Kernel] = []
-        self._watcher = Watcher(seen, platform.machine(), ports)
+        self._watcher = Watcher(seen, platform.machine())
         with ExitStack() as stack:
             self._socket = stack.enter_context(socket.socket(socket.AF_UNIX))
             folder = os.open(directory, os.O_RDONLY)

@@ -11,7 +11,7 @@ import socket
 import stat
 import struct
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,14 +80,11 @@ _OF_HOST = re.compile(r"(/var)?/run/(nscd/socket|systemd/(userdb|journal)/.+)|/d
 
 
 class Sockets:
-    """Where traced processes can be found.
+    """Where traced processes can be found."""
 
-    ports: of this host to which they may connect whoever is there.
-    """
-
-    def __init__(self, ports: Collection[int]) -> None:
-        """See the class."""
-        self._ports = {0, *ports}  # nobody can be at port 0
+    def __init__(self) -> None:
+        self._ports = {0}
+        """At which nobody is whom others reach, as nobody can be at port 0."""
         self._names: set[str] = set()
         self._inodes: set[str] = set()
 
@@ -199,15 +196,15 @@ _MOST_INTERPRETERS = 5
 class Watcher:
     """Notes what system calls mean.
 
-    machine: whose calls, as uname names it. ports: of this host to which they may connect.
+    machine: whose calls, as uname names it.
     """
 
-    def __init__(self, seen: Seen, machine: str, ports: Collection[int]) -> None:
+    def __init__(self, seen: Seen, machine: str) -> None:
         """See the class."""
         self._seen = seen
         self._names = syscalls.numbers(machine)
         self._architecture = syscalls.ARCHITECTURES[machine]
-        self._sockets = Sockets(ports)
+        self._sockets = Sockets()
         self._begun = int(time.time())
 
     def note(self, caller: Caller, nr: int, architecture: int, arguments: list[int]) -> None:
