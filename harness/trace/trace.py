@@ -23,7 +23,7 @@ from typing import Literal
 from harness.process.background import Background
 from harness.process.execute import Command, Executor, Outcome, ProcessExecutor, no_complaint, start_error
 from harness.trace import child, syscalls
-from harness.trace.watcher import Accesses, Caller, Doubt, Seen, Watcher
+from harness.trace.watcher import NOTICE, Accesses, Doubt, Seen, Watcher
 
 Tracer = Literal["seccomp", "ptrace"]
 
@@ -107,34 +107,17 @@ def _possible() -> bool:
 
 _RECEIVE, _SEND, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
 _SYNC_WAKE_UP = struct.pack("=Q", 1)
-_NOTICE = struct.Struct("=QIIiIQ6Q")  # struct seccomp_notif
 _ANSWER = struct.Struct("=QqiI")  # struct seccomp_notif_resp
 _CONTINUE = 1
 _WORD = b"x"
 _CREDENTIALS = struct.Struct("=iII")  # struct ucred
 
 
-class _Listener:
-    """Tells of the calls of one command and of all that it starts.
-
-    apart: whether it has mounts or a root directory of its own.
-    """
-
-    def __init__(self, watcher: Watcher, *, apart: bool) -> None:
-        self._watcher = watcher
-        self._apart = apart
-
-    def _note(self, notice: bytes | bytearray) -> int:
-        number, pid, _, nr, architecture, _, *arguments = _NOTICE.unpack(notice)
-        self._watcher.note(Caller(pid, apart=self._apart), nr, architecture, arguments)
-        return int(number)
-
-
-class _Kernel(_Listener):
-    """Seccomp's descriptor."""
+class _Kernel:
+    """Seccomp's descriptor, which tells of the calls of one command and of all that it starts."""
 
     def __init__(self, watcher: Watcher, fd: int, *, apart: bool) -> None:
-        super().__init__(watcher, apart=apart)
+        self._watcher, self._apart = watcher, apart
         self.fd = fd
         self._numbers: tuple[int, int] | None = None
         self._count = 0
@@ -143,12 +126,12 @@ class _Kernel(_Listener):
 
     def answer(self) -> bool:
         """Note a call, and have the kernel make it; return whether there can be more."""
-        notice = bytearray(_NOTICE.size)
+        notice = bytearray(NOTICE.size)
         try:
             fcntl.ioctl(self.fd, _RECEIVE, notice)
         except OSError:  # who made it has ended, or a signal came first
             return True
-        number = self._note(notice)
+        number = self._watcher.note(notice, apart=self._apart)
         first, last = self._numbers or (number, number)
         self._numbers = first, max(last, number)
         self._count += 1
@@ -165,13 +148,13 @@ class _Kernel(_Listener):
         os.close(self.fd)
 
 
-class _Channel(_Listener):
-    """The connection of the program that stands before a command."""
+class _Channel:
+    """The connection of the program that stands before a command, which tells of calls where the kernel does not."""
 
     def __init__(
         self, watcher: Watcher, channel: socket.socket, failed: dict[int, int], number: int, *, apart: bool
     ) -> None:
-        super().__init__(watcher, apart=apart)
+        self._watcher, self._apart = watcher, apart
         self._channel = channel
         self._failed = failed
         self._number = number
@@ -180,9 +163,9 @@ class _Channel(_Listener):
     def answer(self) -> bool:
         """Take what it tells, and let it go on; return whether there can be more."""
         try:
-            told = self._channel.recv(_NOTICE.size)
-            if len(told) == _NOTICE.size:
-                self._note(told)
+            told = self._channel.recv(NOTICE.size)
+            if len(told) == NOTICE.size:
+                self._watcher.note(told, apart=self._apart)
             elif len(told) == child.FAILED.size:
                 (self._failed[self._number],) = child.FAILED.unpack(told)
             else:

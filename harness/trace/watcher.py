@@ -193,6 +193,9 @@ _HOW = os.O_ACCMODE | os.O_EXCL | _CREATE_ANEW
 _MOST_INTERPRETERS = 5
 
 
+NOTICE = struct.Struct("=QIIiIQ6Q")  # struct seccomp_notif
+
+
 class Watcher:
     """Notes what system calls mean.
 
@@ -207,16 +210,21 @@ class Watcher:
         self._sockets = Sockets()
         self._begun = int(time.time())
 
-    def note(self, caller: Caller, nr: int, architecture: int, arguments: list[int]) -> None:
-        """Note one system call, which is not made before this returns."""
+    def note(self, notice: bytes | bytearray, *, apart: bool) -> int:
+        """Note one system call, which is not made before this returns; give the number of the notice.
+
+        apart: whether its process has mounts or a root directory of its own.
+        """
+        number, pid, _, nr, architecture, _, *arguments = NOTICE.unpack(notice)
         try:
-            self._note(caller, nr, architecture, arguments)
+            self._note(Caller(pid, apart=apart), nr, architecture, arguments)
         except OSError as error:
             # what has ended reads nothing more, and what is not open is not read
             if error.errno not in (errno.ESRCH, errno.ENOENT):
                 self._seen.doubt(Doubt("lost", self._names.get(nr, str(nr))))
         except (ValueError, struct.error):
             self._seen.doubt(Doubt("lost", self._names.get(nr, str(nr))))
+        return int(number)
 
     def _note(self, caller: Caller, nr: int, architecture: int, arguments: list[int]) -> None:
         seen, name = self._seen, self._names.get(nr)
