@@ -57,7 +57,6 @@ class _File(msgspec.Struct):
     env_name: str = ""
     date: float | None = None
     params: dict[str, Any] = {}
-    started_at: dict[str, Any] | None = None
 
 
 def recognises(source: Source) -> bool:

@@ -110,9 +110,8 @@ def _printed(lines: Iterable[str]) -> Iterator[tuple[Aggregate | Failed, bool]]:
         yield _rate(name, found) if found else failed, threw is not None
 
 
-def _without_thrown(source: Source) -> Iterator[Result]:
-    """Yield what gave a rate: a benchmark that threw is missed where the other side has it."""
-    return (result for result, threw in _printed(source.lines()) if not threw)
-
-
-LIVE = printed(_without_thrown, 'lines such as "name x 1,234 ops/sec ±0.50% (90 runs sampled)"')
+# a benchmark that threw is missed where the other side has it
+LIVE = printed(
+    lambda source: (result for result, threw in _printed(source.lines()) if not threw),
+    'lines such as "name x 1,234 ops/sec ±0.50% (90 runs sampled)"',
+)

@@ -66,6 +66,11 @@ class _Benchmark(msgspec.Struct):
     Metrics: list[_Metric] | None = None
 
 
+class _Report(msgspec.Struct):
+    Benchmarks: list[Any]
+    HostEnvironmentInfo: Any = None
+
+
 EXPORTS = (
     "-report-full.json", "-report-full-compressed.json", "-report-brief.json", "-report-brief-compressed.json",
 )  # fmt: skip
@@ -80,10 +85,10 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each launch, and statistics where the measurements are left out."""
-    found = source.head.json
-    yield _about(found.get("HostEnvironmentInfo") if isinstance(found, dict) else None)
+    report = source.document(_Report, "BenchmarkDotNet's JSON")
+    yield _about(report.HostEnvironmentInfo)
     before: Counter[str] = Counter()
-    for place, each in enumerate(source.items("Benchmarks", "BenchmarkDotNet's JSON")):
+    for place, each in enumerate(report.Benchmarks):
         benchmark = entry(each, _Benchmark, f"Benchmarks[{place}]", "FullName", "Method", "DisplayInfo")
         if isinstance(benchmark, Failed):
             yield benchmark

@@ -6,6 +6,7 @@ A printed estimate is a slope or a mean, which the text does not say.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,11 +78,16 @@ class _Amount(NamedTuple):
     """Of the throughput: "B/s", "1/s" or "bit/s"."""
 
 
-class _Place(NamedTuple):
-    """A folder with the files of one benchmark in one baseline, and its samples, or its estimates without these."""
+class _Baseline(NamedTuple):
+    """A baseline of a benchmark."""
 
     folder: Path
     data: bytes
+    """Of its sample, or where there is none of its estimates."""
+    name: str
+    worked: _Amount | None
+    why: str | None
+    """Why its name cannot be read."""
 
 
 class _Id(msgspec.Struct):
@@ -115,19 +121,19 @@ def read(source: Source) -> Iterator[Result]:
     if source.path is None or not source.is_folder:
         yield from _printed(source) if any(map(_is_time, source.head.lines)) else _single(source)
         return
-    benchmarks = _benchmarks(source.path)
-    names = {place.folder: _name(place.folder, source.path) for places in benchmarks for place in places}
-    # find the folders whose benchmark and baseline another one has too: results of several projects
-    seen: dict[tuple[str, str], list[Path]] = {}
-    for folder, (name, *_) in names.items():
-        seen.setdefault((name, folder.name), []).append(folder)
-    clashing = {folder for folders in seen.values() if len(folders) > 1 for folder in folders}
-    for baseline in _in_order(benchmarks):
-        for place in (place for places in benchmarks for place in places if place.folder.name == baseline):
-            labels = {"baseline": baseline}
-            if place.folder in clashing:
-                labels["folder"] = str(place.folder.parent.relative_to(source.path))
-            yield from _one(place, names[place.folder], labels)
+    found = list(_baselines(source.path))
+    # of several projects a benchmark and its baseline may be there twice
+    times = Counter((each.name, each.folder.name) for each in found)
+    written: dict[str, float] = {}
+    for each in found:
+        time = each.folder.stat().st_mtime
+        written[each.folder.name] = min(written.get(each.folder.name, time), time)
+    ranks = {"base": -1, "new": 1}
+    for each in sorted(found, key=lambda each: (ranks.get(own := each.folder.name, 0), written[own], own)):
+        labels = {"baseline": each.folder.name}
+        if times[each.name, each.folder.name] > 1:
+            labels["folder"] = str(each.folder.parent.relative_to(source.path))
+        yield from _one(each, labels)
 
 
 def _folders(root: Path) -> Iterator[Path]:
@@ -143,36 +149,20 @@ def _folders(root: Path) -> Iterator[Path]:
         inner[:] = sorted(name for name in inner if name not in never and not name.startswith("."))
 
 
-def _benchmarks(root: Path) -> list[list[_Place]]:
-    """Put the baselines of each benchmark together, without copies."""
-    found: dict[Path, list[_Place]] = {}
+def _baselines(root: Path) -> Iterator[_Baseline]:
+    """Read the baselines of all benchmarks, without those that are copies."""
+    benchmarks: dict[Path, dict[str, bytes]] = {}
     for folder in _folders(root):
-        files = [file for file in (folder / _SAMPLE, folder / _ESTIMATES) if file.is_file()]
-        found.setdefault(folder.parent, []).append(_Place(folder, files[0].read_bytes()))
-    return [_without_copies(places) for places in found.values()]
-
-
-def _without_copies(places: list[_Place]) -> list[_Place]:
-    by_name = {place.folder.name: place for place in places}
-    new, base = by_name.get("new"), by_name.get("base")
-    if new is None:
-        return places
-    if base is not None and base.data == new.data:
-        places = [place for place in places if place is not base]
-    if any(place.data == new.data for place in places if place is not new):
-        places = [place for place in places if place is not new]
-    return places
-
-
-def _in_order(benchmarks: list[list[_Place]]) -> list[str]:
-    """Sort the names of baselines: base, the saved ones from the oldest to the newest, new."""
-    written: dict[str, float] = {}
-    for places in benchmarks:
-        for folder, _ in places:
-            time = folder.stat().st_mtime
-            written[folder.name] = min(written.get(folder.name, time), time)
-    ranks = {"base": -1, "new": 1}
-    return sorted(written, key=lambda name: (ranks.get(name, 0), written[name], name))
+        file = next(file for file in (folder / _SAMPLE, folder / _ESTIMATES) if file.is_file())
+        benchmarks.setdefault(folder.parent, {})[folder.name] = file.read_bytes()
+    for above, found in benchmarks.items():
+        if (new := found.get("new")) is not None:
+            if found.get("base") == new:
+                del found["base"]
+            if list(found.values()).count(new) > 1:
+                del found["new"]
+        for name, data in found.items():
+            yield _Baseline(above / name, data, *_name(above / name, root))
 
 
 def _name(folder: Path, root: Path) -> tuple[str, _Amount | None, str | None]:
@@ -187,17 +177,16 @@ def _name(folder: Path, root: Path) -> tuple[str, _Amount | None, str | None]:
     return found.full_id, amount(found.throughput), None
 
 
-def _one(place: _Place, named: tuple[str, _Amount | None, str | None], labels: dict[str, str]) -> Iterator[Result]:
-    name, worked, why = named
+def _one(found: _Baseline, labels: dict[str, str]) -> Iterator[Result]:
     try:
-        if why is not None:
-            raise OutputError(why)
-        if (place.folder / _SAMPLE).is_file():
-            yield from _measured(name, _sample(place.data), _unit(place.folder), worked, labels)
+        if found.why is not None:
+            raise OutputError(found.why)
+        if (found.folder / _SAMPLE).is_file():
+            yield from _measured(found.name, _sample(found.data), _unit(found.folder), found.worked, labels)
         else:
-            yield from aggregates(read_json(place.data, Estimates, _ESTIMATES), name, labels, worked)
+            yield from aggregates(read_json(found.data, Estimates, _ESTIMATES), found.name, labels, found.worked)
     except (OSError, OutputError) as error:
-        yield Failed(benchmark=name, status=str(error), labels=labels)
+        yield Failed(benchmark=found.name, status=str(error), labels=labels)
 
 
 def _single(source: Source) -> Iterator[Result]:

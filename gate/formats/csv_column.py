@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gate.config.types import Columns
+from gate.formats import k6
 from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
 from gate.formats.parts.requests import Rows, succeeded
 from gate.model.digits import FEW, Digits
@@ -26,12 +27,6 @@ _SUFFIXES = {
     "kb": "kB", "mb": "MB", "gb": "GB", "kib": "KiB", "mib": "MiB", "gib": "GiB",
 }  # fmt: skip
 _LISTED = 5
-_K6_TIMES = (
-    "http_req_duration", "http_req_blocked", "http_req_connecting", "http_req_tls_handshaking", "http_req_sending",
-    "http_req_waiting", "http_req_receiving", "iteration_duration", "group_duration", "ws_connecting",
-    "ws_session_duration", "ws_ping", "grpc_req_duration", "browser_web_vital_fcp", "browser_web_vital_fid",
-    "browser_web_vital_inp", "browser_web_vital_lcp", "browser_web_vital_ttfb", "browser_http_req_duration",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +62,7 @@ _HEADERS = (
         frozenset({"metric_name", "timestamp", "metric_value"}),
         success=("expected_response", "status"),
         metric=("metric_name",),
-        units=dict.fromkeys(_K6_TIMES, "ms") | {"data_sent": "B", "data_received": "B"},
+        units=dict.fromkeys(k6.TIMES, "ms") | {"data_sent": "B", "data_received": "B"},
     ),
     _Header(
         frozenset({"response-time", "DNS+dialup", "status-code"}),

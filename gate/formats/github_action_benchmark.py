@@ -126,7 +126,7 @@ def _data(source: Source) -> tuple[_Data, bool]:
         return inside.document(_Data, "the data"), False
     except OutputError as error:
         # a formatter of JavaScript takes the quotes off keys, and leaves commas at the ends
-        plain = _LAST_COMMA.sub(_without_comma, _OF_JAVASCRIPT.sub(_as_json, text))
+        plain = _LAST_COMMA.sub(lambda found: found[0].removeprefix(","), _OF_JAVASCRIPT.sub(_as_json, text))
         inside = Source(source.name, None, plain.encode())
         try:
             return inside.document(_Data, "the data"), False
@@ -142,10 +142,6 @@ def _as_json(found: re.Match[str]) -> str:
     if shown.startswith("'"):
         return '"' + shown[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'
     return shown if shown.startswith('"') else "" if shown.startswith("/") else f'"{shown}"'
-
-
-def _without_comma(found: re.Match[str]) -> str:
-    return "" if found[0] == "," else found[0]
 
 
 def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, str], execution: int) -> Iterator[Result]:

@@ -51,6 +51,10 @@ _TIMES = {"real_time": "time", "cpu_time": "cpu_time"}
 _INDICES = ("family_index", "per_family_instance_index")
 
 
+class _File(msgspec.Struct):
+    benchmarks: list[Any]
+
+
 _Key = tuple[str, str, str]
 """The name of a row, and its indices."""
 
@@ -107,7 +111,7 @@ def read(source: Source) -> Iterator[Result]:
 def _document(source: Source) -> tuple[list[Any], bool]:
     """Read the rows of the JSON, and whether it is cut off; where a crash did that, the rows before it."""
     try:
-        return list(source.items("benchmarks", "Google Benchmark's JSON")), False
+        return source.document(_File, "Google Benchmark's JSON").benchmarks, False
     except OutputError as error:
         # a row is an object without others in it
         text = source.text()

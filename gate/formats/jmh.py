@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -86,7 +87,7 @@ def read(source: Source) -> Iterator[Result]:
 
 def _read_json(source: Source) -> Iterator[Result]:
     about: About | None = None
-    for place, each in enumerate(source.items("", "JMH's JSON"), 1):
+    for place, each in enumerate(source.document(list[Any], "JMH's JSON"), 1):
         result = entry(each, _Result, f"result {place}", "benchmark")
         if isinstance(result, Failed):
             yield result

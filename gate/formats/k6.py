@@ -34,11 +34,12 @@ _PARTS = {
 _LEFT_OUT = frozenset({"vus", "vus_max", "http_reqs", "data_sent", "data_received", _FAILED})
 """What is no measurement of its own: the load that was set, and counts that requests have anyway."""
 _ITERATION = "iteration_duration"
-_TIMES = frozenset({
-    _ITERATION, "group_duration", "ws_connecting", "ws_session_duration", "ws_ping", "grpc_req_duration",
-    "browser_web_vital_fcp", "browser_web_vital_fid", "browser_web_vital_inp", "browser_web_vital_lcp",
-    "browser_web_vital_ttfb", "browser_http_req_duration",
+TIMES = frozenset({
+    _DURATION, *_PARTS, _ITERATION, "group_duration", "ws_connecting", "ws_session_duration", "ws_ping",
+    "grpc_req_duration", "browser_web_vital_fcp", "browser_web_vital_fid", "browser_web_vital_inp",
+    "browser_web_vital_lcp", "browser_web_vital_ttfb", "browser_http_req_duration",
 })  # fmt: skip
+"""Metrics whose values are times, in milliseconds."""
 _TICKS = {13: 1e-3, 16: 1e-6, 19: 1e-9}
 """Seconds of a time stamp's unit by its digits."""
 _KINDS = {"checks": "rate", "iterations": "counter", "dropped_iterations": "counter"}
@@ -56,7 +57,7 @@ class _Kind(NamedTuple):
 
 def _kind_of(name: str) -> _Kind:
     """Return what a metric is that the file does not describe."""
-    return _Kind(_KINDS.get(name, "trend"), name in _TIMES, _better_of(name, None))
+    return _Kind(_KINDS.get(name, "trend"), name in TIMES, _better_of(name, None))
 
 
 def _better_of(name: str, thresholds: object) -> Better | None:

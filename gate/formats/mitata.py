@@ -18,9 +18,8 @@ _STATISTICS = {
 }  # fmt: skip
 
 
-class _Around(msgspec.Struct):
-    """What stands beside the benchmarks, which may be large."""
-
+class _Report(msgspec.Struct):
+    benchmarks: list[Any]
     layout: Any = None
     context: Any = None
     cpu: Any = None
@@ -37,20 +36,20 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each run with samples, and statistics for the others."""
-    around = source.document(_Around, "mitata's JSON")
-    context = around.context
+    report = source.document(_Report, "mitata's JSON")
+    context = report.context
     if not isinstance(context, dict):
-        context = {"cpu": {"name": around.cpu}, "runtime": around.runtime}
+        context = {"cpu": {"name": report.cpu}, "runtime": report.runtime}
     cpu = context.get("cpu")
     host = {key: context.get(key) for key in ("arch", "runtime", "version")}
     host = {"cpu": cpu.get("name") if isinstance(cpu, dict) else None, **host}
     yield About(host={key: value for key, value in host.items() if isinstance(value, str)}, tool="mitata")
-    for place, each in enumerate(source.items("benchmarks", "mitata's JSON")):
+    for place, each in enumerate(report.benchmarks):
         benchmark = entry(each, dict[str, Any], f"benchmarks[{place}]")
         if isinstance(benchmark, Failed):
             yield benchmark
             continue
-        labels = _group(benchmark.get("group"), around.layout)
+        labels = _group(benchmark.get("group"), report.layout)
         runs = benchmark.get("runs")
         for at, own in enumerate(runs if isinstance(runs, list) and runs else [benchmark]):
             run = entry(own, dict[str, Any], f"benchmarks[{place}].runs[{at}]")

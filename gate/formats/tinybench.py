@@ -68,9 +68,7 @@ def read(source: Source) -> Iterator[Result]:
     """Yield a process for each task with samples, and statistics for the others."""
     about = About(tool="tinybench")
     yield about
-    listed, what = isinstance(source.head.json, list), "tinybench's JSON"
-    found = source.items("", what) if listed else source.document(object, what)
-    for place, (key, each) in enumerate(_entries(found), 1):
+    for place, (key, each) in enumerate(_entries(source.document(object, "tinybench's JSON")), 1):
         own = entry(each, dict[str, Any], f"task {place}")
         if isinstance(own, Failed):
             yield own

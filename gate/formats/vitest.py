@@ -10,7 +10,6 @@ from gate.formats.parts.live import printed
 from gate.formats.parts.result import About, Failed, Format, Result
 from gate.formats.parts.source import Source
 from gate.formats.tinybench import of_rates, of_times
-from gate.model.bounds import number
 
 FORMAT = Format(title="vitest bench (`--outputJson`; of 5 the JSON reporter)", again="number")
 _SEPARATOR = " > "
@@ -37,20 +36,11 @@ def read(source: Source) -> Iterator[Result]:
     """Yield the statistics of each benchmark, or its samples."""
     yield About(tool="vitest")
     found = source.document(dict[str, Any], "vitest's JSON")
-    results = found.get("testResults")
-    if isinstance(results, list):
-        yield from _failed(results)
-        for name, task in _of_reporter(results):
-            yield from of_times(name, _mapping(task.get("latency")), {})
-            if not _mapping(task.get("latency")).get("samples"):
-                yield from of_rates(name, _mapping(task.get("throughput")), {})
-        return
-    named = _of_suites(results) if isinstance(results, dict) else _of_groups(found.get("files"))
-    for name, benchmark in named:
-        yield from of_times(name, benchmark, {})
-        rate = number(benchmark.get("hz"))
-        if rate is not None and not benchmark.get("samples"):
-            yield from of_rates(name, {"mean": rate}, {})
+    yield from _failed(found.get("testResults"))
+    for name, times, rates in _named(found):
+        yield from of_times(name, times, {})
+        if not times.get("samples"):
+            yield from of_rates(name, rates, {})
 
 
 def _failed(results: Any) -> Iterator[Result]:
@@ -74,28 +64,34 @@ def _parts(file: Mapping[str, Any], test: Mapping[str, Any]) -> list[str]:
     return [str(part) for part in parts if part]
 
 
-def _of_groups(files: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for file in _mappings(files):
-        for group in _benchmarks(file.get("groups")):
-            for benchmark in _benchmarks(group.get("benchmarks")):
-                yield f"{group.get('fullName', '')}{_SEPARATOR}{benchmark.get('name', '')}", benchmark
+_Named = Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]
+"""The name of each benchmark, its times and its rates."""
 
 
-def _of_suites(suites: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for suite, benchmarks in suites.items():
-        for benchmark in _benchmarks(benchmarks):
-            yield (
-                f"{suite}{_SEPARATOR}{benchmark.get('name', '')}" if suite else str(benchmark.get("name", "")),
-                benchmark,
-            )
+def _named(found: Mapping[str, Any]) -> _Named:
+    results = found.get("testResults")
+    if isinstance(results, list):
+        yield from _of_reporter(results)
+        return
+    if isinstance(results, dict):
+        named = [(str(suite), each) for suite, own in results.items() for each in _benchmarks(own)]
+    else:
+        groups = [group for file in _mappings(found.get("files")) for group in _benchmarks(file.get("groups"))]
+        named = [
+            (str(group.get("fullName", "")), each) for group in groups for each in _benchmarks(group.get("benchmarks"))
+        ]
+    for above, each in named:
+        name = str(each.get("name", ""))
+        yield f"{above}{_SEPARATOR}{name}" if above else name, each, {"mean": each.get("hz")}
 
 
-def _of_reporter(results: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _of_reporter(results: Any) -> _Named:
     for file in _mappings(results):
         for test in _mappings(file.get("assertionResults")):
             for benchmark in _benchmarks(test.get("benchmarks") or []):
                 for task in _benchmarks(benchmark.get("tasks")):
-                    yield _SEPARATOR.join([*_parts(file, test), str(task.get("name", ""))]), task
+                    name = _SEPARATOR.join([*_parts(file, test), str(task.get("name", ""))])
+                    yield name, _mapping(task.get("latency")), _mapping(task.get("throughput"))
 
 
 def _texts(found: Any) -> list[str]:

@@ -177,12 +177,8 @@ def arranged(
     located: where the file that an argument names is now. directory: that of the link, which names are relative to.
     tree: the root of what is built.
     """
-
-    def is_object(argument: str) -> bool:
-        return relocatable(located(argument))
-
-    found = runs(arguments, is_object)
-    plain = permuted(arguments, seed, is_object, directory)
+    found = runs(arguments, lambda argument: relocatable(located(argument)))
+    plain = permuted(arguments, found, seed, directory)
     alone = [located(arguments[place]) for run in found for place in run]
     by_place = archives.copies(plain, seed, located, directory, tree, alone)
     objects = bool(by_place) or any(len(run) > 1 for run in found)

@@ -61,18 +61,13 @@ def relocatable(path: str) -> bool:
     return is_relocatable(head) or head.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b"))
 
 
-def permuted(
-    arguments: Sequence[str], seed: int, is_object: Callable[[str], bool] = relocatable, directory: str | None = None
-) -> list[str]:
-    """Return a linker's arguments with each run of adjacent object files in the order of the seed.
+def permuted(arguments: Sequence[str], found: Iterable[Sequence[int]], seed: int, directory: str) -> list[str]:
+    """Return a linker's arguments with each run of object files (see runs) in the order of the seed.
 
-    Archives, libraries, options and gcc's own objects keep their places; so does an object that may be the value of
-    the option before it. Arguments with a linker script, -r or the like are returned as they are. directory: where the
-    link runs; None: the current one.
+    directory: where the link runs.
     """
     result = list(arguments)
-    directory = directory or os.getcwd()
-    for run in runs(arguments, is_object):
+    for run in found:
         names = [stable_name(arguments[place], directory) for place in run]
         for place, taken in zip(run, keyed_order(names, seed), strict=True):
             result[place] = arguments[run[taken]]
@@ -121,7 +116,11 @@ def option_name(argument: str) -> str:
 
 
 def runs(arguments: Sequence[str], is_object: Callable[[str], bool]) -> list[list[int]]:
-    """Give the positions of object files that may change places, those of one run together."""
+    """Give the positions of object files that may change places, those of one run together.
+
+    Archives, libraries, options and gcc's own objects keep their places; so does an object that may be the value of
+    the option before it. Of arguments with a linker script, -r or the like, there are none.
+    """
     if doubtful(arguments):
         return []
     found: list[list[int]] = [[]]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from gate.config.types import BuildTable
 from gate.formats.parts.output import OutputError
@@ -20,14 +19,6 @@ from harness.instruments.protocol import read_regular
 _LARGEST = 1 << 16
 """Bytes of an answer."""
 _SEEDS = ("{seed}", "PERFGATE_SEED", "PERFGATE_BUILD")
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What the check of a first build has found. full: why later builds are full ones; None: they are links."""
-
-    full: FullBuilds | None
-    ordered: Ordered | None = None
 
 
 def refused(table: BuildTable) -> FullBuilds | None:
@@ -68,27 +59,23 @@ class Recording:
         """Return the command that links again, to be run in place of a build's."""
         return self._command(replay.__file__, prefix)
 
-    def found(self) -> Found:
-        """Read what the check or a link that failed has left."""
-        kind, said = self._answer()
-        if kind is None:
-            return Found(None, said)
-        self.remove()
-        # a name that is no UTF-8 is no JSON either
-        return Found(FullBuilds(kind=kind, path=said.encode(errors="replace").decode()))
+    def found(self) -> tuple[FullBuilds | None, Ordered | None]:
+        """Read what the check, or a link that failed, has left: why later builds are full ones, or what links order.
 
-    def _answer(self) -> tuple[FullKind | None, Any]:
-        """Read the kind and what is said; a build can write there what it likes."""
+        A build can write there what it likes.
+        """
         try:
-            kind, _, said = os.fsdecode(read_regular(self._folder / replay.ANSWER, _LARGEST) or b"failed").partition(
-                "\0"
-            )
+            told = os.fsdecode(read_regular(self._folder / replay.ANSWER, _LARGEST) or b"failed")
         except OutputError:
-            return "failed", ""
-        if not kind and said in get_args(Ordered):
-            return None, said
+            told = "failed"
+        kind, _, said = told.partition("\0")
+        ordered: Ordered | None = next((each for each in get_args(Ordered) if not kind and each == said), None)
+        if ordered is not None:
+            return None, ordered
+        self.remove()
         known: FullKind = next((each for each in get_args(FullKind) if each == kind), "failed")
-        return known, said
+        # a name that is no UTF-8 is no JSON either
+        return FullBuilds(kind=known, path=said.encode(errors="replace").decode()), None
 
     def remove(self) -> None:
         """Remove the records."""

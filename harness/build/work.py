@@ -162,7 +162,7 @@ class Works:
             outcome = self._run(wanted, recording.replaying(self._prefix), "", added)
             if isinstance(outcome, Outcome):
                 return Done(outcome.seconds, relinked=True, ordered=state.ordered)
-            full = recording.found().full or FullBuilds(kind="failed")
+            full = recording.found()[0] or FullBuilds(kind="failed")
             state.recording = None
         if first:
             full, recording = self._begin(wanted, added)
@@ -172,11 +172,9 @@ class Works:
         if first and recording is not None:
             check = self._run(wanted, recording.checking(self._prefix, table.artifacts or ()), "", added)
             checked = check.seconds
-            found = recording.found()
-            full = found.full
+            full, state.ordered = recording.found()
             if full is None:
                 state.recording = recording
-            state.ordered = found.ordered
         return Done(outcome.seconds, checked=checked, full=full, ordered=state.ordered)
 
     def _begin(self, wanted: Wanted, added: dict[str, str]) -> tuple[FullBuilds | None, Recording | None]:

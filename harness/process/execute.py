@@ -267,11 +267,6 @@ class ProcessExecutor:
     def _marks(self) -> dict[str, str]:
         return marks(self._running) if self._running is not None else {}
 
-    def _without_git(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """Keep git from a repository around the temporary directory, and from the one behind a shared path."""
-        given = environment.get(_CEILINGS)
-        return {_CEILINGS: os.pathsep.join(filter(None, (self._ceilings, given)))} if self._ceilings else {}
-
     def _paced(self, command: Command) -> str:
         """Say what a command has changed that the next ones inherit of perfgate's own processes; "": nothing."""
         said = []
@@ -291,7 +286,11 @@ class ProcessExecutor:
         slowed = self._paced(command)
         if slowed:
             raise StartError(f"cannot start: a service, a load or another run's command: {slowed}")
-        added = {"PWD": str(command.directory), **self._marks(), **self._without_git(command.environment)}
+        added = {"PWD": str(command.directory), **self._marks()}
+        if self._ceilings:
+            # keep git from a repository around the temporary directory, and from the one behind a shared path
+            given = command.environment.get(_CEILINGS)
+            added[_CEILINGS] = os.pathsep.join(filter(None, (self._ceilings, given)))
         launch = command.launch
         forking = launch or _alone(command)
         if server is not None and forking is not None:

@@ -28,7 +28,7 @@ from gate.model.history import Pin
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import BaseAhead
 from harness.errors import SourceError
-from harness.source.repository import CONFIG_FILE, Repository, commit_of, files_at, refuse_several
+from harness.source.repository import CONFIG_FILE, Repository, commit_of, files_at, parents_of, refuse_several
 from harness.source.snapshot import working_tree
 
 DEFAULT_BRANCHES = ("main", "master")
@@ -189,7 +189,7 @@ def _default_base(repository: Repository, head: Source, given: str | None, envir
         return _Choice(_merge_base(repository, nearest, name), MergeBase(name))
     place: Place = "on" if here else "behind"
     shown = branch if here else name
-    if head.commit.dirty and not (_config_is_new(repository, head, sha) and _parents(repository, sha)):
+    if head.commit.dirty and not (_config_is_new(repository, head, sha) and parents_of(repository.git, sha)):
         return _Choice(Source(Commit(ref="HEAD", sha=sha), sha), HeadCommit(place, shown))
     remote = names[0]
     pushed = common[remote]
@@ -213,7 +213,7 @@ def _merge_base(repository: Repository, sha: str, branch: str) -> Source:
 
 
 def _before(repository: Repository, head: Source, how: CommitBefore) -> _Choice:
-    parents = _parents(repository, head.commit.sha or head.revision)
+    parents = parents_of(repository.git, head.commit.sha or head.revision)
     name = f"{given if (given := head.commit.ref) and given != 'HEAD' else 'HEAD'}~1"
     if not parents:
         raise SourceError(
@@ -225,7 +225,7 @@ def _before(repository: Repository, head: Source, how: CommitBefore) -> _Choice:
 
 
 def _first_parent(repository: Repository, head: Source, environment: Mapping[str, str]) -> _Choice:
-    parent = _parents(repository, head.commit.sha or "HEAD")[0]
+    parent = parents_of(repository.git, head.commit.sha or "HEAD")[0]
     _require(repository, parent, f"the first parent of the pull request's merge commit ({parent[:12]})")
     name = environment.get("GITHUB_BASE_REF") or environment.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME") or "HEAD^1"
     return _Choice(Source(Commit(ref=name, sha=parent), parent), FirstParent())
@@ -238,20 +238,13 @@ def _require(repository: Repository, sha: str, what: str) -> None:
         raise SourceError(f"{what} is not here, {cause}: {advice}")
 
 
-def _parents(repository: Repository, revision: str) -> list[str]:
-    # Raw, because in a shallow clone git hides the parents that it does not have
-    content = repository.git.run("cat-file", "commit", revision).decode(errors="replace")
-    header = content.partition("\n\n")[0]
-    return [line.removeprefix("parent ") for line in header.splitlines() if line.startswith("parent ")]
-
-
 def _is_pull_merge(repository: Repository, head: Source, environment: Mapping[str, str]) -> bool:
     """Return whether HEAD is the merge that CI made of a pull request and its target.
 
     A push of a branch whose last commit is a merge looks the same but for the ref: its first parent is no base.
     """
     sha = head.commit.sha or "HEAD"
-    if not environment.get("CI") or len(_parents(repository, sha)) != 2:
+    if not environment.get("CI") or len(parents_of(repository.git, sha)) != 2:
         return False
     if environment.get("CI_MERGE_REQUEST_EVENT_TYPE") in ("merged_result", "merge_train"):  # GitLab
         return environment.get("CI_COMMIT_SHA", sha) == sha

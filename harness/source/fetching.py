@@ -17,7 +17,7 @@ from gate.model.warnings.checkout import SubmoduleAbsent, SubmoduleLacksCommit
 from harness.errors import SourceError
 from harness.source.credentials import Access, authorised, holds_password, plain
 from harness.source.git import Git
-from harness.source.repository import Repository, commit_of, names_one
+from harness.source.repository import Repository, commit_of, names_one, parents_of
 from harness.source.submodules import submodules_at
 
 REMOTE = "origin"
@@ -62,8 +62,7 @@ class Clone:
         Raises:
             SourceError: there is no such commit.
         """
-        header = self.git.run("cat-file", "commit", sha).decode(errors="replace").partition("\n\n")[0]
-        return [line.removeprefix("parent ") for line in header.splitlines() if line.startswith("parent ")]
+        return parents_of(self.git, sha)
 
     def fetch(self, *refspecs: str, options: tuple[str, ...] = (), stdin: bytes = b"") -> str:
         """Fetch from origin; return what went wrong, "" for nothing.

@@ -186,6 +186,16 @@ def commit_of(git: Git, revision: str) -> str | None:
     return object_ and git.maybe("rev-parse", "--verify", "--quiet", object_ + "^{commit}")
 
 
+def parents_of(git: Git, revision: str) -> list[str]:
+    """Return the parents that a commit names, also those that a shallow clone lacks, which git hides.
+
+    Raises:
+        SourceError: there is no such commit.
+    """
+    header = git.run("cat-file", "commit", revision).decode(errors="replace").partition("\n\n")[0]
+    return [line.removeprefix("parent ") for line in header.splitlines() if line.startswith("parent ")]
+
+
 def names_one(revision: str) -> bool:
     """Return whether a revision can name one commit, such as main, main~1 or 1a2b3c4; git decides whether it does."""
     return re.search(r"^[-^]|\.\.|[:\s\0]", revision) is None

@@ -14,7 +14,7 @@ import struct
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Literal
 from harness.process.background import Background
 from harness.process.execute import Command, Executor, Outcome, ProcessExecutor, no_complaint, start_error
 from harness.trace import child, syscalls
-from harness.trace.watcher import Accesses, Caller, Doubt, Seen, Watcher
+from harness.trace.watcher import NOTICE, Accesses, Doubt, Seen, Watcher
 
 Tracer = Literal["seccomp", "ptrace"]
 
@@ -31,12 +31,12 @@ Tracer = Literal["seccomp", "ptrace"]
 class Trace:
     """What some commands read, all of one benchmark on one side; see tracing."""
 
-    def __init__(self, directory: Path, since: int, ports: Collection[int], tracer: Tracer) -> None:
+    def __init__(self, directory: Path, since: int, tracer: Tracer) -> None:
         """See tracing."""
         self._seen = Seen(since)
         self._tracer = tracer
         self._numbers = itertools.count()
-        self._server = Server(directory, self._seen, ports) if _possible() else None
+        self._server = Server(directory, self._seen) if _possible() else None
         if self._server is None:
             self._seen.doubt(Doubt("no-tracer"))
 
@@ -73,9 +73,7 @@ class Trace:
 
 
 @contextmanager
-def tracing(
-    directory: Path, *, since: int = 0, ports: Collection[int] = (), tracer: Tracer = "seccomp"
-) -> Iterator[Trace]:
+def tracing(directory: Path, *, since: int = 0, tracer: Tracer = "seccomp") -> Iterator[Trace]:
     """Trace commands that are wrapped, and all that they start, until this is left; ask for the accesses before that.
 
     What the strings of a call say is read before the kernel reads them: a program with threads that exchange them
@@ -84,13 +82,13 @@ def tracing(
     By seccomp, a signal that comes before a call is told of ends the call, which may fail then as it never would: the
     doubt "interrupted", and a reason to try ptrace. (That of the very last call of all is not noticed.)
 
-    directory: for a socket. since: what others changed later is told, in nanoseconds since the epoch. ports: of this
-    host that the commands may connect to. tracer: which to try first; seccomp falls back on ptrace.
+    directory: for a socket. since: what others changed later is told, in nanoseconds since the epoch. tracer: which
+    to try first; seccomp falls back on ptrace.
 
     Raises:
         OSError: it cannot listen.
     """
-    trace = Trace(directory, since, ports, tracer)
+    trace = Trace(directory, since, tracer)
     try:
         yield trace
     finally:
@@ -109,34 +107,17 @@ def _possible() -> bool:
 
 _RECEIVE, _SEND, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
 _SYNC_WAKE_UP = struct.pack("=Q", 1)
-_NOTICE = struct.Struct("=QIIiIQ6Q")  # struct seccomp_notif
 _ANSWER = struct.Struct("=QqiI")  # struct seccomp_notif_resp
 _CONTINUE = 1
 _WORD = b"x"
 _CREDENTIALS = struct.Struct("=iII")  # struct ucred
 
 
-class _Listener:
-    """Tells of the calls of one command and of all that it starts.
-
-    apart: whether it has mounts or a root directory of its own.
-    """
-
-    def __init__(self, watcher: Watcher, *, apart: bool) -> None:
-        self._watcher = watcher
-        self._apart = apart
-
-    def _note(self, notice: bytes | bytearray) -> int:
-        number, pid, _, nr, architecture, _, *arguments = _NOTICE.unpack(notice)
-        self._watcher.note(Caller(pid, apart=self._apart), nr, architecture, arguments)
-        return int(number)
-
-
-class _Kernel(_Listener):
-    """Seccomp's descriptor."""
+class _Kernel:
+    """Seccomp's descriptor, which tells of the calls of one command and of all that it starts."""
 
     def __init__(self, watcher: Watcher, fd: int, *, apart: bool) -> None:
-        super().__init__(watcher, apart=apart)
+        self._watcher, self._apart = watcher, apart
         self.fd = fd
         self._numbers: tuple[int, int] | None = None
         self._count = 0
@@ -145,12 +126,12 @@ class _Kernel(_Listener):
 
     def answer(self) -> bool:
         """Note a call, and have the kernel make it; return whether there can be more."""
-        notice = bytearray(_NOTICE.size)
+        notice = bytearray(NOTICE.size)
         try:
             fcntl.ioctl(self.fd, _RECEIVE, notice)
         except OSError:  # who made it has ended, or a signal came first
             return True
-        number = self._note(notice)
+        number = self._watcher.note(notice, apart=self._apart)
         first, last = self._numbers or (number, number)
         self._numbers = first, max(last, number)
         self._count += 1
@@ -167,13 +148,13 @@ class _Kernel(_Listener):
         os.close(self.fd)
 
 
-class _Channel(_Listener):
-    """The connection of the program that stands before a command."""
+class _Channel:
+    """The connection of the program that stands before a command, which tells of calls where the kernel does not."""
 
     def __init__(
         self, watcher: Watcher, channel: socket.socket, failed: dict[int, int], number: int, *, apart: bool
     ) -> None:
-        super().__init__(watcher, apart=apart)
+        self._watcher, self._apart = watcher, apart
         self._channel = channel
         self._failed = failed
         self._number = number
@@ -182,9 +163,9 @@ class _Channel(_Listener):
     def answer(self) -> bool:
         """Take what it tells, and let it go on; return whether there can be more."""
         try:
-            told = self._channel.recv(_NOTICE.size)
-            if len(told) == _NOTICE.size:
-                self._note(told)
+            told = self._channel.recv(NOTICE.size)
+            if len(told) == NOTICE.size:
+                self._watcher.note(told, apart=self._apart)
             elif len(told) == child.FAILED.size:
                 (self._failed[self._number],) = child.FAILED.unpack(told)
             else:
@@ -204,7 +185,7 @@ class Server:
     tracers: how they were traced. failed: by the number of a command why it could not be started.
     """
 
-    def __init__(self, directory: Path, seen: Seen, ports: Collection[int]) -> None:
+    def __init__(self, directory: Path, seen: Seen) -> None:
         """Begin; directory: for a socket.
 
         Raises:
@@ -215,7 +196,7 @@ class Server:
         self.place = directory / secrets.token_hex(4)
         self._seen = seen
         self._kernels: list[_Kernel] = []
-        self._watcher = Watcher(seen, platform.machine(), ports)
+        self._watcher = Watcher(seen, platform.machine())
         with ExitStack() as stack:
             self._socket = stack.enter_context(socket.socket(socket.AF_UNIX))
             folder = os.open(directory, os.O_RDONLY)

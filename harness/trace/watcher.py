@@ -11,7 +11,7 @@ import socket
 import stat
 import struct
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,14 +80,11 @@ _OF_HOST = re.compile(r"(/var)?/run/(nscd/socket|systemd/(userdb|journal)/.+)|/d
 
 
 class Sockets:
-    """Where traced processes can be found.
+    """Where traced processes can be found."""
 
-    ports: of this host to which they may connect whoever is there.
-    """
-
-    def __init__(self, ports: Collection[int]) -> None:
-        """See the class."""
-        self._ports = {0, *ports}  # nobody can be at port 0
+    def __init__(self) -> None:
+        self._ports = {0}
+        """At which nobody is whom others reach, as nobody can be at port 0."""
         self._names: set[str] = set()
         self._inodes: set[str] = set()
 
@@ -196,30 +193,38 @@ _HOW = os.O_ACCMODE | os.O_EXCL | _CREATE_ANEW
 _MOST_INTERPRETERS = 5
 
 
+NOTICE = struct.Struct("=QIIiIQ6Q")  # struct seccomp_notif
+
+
 class Watcher:
     """Notes what system calls mean.
 
-    machine: whose calls, as uname names it. ports: of this host to which they may connect.
+    machine: whose calls, as uname names it.
     """
 
-    def __init__(self, seen: Seen, machine: str, ports: Collection[int]) -> None:
+    def __init__(self, seen: Seen, machine: str) -> None:
         """See the class."""
         self._seen = seen
         self._names = syscalls.numbers(machine)
         self._architecture = syscalls.ARCHITECTURES[machine]
-        self._sockets = Sockets(ports)
+        self._sockets = Sockets()
         self._begun = int(time.time())
 
-    def note(self, caller: Caller, nr: int, architecture: int, arguments: list[int]) -> None:
-        """Note one system call, which is not made before this returns."""
+    def note(self, notice: bytes | bytearray, *, apart: bool) -> int:
+        """Note one system call, which is not made before this returns; give the number of the notice.
+
+        apart: whether its process has mounts or a root directory of its own.
+        """
+        number, pid, _, nr, architecture, _, *arguments = NOTICE.unpack(notice)
         try:
-            self._note(caller, nr, architecture, arguments)
+            self._note(Caller(pid, apart=apart), nr, architecture, arguments)
         except OSError as error:
             # what has ended reads nothing more, and what is not open is not read
             if error.errno not in (errno.ESRCH, errno.ENOENT):
                 self._seen.doubt(Doubt("lost", self._names.get(nr, str(nr))))
         except (ValueError, struct.error):
             self._seen.doubt(Doubt("lost", self._names.get(nr, str(nr))))
+        return int(number)
 
     def _note(self, caller: Caller, nr: int, architecture: int, arguments: list[int]) -> None:
         seen, name = self._seen, self._names.get(nr)

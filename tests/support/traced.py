@@ -27,14 +27,13 @@ def traced(
     place: Path,
     tracer: Tracer,
     *,
-    ports: Sequence[int] = (),
     timeout: float = 60,
     since: int = 0,
     environment: dict[str, str] | None = None,
 ) -> tuple[Outcome, Accesses]:
     given = {"PATH": os.environ["PATH"]} if environment is None else environment
     command = Command(words(argv), place, given, timeout, stdout=place / "printed")
-    with tracing(place, ports=ports, since=since, tracer=tracer) as trace:
+    with tracing(place, since=since, tracer=tracer) as trace:
         outcome = TracedExecutor(ProcessExecutor(), trace).run(command)
         assert trace.tracers == {tracer}
         return outcome, trace.accesses()

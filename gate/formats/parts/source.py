@@ -133,13 +133,13 @@ class Source:
         self.is_folder = data is None and path is not None and path.is_dir()
         self.unended = False
         """The line that was read last has no newline at its end, as that of a file that was cut off."""
-        self._place: tuple[str, int] | None = None
-        """What is being read: how its place is written, and its number."""
+        self._line: int | None = None
+        """What is being read."""
 
     @property
     def at(self) -> str:
         """Where it is being read, for the beginning of a message: "line 12: "; "" where nobody knows."""
-        return "" if self._place is None else self._place[0].format(self._place[1])
+        return "" if self._line is None else f"line {self._line}: "
 
     @cached_property
     def head(self) -> Head:
@@ -168,7 +168,7 @@ class Source:
             return
         is_log = self.head.is_log
         with self._open() as file:
-            for raw in self._placed(file, "line {}: ", 1):
+            for raw in self._placed(file):
                 line, self.unended = raw.rstrip(b"\r\n"), raw[-1:] != b"\n"
                 if is_log or b"\x1b" in line:
                     line = self._bare(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
@@ -177,15 +177,14 @@ class Source:
     def lines(self) -> Iterator[str]:
         """Yield its lines as text, without their ends, colours and times of a log; what is no text replaced."""
         with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace") as text:
-            for line in self._placed(text, "line {}: ", 1):
+            for line in self._placed(text):
                 self.unended = line[-1:] != "\n"
                 yield self._bare(line.rstrip("\n"))
 
-    def _placed(self, parts: Iterable[T], written: str, first: int) -> Iterator[T]:
-        for number, part in enumerate(parts, first):
-            self._place = written, number
-            yield part
-        self._place = None
+    def _placed(self, lines: Iterable[T]) -> Iterator[T]:
+        for self._line, line in enumerate(lines, 1):
+            yield line
+        self._line = None
 
     def _bare(self, line: str) -> str:
         """Leave colours out, and the time that a log has before each of its lines."""
@@ -195,7 +194,7 @@ class Source:
     def raw_lines(self) -> Iterator[str]:
         """Yield its lines with their own ends, as the csv module wants them, and an XML parser takes them."""
         with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace", newline="") as text:
-            yield from self._placed(text, "line {}: ", 1)
+            yield from self._placed(text)
 
     def text(self) -> str:
         """Read all of it as text with plain newlines, without the times of a log."""
@@ -245,21 +244,6 @@ class Source:
         except msgspec.ValidationError:
             return None
 
-    def items(self, place: str, what: str) -> Iterator[Any]:
-        """Yield the elements of one array of a JSON document.
-
-        place: keys from the top to the array, joined by dots; "" where the document itself is the array.
-
-        Raises:
-            OutputError: it is no JSON, or has no such array; what: the file should be.
-        """
-        found: Any = self.document(object, what)
-        for key in place.split(".") if place else ():
-            found = found.get(key) if isinstance(found, dict) else None
-        if not isinstance(found, list):
-            raise OutputError(f"{what} is not as expected: it has no array {place!r}")
-        yield from self._placed(found, f"{visible(place)}[{{}}]: ", 0)
-
     def _size(self) -> int:
         if self.head.whole:
             return len(self.head.data)
@@ -287,7 +271,7 @@ class Source:
             return None if file.read(2) == GZIP else self.path
 
     def _open(self) -> IO[bytes]:
-        self._place = None
+        self._line = None
         try:
             if self._data is None and self.path is None:
                 self._data = sys.stdin.buffer.read()

@@ -1,6 +1,5 @@
 """BenchmarkDotNet's JSON."""
 
-
 import pytest
 
 from tests.support.foreign import aggregates, measured, reading

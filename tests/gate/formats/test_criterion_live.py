@@ -73,9 +73,3 @@ def test_samples_that_cannot_be_used(sample: str, why: str) -> None:
     assert found.benchmarks == {}
     assert why in found.errors["x"]
     assert found.errors["x"].isprintable()
-
-
-def test_a_hostile_name() -> None:
-    assert list(made('{"iters": [1], "times": [5]}', "a\x1b[31m\n\"b\" 'c'/🐢").benchmarks) == [
-        "a\\x1b[31m\\n\"b\" 'c'/🐢"
-    ]

@@ -53,11 +53,6 @@ def test_schema_2_gives_all_four_metrics_of_each_run() -> None:
     assert all(0.01 < value < 1 for value in series["time"].values)
 
 
-@pytest.mark.parametrize("name", VERSIONS)
-def test_one_run_is_enough(name: str) -> None:
-    assert len(runs(captured(f"{name}.single.json"), memory_by_run=False)["time"].values) == 1
-
-
 def test_a_metric_that_some_runs_lack_is_left_out() -> None:
     export: dict[str, Any] = json.loads(captured("2.0.0.json"))
     del export["results"][0]["measurements"][1]["memory_peak_resident"]

@@ -47,14 +47,6 @@ def test_parameters_and_modes_tell_names_apart() -> None:
     assert suite.errors == {}
 
 
-def test_throughput_is_operations_a_second_of_all_forks_and_more_is_better() -> None:
-    raw = next(each for each in captured("1.37.json") if each["mode"] == "thrpt")["primaryMetric"]
-    assert raw["scoreUnit"] == "ops/us"
-    assert [len(fork) for fork in raw["rawData"]] == [2, 2]
-    expected = [value * 1e6 for fork in raw["rawData"] for value in fork]
-    assert_series(read("1.37.json").benchmarks[f"{FOLD}:thrpt"]["throughput"], "1/s", expected, "higher")
-
-
 @pytest.mark.parametrize("text", ["x", "1_0", "١"])
 def test_a_value_that_is_no_number(text: str) -> None:
     assert made(entry(primaryMetric={"scoreUnit": "us/op", "rawData": [[text]]})).errors == {
@@ -62,32 +54,6 @@ def test_a_value_that_is_no_number(text: str) -> None:
     }
     sampled = {"scoreUnit": "us/op", "rawDataHistogram": [[[["x", 1]]]]}
     assert made(entry(primaryMetric=sampled)).errors == {"a.B.c:avgt": "'x' among its values is not a number"}
-
-
-@pytest.mark.parametrize(("mode", "unit", "scale"), [("avgt", "us/op", 1e-6), ("ss", "ms/op", 1e-3)])
-def test_times_are_seconds(mode: str, unit: str, scale: float) -> None:
-    raw = next(each for each in captured("1.37.json") if each["mode"] == mode)
-    assert raw["primaryMetric"]["scoreUnit"] == unit
-    name = next(each for each in read("1.37.json").benchmarks if each.endswith(f":{mode}"))
-    expected = [value * scale for fork in raw["primaryMetric"]["rawData"] for value in fork]
-    assert_series(read("1.37.json").benchmarks[name]["time"], "s", expected)
-
-
-def test_a_value_of_mode_sample_is_the_mean_of_an_iteration() -> None:
-    raw = next(each for each in captured("1.37.json") if each["mode"] == "sample")["primaryMetric"]
-    found = read("1.37.json").benchmarks["tiny.Tiny.Others.sampled:sample"]
-    values = [
-        [value for value, count in iteration for _ in range(int(count))]
-        for fork in raw["rawDataHistogram"]
-        for iteration in fork
-    ]
-    assert_series(found["time"], "s", [sum(each) / len(each) * 1e-3 for each in values])
-    assert len(found["time"].values) == 4
-    assert found["p0.50"].unit == "s"
-    assert {name: (each.view_of, each.sharp) for name, each in found.items() if each.view_of} == {
-        "p0.50": ("time", True)
-    }
-    assert len(found["p0.99"].values) == 4
 
 
 @pytest.mark.parametrize(("name", "prefix"), [("1.37.json", ""), ("1.21.json", "·")])

@@ -25,18 +25,3 @@ def test_values_of_several_workers_follow_each_other_without_warm_ups() -> None:
     suite = live(pyperf, (DATA / "2.10.0.processes.json").read_bytes())
     values = [7.0597228951641e-08, 6.91778565542478e-08, 7.459753437188965e-08, 6.605896007982892e-08]
     assert suite.benchmarks[UPPER] == {"time": Series("s", values)}
-
-
-def test_what_cannot_be_used_is_an_error_of_its_benchmark() -> None:
-    data = b"""{"version": "1.0", "metadata": {"unit": "second"}, "benchmarks": [
-        {"metadata": {"name": "a"}, "runs": [{"warmups": [[1, 2.0]]}]},
-        {"metadata": {"name": "b", "unit": "tag"}, "runs": [{"values": [1]}]},
-        {"metadata": {"name": "c"}, "runs": [{"values": [-1]}]},
-        {"runs": [{"values": [2], "metadata": {"name": "d", "unit": "byte"}}]}]}"""
-    suite = live(pyperf, data)
-    assert suite.errors == {
-        "a": "only calibration runs: no worker gave values",
-        "b": "its unit is 'tag', which this perfgate does not know",
-        "c": "-1 in 'time' is below 0",
-    }
-    assert suite.benchmarks == {"d": {"memory": Series("B", [2.0])}}

@@ -25,12 +25,6 @@ def test_captured_output(version: str) -> None:
     }
 
 
-def test_values_are_of_one_iteration_in_order() -> None:
-    suite = live(pytest_benchmark, (DATA / "5.3.1.json").read_bytes())
-    values = [7.845999789424241e-07, 3.246001142542809e-07]
-    assert suite.benchmarks["test_suite.py::test_pedantic"] == {"time": Series("s", values)}
-
-
 @pytest.mark.parametrize(
     ("timer", "metric"),
     [("perf_counter", "time"), ("process_time", "cpu_time"), ("thread_time", "cpu_time"), ("my_clock", "time")],

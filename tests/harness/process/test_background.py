@@ -1,5 +1,4 @@
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.process.background import Background, StartError
-from harness.process.execute import Command, Outcome, ProcessExecutor
+from harness.process.execute import Command, ProcessExecutor
 from harness.process.process_groups import start_time
 from harness.source.workdir import RUNNING
 from tests.support.fakes import Clock
@@ -204,15 +203,3 @@ def test_an_exception_while_a_service_lives_leaves_it_to_whoever_stops_it(
     with pytest.raises(ProcessLookupError):
         os.kill(int(told(tmp_path / "execution")), 0)
     assert background.alive()
-
-
-def test_signals_reach_a_background_process_as_by_default(executor: ProcessExecutor, tmp_path: Path) -> None:
-    background = start(executor, tmp_path, "kill -PIPE $$")
-    assert ended(background) == f"signal {signal.SIGPIPE.name}"
-
-
-def test_an_outcome_is_the_same_beside_a_service(executor: ProcessExecutor, tmp_path: Path) -> None:
-    background = start(executor, tmp_path, "sleep 60")
-    outcome: Outcome = executor.run(shell(tmp_path, "echo said >&2; exit 4"))
-    assert (outcome.status, outcome.stderr) == ("exit 4", "said\n")
-    background.stop(1)

@@ -17,10 +17,8 @@ from harness.process.execute import (
     ProcessExecutor,
     clean_environment,
     environment_difference,
-    exit_status,
     find_program,
 )
-from tests.support.fakes import FakeExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
@@ -95,10 +93,6 @@ def test_exit_status_in_words_and_as_a_code(
 ) -> None:
     outcome = shell(tmp_path, script)
     assert (outcome.status, outcome.code, outcome.unstarted) == (status, code, unstarted)
-
-
-def test_exit_status_of_zero_is_empty() -> None:
-    assert exit_status(0) == ""
 
 
 @pytest.mark.parametrize(
@@ -198,10 +192,6 @@ def test_a_time_out_ends_one_that_ignores_sigterm(
     assert outcome.status == "time-out after 1m"
     assert gone(pid_of("self"))
     assert gone(pid_of("child"))
-
-
-def test_a_time_out_is_written_as_in_the_configuration(tmp_path: Path) -> None:
-    assert shell(tmp_path, "sleep 60", timeout=0.25).status == "time-out after 0.25s"
 
 
 def test_children_left_behind_in_the_group_are_ended(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
@@ -398,20 +388,6 @@ def test_no_files_stay_open(tmp_path: Path) -> None:
         shell(tmp_path, "exit 1")
         run(tmp_path, "./missing")
     assert len(list(Path("/dev/fd").iterdir())) == open_files
-
-
-def test_the_fake_answers_by_a_function_and_keeps_the_commands(tmp_path: Path) -> None:
-    fake = FakeExecutor(lambda command: Outcome("exit 3", "2026-01-01T00:00:00Z", 1.5, " ".join(command.argv), 3))
-    command = Command(("a", "b"), tmp_path, {}, 1)
-    assert fake.run(command).stderr == "a b"
-    assert fake.commands == [command]
-    worse = fake.run(command, lambda: "worse")
-    assert (worse.status, worse.code) == ("worse", None)
-    background = fake.start(command, tmp_path / "log")
-    assert (background.alive(), background.status()) == (True, "")
-    background.stop(1)
-    assert (background.alive(), background.status()) == (False, "signal SIGTERM")
-    assert fake.background == [background]
 
 
 def test_secrets_and_names_of_the_ci_system_are_removed() -> None:
