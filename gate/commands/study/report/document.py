@@ -339,13 +339,14 @@ def _blocks(response: Response, draw: Drawer, _: float) -> Iterator[Section]:
         yield Section(
             "Block plots",
             f"{draw.prefix}-blocks",
-            [
-                Items([say.blocks(response, each) for each in response.blocks if each.complete > 1], "rest"),
-                Figures(_block_plots(draw)),
-            ],
+            [_orders(response), Figures(_block_plots(draw))],
             "A factor matters where its settings stand in one order in every box, whatever the other factors "
             "are. The chance of such a pattern without any effect needs no model (NIST Technical Note 1855, 4.6.3).",
         )
+
+
+def _orders(response: Response) -> Items:
+    return Items([say.blocks(response, each) for each in response.blocks if each.complete > 1], "rest")
 
 
 def _block_plots(draw: Drawer, name: str = "") -> list[Figure]:
@@ -447,7 +448,7 @@ def _abridged(response: Response, draw: Drawer, confidence: float) -> Iterator[S
         drawn += part(f"Interactions {each.name}", interactions, "interactions", each.interactions)
         drawn += _block_plots(part, f" {each.name}")
         own = tables.linear(response, each.linear, confidence, name)
-        folds.append(Fold(capitalized(each.name), [own, Figures(drawn)]))
+        folds.append(Fold(capitalized(each.name), [own, _orders(part.response), Figures(drawn)]))
     yield Section(
         "Without some treatments",
         f"{draw.prefix}-abridged",
