@@ -203,13 +203,10 @@ def sample_sizes(prefix: str, response: study.Response, sizes: study.SampleSizes
     counts = sorted({r.subsamples for r in rows})
     drawn = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     told = "" if effect is None else f"{format_number(effect / factor, 3)} {said(unit)}".rstrip()
-    enough = "None of these sizes is enough for that."
-    if sizes.enough is not None:
-        enough = f"From {sizes.enough:,} units on the median t interval is narrower."
     caption = m.words(
         f"{drawn} subsamples of each size, drawn from the {sizes.units:,} units of {combination(sizes.settings, 80)}.",
         f"Left: widths of their {level} intervals of the mean; marks are medians, bars go from quartile to quartile.",
-        told and f"The dotted line is the median main effect ({told}): wider intervals would hide it. {enough}",
+        told and f"The dotted line is the median main effect ({told}): wider intervals would hide it.",
         f"Right: share of the intervals that hold the mean of all units; the dotted line is the promised {level}.",
     )
     title = f"Sample sizes for {response.benchmark}, {response.metric}"

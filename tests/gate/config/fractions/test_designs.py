@@ -1,6 +1,7 @@
 """Tables of designs against the published ones, and that what they promise holds for the runs themselves."""
 
 import itertools
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -17,7 +18,6 @@ from gate.config.fractions import (
     minimum_aberration,
     resolution,
     subgroup,
-    word_lengths,
 )
 
 TABLED = [
@@ -54,7 +54,7 @@ def signs(runs: list[Run]) -> np.ndarray:
 )
 def test_word_lengths_are_those_of_the_catalogue(factors: int, generated: int, pattern: dict[int, int]) -> None:
     # Chen, Sun and Wu 1993; Montgomery's table of fractions
-    assert word_lengths(words(factors, generated)) == pattern
+    assert Counter(map(len, words(factors, generated))) == pattern
 
 
 @pytest.mark.parametrize(("factors", "generated"), TABLED)
@@ -66,7 +66,7 @@ def test_every_tabled_fraction_separates_its_factors(factors: int, generated: in
 
 @pytest.mark.parametrize("factors", range(3, MOST_TABLED + 1))
 def test_a_half_has_the_highest_resolution(factors: int) -> None:
-    assert word_lengths(words(factors, 1)) == {factors: 1}
+    assert Counter(map(len, words(factors, 1))) == {factors: 1}
 
 
 def test_what_is_not_tabled() -> None:
