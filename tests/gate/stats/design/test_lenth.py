@@ -53,6 +53,7 @@ def test_the_main_effects_of_a_plackett_burman_design() -> None:
         {"F": 0.915, "D": -0.516, "A": 0.326, "B": 0.294, "C": -0.246, "G": 0.183, "E": 0.150}, abs=1e-3
     )
     assert not any(each.aliases for each in found.contrasts), "a main effect holds parts of interactions, none whole"
+    assert not any(each.active for each in found.contrasts), "the interaction of F and G hides it"
 
 
 @pytest.mark.parametrize(("count", "me", "sme"), [(7, 3.764, 9.008), (15, 2.571, 5.219), (31, 2.218, 4.218)])
