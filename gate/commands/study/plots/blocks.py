@@ -7,9 +7,11 @@ from collections import Counter
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, Panel, combination, look_of, said
+from gate.commands.study.plots.marks import WIDTH, combination, look_of, said
 from gate.commands.study.plots.treatment_columns import ROW, labels, names_room, ordered
 from gate.model.study import Blocks, Box, Factor, Response, Setting
+from gate.plots import panels
+from gate.plots.panels import Panel
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis
 from gate.writing.plain import clip
@@ -37,7 +39,7 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
         return None
     others = [f for f in response.factors if f.name != factor.name and any(f.name in box.at for box in boxes)]
     kept = [boxes[k] for k in ordered(others, [box.at for box in boxes])][:MOST]
-    y = m.span(of.of(values), of.log)
+    y = panels.span(of.of(values), of.log)
     left = max(y.room, names_room(others))
     slot = min((WIDTH - left - 14) / len(kept), _BROAD)
     tagged = len(factor.settings) <= _TAGGED and slot >= _NUMBERED
@@ -51,7 +53,7 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
     sheet = Sheet(WIDTH, top + _PLOT + 8 + ROW * len(others) + 8, phone=False)
     m.name(sheet, response, of, "mean ")
     m.legend(sheet, listed, 12, _HEAD, WIDTH - 24, said(factor.name))
-    panel = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, top, _PLOT).across(m.places(left + 6, slot, len(kept)))
+    panel = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, top, _PLOT).across(panels.places(left + 6, slot, len(kept)))
     orders = [own for box in boxes if (own := _order(box, factor)) is not None]
     commonest = Counter(orders).most_common(1)[0][0] if orders else None
     half = min(slot * 0.42, 34)
@@ -72,7 +74,7 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
         shift = half * 0.35 if slot >= _NUMBERED else 0
         for (setting, _), at in zip(box.points, pixels, strict=True):
             colour = _RED if setting in doubt else None
-            size: m.Size = "large" if slot >= 24 else "middle"
+            size: panels.Size = "large" if slot >= 24 else "middle"
             look_of(factor, setting).marks(sheet, [(x - shift, at)], size, colour)
         if tagged:
             spread = (len(pixels) - 1) * 14.0

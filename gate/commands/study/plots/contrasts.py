@@ -11,9 +11,11 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, Look, Panel, in_unit, letters_in, said
+from gate.commands.study.plots.marks import WIDTH, in_unit, letters_in, said
 from gate.model.study import Contrast, Response
+from gate.plots import panels
 from gate.plots.axes import tick_room
+from gate.plots.panels import Look, Panel
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis, Range, minus, ticks
 from gate.stats.special import ndtri
@@ -180,7 +182,7 @@ def half_normal(prefix: str, response: Response) -> Picture | None:
         return None
     count = len(found.sizes)
     quantiles = ndtri(0.5 + (count - np.arange(count) - 0.5) / (2 * count))
-    y = m.Span(Range(0, found.end, 0), ticks(0, found.end, 6))
+    y = panels.Span(Range(0, found.end, 0), ticks(0, found.end, 6))
     x = Axis(0, 1.06 * float(quantiles[0]), tick_room(y.ticks), WIDTH - _MARGIN)
     sheet = Sheet(WIDTH, _TOP + _TALL + 68, phone=False)
     sheet.text(12, 20, f"size of the contrast{in_unit(found.unit, 24)}", "soft other")
