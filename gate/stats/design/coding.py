@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from gate.model.study import Effect, Factor, Setting
+from gate.stats.design.layers import groups
 from gate.stats.rounding import Array, Ints
 
 if TYPE_CHECKING:
@@ -73,15 +74,10 @@ def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> Design:
         present, codes = np.unique(units[f"f{i}"].to_numpy(dtype=np.int64), return_inverse=True)
         columns.append(codes.reshape(len(units)))
         settings.append(tuple(factor.settings[code] for code in present.tolist()))
-    # one number a treatment, last factor fastest: rows of many columns are slow to compare
-    keys = np.zeros(len(units), dtype=np.int64)
-    for codes, own in zip(columns, settings, strict=True):
-        keys = np.unique(keys * len(own) + codes, return_inverse=True)[1].reshape(len(units))
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    place = place.reshape(len(units))
+    found = groups(np.zeros(len(units), dtype=np.int64), *columns)
+    first = np.unique(found.of, return_index=True)[1]
     rows = np.array([codes[first] for codes in columns], dtype=np.int64).reshape(len(columns), len(first)).T
-    counts = np.bincount(place)
-    return Design(tuple(f.name for f in factors), tuple(settings), rows, place, counts)
+    return Design(tuple(f.name for f in factors), tuple(settings), rows, found.of, found.sizes)
 
 
 class Columns(msgspec.Struct, frozen=True):
