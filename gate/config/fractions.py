@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -437,11 +436,6 @@ def subgroup(words: Iterable[Word]) -> tuple[Word, ...]:
 def resolution(words: Sequence[Word]) -> int | None:
     """Return the length of the shortest word; None: there is none, the design is full."""
     return min(map(len, words), default=None)
-
-
-def word_lengths(words: Iterable[Word]) -> dict[int, int]:
-    """Count the words of each length, the word length pattern."""
-    return dict(sorted(Counter(map(len, words)).items()))
 
 
 def roman(number: int) -> str:

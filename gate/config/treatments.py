@@ -307,6 +307,20 @@ def sessions_of(table: SettingTable) -> tuple[int, ...]:
     return () if bound is None else (bound,) if isinstance(bound, int) else tuple(bound)
 
 
+def _tables(study: Study) -> list[SettingTable]:
+    return [table for each in study.factor.values() if isinstance(each, dict) for table in each.values()]
+
+
+def bound_sessions(study: Study) -> int:
+    """Count the sessions that factors name: one more than the last of them; 0 where none is named."""
+    return max((number + 1 for table in _tables(study) for number in sessions_of(table)), default=0)
+
+
+def bound_runners(study: Study) -> list[str]:
+    """Name the runners that factors name, in their order, each as the option --runner has it."""
+    return list(dict.fromkeys(",".join(labels_of(each.runner)) for each in _tables(study) if each.runner is not None))
+
+
 def runner_of(study: Study, planned: Planned) -> Runner | None:
     """Return the runner that a treatment is bound to."""
     tables = (setting_table(study, name, setting) for name, setting in planned.settings.items())
@@ -320,8 +334,7 @@ def jobs(study: Study, planned: Sequence[Planned], sessions: int) -> list[Job]:
     nothing is left out.
     """
     runners = {None if (runner := runner_of(study, each)) is None else labels_of(runner): runner for each in planned}
-    tables = [table for each in study.factor.values() if isinstance(each, dict) for table in each.values()]
-    bound = max((number + 1 for table in tables for number in sessions_of(table)), default=0)
+    bound = bound_sessions(study)
     each_runner = max(sessions, bound)
     apart = 0 if bound else each_runner
     last = apart * (len(runners) - 1) + each_runner

@@ -96,7 +96,10 @@ def vertical(case: Case, also: Sequence[float | None], top: float, bottom: float
 def frame(sheet: Sheet, y: Vertical, case: Case, right: float) -> None:
     """Draw the grid, the ticks and the name of a case's vertical axis."""
     grid(sheet, y.axis, y.ticks, y.left, right)
-    quantity(sheet, views.metric_name(case.metric), y.measure.unit, log=y.measure.log)
+    metric, unit = views.metric_name(case.metric), y.measure.unit
+    for layout, width, room_of_unit, words in (("wide", 24, 16, " (log axis)"), ("narrow", 14, 8, " (log)")):
+        shown = f", {clip(unit, room_of_unit)}" if unit else ""
+        sheet.text(12, 20, f"{clip(metric, width)}{shown}{words if y.measure.log else ''}", f"soft other {layout}")
 
 
 def tick_room(marks: Sequence[Tick]) -> float:
@@ -109,13 +112,6 @@ def grid(sheet: Sheet, y: Axis, marks: Sequence[Tick], left: float, right: float
     sheet.lines("grid", [[(left, y.at(t.at)), (right, y.at(t.at))] for t in marks])
     for tick in marks if labels else ():
         sheet.text(left - 8, y.at(tick.at), minus(tick.label), "soft middle", "end")
-
-
-def quantity(sheet: Sheet, metric: str, unit: str, *, log: bool, before: str = "") -> None:
-    """Write above a vertical axis what it holds: "mean latency, ms (log axis)"."""
-    for layout, width, room_of_unit, words in (("wide", 24, 16, " (log axis)"), ("narrow", 14, 8, " (log)")):
-        shown = f", {clip(unit, room_of_unit)}" if unit else ""
-        sheet.text(12, 20, f"{before}{clip(metric, width)}{shown}{words if log else ''}", f"soft other {layout}")
 
 
 def half_violin(axis: Axis, found: Density, x: float, width: float) -> list[Point]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import groupby, product
+from collections.abc import Sequence
+from itertools import product
 from typing import cast
 
 import msgspec
 
-from gate.model import Finding, QuantileCurve, QuantileEffect
+from gate.model import Finding, QuantileCurve
+from gate.plots.panels import Panel, Span
 from gate.plots.picture import LETTERS, SETTINGS, Picture, Shape, Sheet, room
-from gate.plots.scales import Axis, change_ticks, minus, ticks
+from gate.plots.scales import Axis, Range, Tick, change_ticks, minus, ticks
 from gate.units import plural
 from gate.words import numbers
 from gate.writing import amounts
@@ -146,7 +147,7 @@ def _mark(sheet: Sheet, place: int, x: float, y: float) -> None:
 
 
 _SHEET, _HEIGHT = 640, 298
-_BEFORE, _AFTER, _TOP, _BOTTOM = 96, 104, 40, 244
+_BEFORE, _AFTER, _TOP, _TALL = 96, 104, 40, 204
 _USUAL = 0.1, 0.99
 """From where to where the curve goes where there are values enough."""
 _MEET, _MEET_NARROW = 16, 28
@@ -158,100 +159,68 @@ def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | No
     points = [e for e in curve.effects if math.isfinite(e.ratio) and 0 <= e.tau <= 1]
     if not points:
         return None
+    taus, values = [e.tau for e in points], [e.ratio - 1 for e in points]
+    bands = [
+        (e.low - 1, e.high - 1) if e.low is not None and e.high is not None and math.isfinite(e.low + e.high) else None
+        for e in points
+    ]
+    # as ratios one is the inverse of the other
+    edges = finding.threshold, 1 / (1 + finding.threshold) - 1
+    low, high = min([*values, -1.3 * edges[0]]), max([*values, 1.3 * edges[0]])
+    reach = high - low
+    # a band may be of any width: it may make the picture three times as high as the curve, no more
+    for band in filter(None, bands):
+        low, high = min(low, max(band[0], min(values) - reach)), max(high, min(band[1], max(values) + reach))
+    pad = 0.06 * (high - low) or 0.01
+    low, high = low - pad, high + pad
+    signed = [Tick(t.at / 100, t.label if t.at <= 0 else f"+{t.label}") for t in ticks(low * 100, high * 100, 6)]
     sheet = Sheet(_SHEET, _HEIGHT)
-    x = Axis(0, 1, _BEFORE, _SHEET - _AFTER)
-    y = _vertical(points, finding.threshold)
-    marks = ticks(y.low * 100, y.high * 100, 6)
-    sheet.lines("grid", [[(x.start, y.at(t.at / 100)), (x.end, y.at(t.at / 100))] for t in marks])
-    for tick in marks:
-        signed = minus(tick.label) if tick.at <= 0 else f"+{tick.label}"
-        sheet.text(x.start - 8, y.at(tick.at / 100), signed, "soft middle", "end")
-    sheet.row(_BOTTOM + 22, [(x.at(share / 100), f"{share}") for share in range(0, 101, 10)], "soft")
-    sheet.text((x.start + x.end) / 2, _HEIGHT - 8, "quantile of the values, %", "soft", "middle")
+    panel = Panel.on(sheet, Axis(0, 1, _BEFORE, _SHEET - _AFTER), Span(Range(low, high, 0), signed), _TOP, _TALL)
+    panel.ruler([Tick(share / 100, f"{share}") for share in range(0, 101, 10)], below=22)
+    sheet.text(panel.middle, _HEIGHT - 8, "quantile of the values, %", "soft", "middle")
     sheet.text(12, 20, "change of head, %", "soft")
     up, down = ("worse", "better") if finding.better == "lower" else ("better", "worse")
     sheet.text(_SHEET - 14, 20, f"↑ {up}   ↓ {down}", "soft", "end")
-    sheet.lines("zero", [[(x.start, y.at(0)), (x.end, y.at(0))]])
-    edges = _thresholds(finding)
-    sheet.lines("limit", [[(x.start, y.at(edge)), (x.end, y.at(edge))] for edge in edges])
-    apart = y.at(edges[1]) - y.at(edges[0])
-    for edge, layout in zip(edges, ("", "" if apart > _MEET_NARROW else " wide"), strict=True):
-        if edge > 0 or apart > _MEET:
-            sheet.text(x.end + 6, y.at(edge), _percent(edge), f"soft middle{layout}")
+    panel.level("zero", 0)
+    panel.level("limit", *edges)
+    upper, lower = (minus(f"{edge * 100:+.3g}%") for edge in edges)
+    beside, places = panel.x.end + 6, [panel.y.at(edge) for edge in edges]
+    apart = places[1] - places[0]
+    if edges[0] > 0 or apart > _MEET:
+        sheet.text(beside, places[0], upper, "soft middle")
+    if apart > _MEET:
+        sheet.text(beside, places[1], lower, f"soft middle{'' if apart > _MEET_NARROW else ' wide'}")
     if apart > 2 * _MEET:
-        sheet.text(x.end + 6, y.at(0), "no change", "soft middle wide")
-    _curve(sheet, x, y, points)
-    missing = sum(_band(e) is None for e in points)
-    several = finding.base.counts.session > 1
-    caption = "All sessions are in one curve: a slow machine has the values on the right." if several else ""
+        sheet.text(beside, panel.y.at(0), "no change", "soft middle wide")
+    panel.band("spread", "wing-head", taus, bands)
+    panel.line("curve", taus, values)
+    sheet.marks("point", "triangle", panel.points(taus, values), 3.6)
+    several, missing = finding.base.counts.session > 1, bands.count(None)
     # the curve may be shorter than usual
     ends = [
-        *([f"below {points[0].tau * 100:.4g}%"] if points[0].tau > _USUAL[0] else []),
-        *([f"above {points[-1].tau * 100:.4g}%"] if points[-1].tau < _USUAL[1] else []),
+        *([f"below {taus[0] * 100:.4g}%"] if taus[0] > _USUAL[0] else []),
+        *([f"above {taus[-1] * 100:.4g}%"] if taus[-1] < _USUAL[1] else []),
     ]
-    caption += f" Quantiles {' or '.join(ends)} need more values." if ends else ""
-    if missing:
-        caption += f" {missing} of {len(points)} points have no band: too few values or builds there."
-    if any(band[0] < y.low or band[1] > y.high for band in filter(None, map(_band, points))):
-        caption += " Where the band reaches the edge, it continues beyond it."
+    caption = [
+        "All sessions are in one curve: a slow machine has the values on the right." if several else "",
+        f"Quantiles {' or '.join(ends)} need more values." if ends else "",
+        f"{missing} of {len(points)} points have no band: too few values or builds there." if missing else "",
+        "Where the band reaches the edge, it continues beyond it."
+        if any(band[0] < low or band[1] > high for band in bands if band is not None)
+        else "",
+    ]
+    fast, slow = ("fastest", "slowest") if finding.unit == "s" else ("smallest", "largest")
+    level = "session" if several else "build"
+    reading = [
+        f"The change of each quantile of all values, from the {fast} on the left to the {slow} on the right.",
+        "A level curve: everything changed alike. One that rises to the right: the tail became slower.",
+        f"The band is pointwise, 95%, clustered by {level}, without correction; the curve decides nothing.",
+    ]
+    if edges[0] > 0:
+        other = f"and the same ratio in the other direction, 1/{1 + edges[0]:.6g}, which is {lower}"
+        reading.append(f"Dashed lines are the thresholds: {upper}, {other}.")
     title = f"Quantile effects of {finding.benchmark}, {finding.metric}"
     said = [points[0], points[len(points) // 2], points[-1]] if len(points) > 2 else points
     described = ", ".join(f"{e.tau:.3g}: {numbers.effect(e.ratio)}" for e in said)
-    return sheet.picture(prefix, title, f"Change by quantile: {described}.", caption, list(_reading(finding)))
-
-
-def _reading(finding: Finding) -> Iterator[str]:
-    ends = ("fastest", "slowest") if finding.unit == "s" else ("smallest", "largest")
-    yield f"The change of each quantile of all values, from the {ends[0]} on the left to the {ends[1]} on the right."
-    yield "A level curve: everything changed alike. One that rises to the right: the tail became slower."
-    level = "session" if finding.base.counts.session > 1 else "build"
-    yield f"The band is pointwise, 95%, clustered by {level}, without correction; the curve decides nothing."
-    upper, lower = _thresholds(finding)
-    if upper > 0:
-        yield (
-            f"Dashed lines are the thresholds: {_percent(upper)}, and the same ratio in the other direction, "
-            f"1/{1 + upper:.6g}, which is {_percent(lower)}."
-        )
-
-
-def _vertical(points: list[QuantileEffect], threshold: float) -> Axis:
-    changes = [e.ratio - 1 for e in points]
-    low, high = min([*changes, -1.3 * threshold]), max([*changes, 1.3 * threshold])
-    span = high - low
-    # a band may be of any width: it may make the picture three times as high as the curve, no more
-    for band in filter(None, map(_band, points)):
-        low, high = min(low, max(band[0], min(changes) - span)), max(high, min(band[1], max(changes) + span))
-    pad = 0.06 * (high - low) or 0.01
-    return Axis(low - pad, high + pad, _BOTTOM, _TOP)
-
-
-def _percent(change: float) -> str:
-    return minus(f"{change * 100:+.3g}%")
-
-
-def _thresholds(finding: Finding) -> tuple[float, float]:
-    """Return the changes beyond which a finding is decided: as ratios one is the inverse of the other."""
-    return finding.threshold, 1 / (1 + finding.threshold) - 1
-
-
-def _curve(sheet: Sheet, x: Axis, y: Axis, points: list[QuantileEffect]) -> None:
-    bands = [(x.at(e.tau), _band(e)) for e in points]
-    for known, run in groupby(bands, key=lambda each: each[1] is not None):
-        edges = [(at, y.at(band[0]), y.at(band[1])) for at, band in run if band is not None]
-        if known and len(edges) == 1:
-            # one point has no width: its interval is a line
-            [(at, low, high)] = edges
-            sheet.lines("wing-head", [[(at, low), (at, high)]])
-        elif known:
-            upper, lower = [(at, high) for at, _, high in edges], [(at, low) for at, low, _ in reversed(edges)]
-            sheet.lines("spread", [[*upper, *lower]], closed=True)
-    line = [(x.at(e.tau), y.at(e.ratio - 1)) for e in points]
-    sheet.lines("curve", [line])
-    sheet.marks("point", "triangle", line, 3.6)
-
-
-def _band(effect: QuantileEffect) -> tuple[float, float] | None:
-    if effect.low is None or effect.high is None:
-        return None
-    ends = effect.low - 1, effect.high - 1
-    return ends if all(map(math.isfinite, ends)) else None
+    shown = " ".join(filter(None, caption))
+    return sheet.picture(prefix, title, f"Change by quantile: {described}.", shown, reading)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from gate.model import SIDES, Case, Finding, Sample, Side
-from gate.plots.axes import Drawn, Vertical, beyond_words, frame, hover, key, spots, thinned_words, used_words, vertical
+from gate.plots.axes import Vertical, beyond_words, frame, hover, key, spots, thinned_words, used_words, vertical
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, places, thinned, ticks, used_builds
 from gate.units import plural
@@ -28,15 +26,8 @@ _ROUNDS = 100
 Key = tuple[int, int]
 
 
-class _Order(msgspec.Struct, frozen=True, eq=False):
-    """Where the executions of each side stand in time, and whether the files say so."""
-
-    of: dict[Side, npt.NDArray[np.float64]]
-    known: bool
-
-    @property
-    def last(self) -> float:
-        return max(float(at.max()) for at in self.of.values())
+Order = dict[Side, npt.NDArray[np.float64]]
+"""Where the executions of each side stand in time."""
 
 
 def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture | None:
@@ -49,26 +40,30 @@ def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture |
     samples: dict[Side, Sample] = {"base": case.base, "head": case.head}
     if y is None or all(len(s.counts[0]) < 2 for s in samples.values()):
         return None
-    order = _order(samples)
-    x = Axis(-0.5, order.last + 0.5, y.left, _RIGHT)
+    order, known = _order(samples)
+    last = max(float(at.max()) for at in order.values())
+    x = Axis(-0.5, last + 0.5, y.left, _RIGHT)
     sheet = Sheet(_WIDTH, _HEIGHT)
-    shaded = _rounds(sheet, x, samples, order)
+    shaded = _rounds(sheet, x, samples, order, known=known)
     frame(sheet, y, case, _RIGHT)
     for side, at in zip(SIDES, (_WIDTH - 154, _WIDTH - 60), strict=True):
         key(sheet, side, at, 20)
-    counts: dict[Side, int | None] = {"base": None, "head": None}
-    if finding is not None:
-        counts = {"base": finding.base.counts.build, "head": finding.head.counts.build}
-    drawn = [_points(sheet, x, y, side, samples[side], order.of[side], counts[side]) for side in SIDES]
+    drawn = []
+    for side in SIDES:
+        kept = thinned(samples[side], _DRAWN)
+        where = places(samples[side], kept.indices)
+        xs = x.all(order[side][where.execution] + (where.of_iteration - 0.5) * 0.7)
+        hover(sheet, y, side, samples[side], kept, xs, where)
+        used = None if finding is None else {"base": finding.base, "head": finding.head}[side].counts.build
+        drawn.append(spots(sheet, y, side, kept, xs, used_builds(samples[side], used)[where.build]))
     means = _means(sheet, x, y, samples, order)
-    whole = [tick for tick in ticks(0, order.last, 8) if tick.at % 1 == 0]
+    whole = [tick for tick in ticks(0, last, 8) if tick.at % 1 == 0]
     sheet.row(_BOTTOM + 22, [(x.at(tick.at), f"{tick.at:.0f}") for tick in whole], "soft")
-    for layout, known, unknown in (
-        ("wide", "start, in the order of the run", "start, by build (the order is not known)"),
-        ("narrow", "start, in order of the run", "start, by build"),
-    ):
-        label = known if order.known else unknown
-        sheet.text((x.start + x.end) / 2, _HEIGHT - 8, label, f"soft {layout}", "middle")
+    label, short = "start, in the order of the run", "start, in order of the run"
+    if not known:
+        label, short = "start, by build (the order is not known)", "start, by build"
+    sheet.text((x.start + x.end) / 2, _HEIGHT - 8, label, "soft wide", "middle")
+    sheet.text((x.start + x.end) / 2, _HEIGHT - 8, short, "soft narrow", "middle")
     title = f"Values of {case.benchmark}, {case.metric}, in the order of the run"
     executions = sum(len(s.counts[0]) for s in samples.values())
     total = case.base.values.size + case.head.values.size
@@ -76,11 +71,20 @@ def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture |
         thinned_words(drawn, total) + (used_words(case, finding) if finding is not None else "") + beyond_words(y, case)
     )
     described = f"{plural(executions, 'execution')}; base as circles, head as triangles."
-    return sheet.picture(prefix, title, described, caption, list(_reading(order.known, means=means, shaded=shaded)))
+    reading = [
+        "Both sides should be level: a slope is a machine that warms up, a step something else that began.",
+        "A bar is the mean of a start." if means else "",
+        "Shading separates the rounds." if shaded else "",
+        "" if known else "Where the files do not give the order of the starts, they are sorted by build.",
+    ]
+    return sheet.picture(prefix, title, described, caption, [*filter(None, reading)])
 
 
-def _order(samples: dict[Side, Sample]) -> _Order:
-    """Place each execution: as the files say, sessions after each other; else by round, base before head."""
+def _order(samples: dict[Side, Sample]) -> tuple[Order, bool]:
+    """Place each execution: as the files say, sessions after each other; else by round, base before head.
+
+    The last says whether the files do.
+    """
     sessions = sorted({session for sample in samples.values() for session, _ in sample.builds})
     own = {
         side: np.repeat(np.array([session for session, _ in sample.builds], dtype=np.int64), sample.counts[1])
@@ -102,7 +106,7 @@ def _order(samples: dict[Side, Sample]) -> _Order:
         of = {side: np.zeros(len(sample.counts[0])) for side, sample in samples.items()}
         for place, (*_, side, index) in enumerate(keys):
             of[side][index] = place
-        return _Order(of, False)
+        return of, False
     of = {side: np.asarray(sample.orders, dtype=np.float64).copy() for side, sample in samples.items()}
     begin = 0.0
     for session in sessions:
@@ -113,18 +117,18 @@ def _order(samples: dict[Side, Sample]) -> _Order:
         for side in samples:
             of[side][inside[side]] = begin + np.searchsorted(ranks, of[side][inside[side]])
         begin += ranks.size
-    return _Order(of, True)
+    return of, True
 
 
 def _executions(sample: Sample) -> list[tuple[Key, int]]:
     return [(key, n) for key, count in zip(sample.builds, sample.counts[1].tolist(), strict=True) for n in range(count)]
 
 
-def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: _Order) -> bool:
+def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: Order, *, known: bool) -> bool:
     """Shade every other round, where they follow each other and have room; tell whether they do."""
     ends: dict[Key, list[float]] = {}
     for side, sample in samples.items():
-        for (build, _), at in zip(_executions(sample), order.of[side].tolist(), strict=True):
+        for (build, _), at in zip(_executions(sample), order[side].tolist(), strict=True):
             ends.setdefault(build, []).append(at)
     rounds = sorted((min(at), max(at), build) for build, at in ends.items())
     if not 2 <= len(rounds) <= _ROUNDS or any(one[1] >= two[0] for one, two in pairwise(rounds)):
@@ -137,23 +141,13 @@ def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: _Order) -
     many = len({session for session, _ in ends}) > 1
     labels = [((low + high) / 2, f"{build[0]}/{build[1]}" if many else str(build[1])) for low, high, build in rounds]
     # the first one tells what the numbers are
-    noun = "round" if order.known else "build"
+    noun = "round" if known else "build"
     named = [(x.at(at), text if index else f"{noun} {text}") for index, (at, text) in enumerate(labels)]
     sheet.row(_TOP - 8, named, "soft small")
     return True
 
 
-def _points(
-    sheet: Sheet, x: Axis, y: Vertical, side: Side, sample: Sample, at: npt.NDArray[np.float64], used: int | None
-) -> Drawn:
-    kept = thinned(sample, _DRAWN)
-    where = places(sample, kept.indices)
-    xs = x.all(at[where.execution] + (where.of_iteration - 0.5) * 0.7)
-    hover(sheet, y, side, sample, kept, xs, where)
-    return spots(sheet, y, side, kept, xs, used_builds(sample, used)[where.build])
-
-
-def _means(sheet: Sheet, x: Axis, y: Vertical, samples: dict[Side, Sample], order: _Order) -> bool:
+def _means(sheet: Sheet, x: Axis, y: Vertical, samples: dict[Side, Sample], order: Order) -> bool:
     counts = [sample.counts[0] for sample in samples.values()]
     if max(int(c.max()) for c in counts) < 3 or sum(c.size for c in counts) > _MEANS:
         return False
@@ -164,18 +158,8 @@ def _means(sheet: Sheet, x: Axis, y: Vertical, samples: dict[Side, Sample], orde
         pixels = y.axis.all(numbers)
         bars = [
             [(x.at(at - 0.42), pixel), (x.at(at + 0.42), pixel)]
-            for at, pixel, number in zip(order.of[side].tolist(), pixels, numbers, strict=True)
+            for at, pixel, number in zip(order[side].tolist(), pixels, numbers, strict=True)
             if y.range.low <= number <= y.range.high
         ]
         sheet.lines(f"bar-{side}", bars)
     return True
-
-
-def _reading(known: bool, *, means: bool, shaded: bool) -> Iterator[str]:
-    yield "Both sides should be level: a slope is a machine that warms up, a step something else that began."
-    if means:
-        yield "A bar is the mean of a start."
-    if shaded:
-        yield "Shading separates the rounds."
-    if not known:
-        yield "Where the files do not give the order of the starts, they are sorted by build."

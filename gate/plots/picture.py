@@ -101,11 +101,11 @@ def style(root: str, classes: Iterable[str], width: float, *, phone: bool = True
     small = "(max-width:640px),print" if width <= _HALF_WIDTH else "(max-width:640px)"
     rules = [
         f"#{root} text{{font:{LETTERS}px system-ui,sans-serif;font-variant-numeric:tabular-nums;fill:var(--ink)}}",
+        f"#{root} .p-narrow{{display:none}}" if phone else "",
         *(f"#{root} .p-{name}{{{rule}}}" for name in used if (rule := _rule(name))),
     ]
     if phone:
         rules += [
-            f"#{root} .p-narrow{{display:none}}",
             f"@media{small}{{#{root} text{{font-size:{LETTERS_NARROW}px}}",
             *(f"#{root} .p-{name}{{font-size:{LETTERS_NARROW}px}}" for name in ("small", "name") if name in used),
             f"#{root} .p-wide{{display:none}}#{root} .p-narrow{{display:inline}}}}",

@@ -155,20 +155,6 @@ def tables_of(study: Study, factor: str) -> dict[str, SettingTable]:
     return settings if isinstance(settings, dict) else {}
 
 
-def bound_sessions(study: Study) -> int:
-    """Count the sessions that factors name: one more than the last of them; 0 where none is named."""
-    tables = (table for name in study.factor for table in tables_of(study, name).values())
-    return max((number + 1 for table in tables for number in planning.sessions_of(table)), default=0)
-
-
-def bound_runners(study: Study) -> list[str]:
-    """Name the runners that factors name, in their order, each as the option --runner has it."""
-    tables = (table for name in study.factor for table in tables_of(study, name).values())
-    return list(
-        dict.fromkeys(",".join(planning.labels_of(table.runner)) for table in tables if table.runner is not None)
-    )
-
-
 def print_matrix(options: StudyOptions, rules: RulesOptions, out: TextIO) -> int:
     """Print one line of JSON: {"include": [{"session", "sessions", "runner", "label", "name"}, ...]}.
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from gate.commands.study.experiment import Experiment, bound_sessions
+from gate.commands.study.experiment import Experiment
 from gate.commands.study.report.words import ERRORS
 from gate.config.fractions import LETTERS, Fraction, Word, model_order, roman
-from gate.config.treatments import SIDE, Planned, builds_of, jobs, runner_of, shares_of
+from gate.config.treatments import SIDE, Planned, bound_sessions, builds_of, jobs, runner_of, shares_of
 from gate.document import document as doc
 from gate.model.case import quantile_of
 from gate.model.study import Factor

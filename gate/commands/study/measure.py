@@ -22,7 +22,15 @@ from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
 from gate.config.source import Path as Key
 from gate.config.study import Study
-from gate.config.treatments import Planned, builds_of, extended, measured_by, shares_of
+from gate.config.treatments import (
+    Planned,
+    bound_runners,
+    bound_sessions,
+    builds_of,
+    extended,
+    measured_by,
+    shares_of,
+)
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Record, Run, UserError
@@ -150,7 +158,7 @@ def prepare_study(
     plan = design.project.settings.rules.plan
     sessions = options.sessions
     if sessions is None and options.session is not None:
-        sessions = max(plan.sessions, experiment.bound_sessions(design.study))
+        sessions = max(plan.sessions, bound_sessions(design.study))
     part = part_of(None, options.session, sessions, plan)
     treated = JobTreatments(design.study, _here(design, options, part))
     project = dataclasses.replace(design.project, settings=treated.with_baseline(settings))
@@ -191,7 +199,7 @@ def prepare_study(
 
 
 def _here(design: experiment.Experiment, options: StudyOptions, part: Part | None) -> tuple[Planned, ...]:
-    runners = experiment.bound_runners(design.study)
+    runners = bound_runners(design.study)
     # what a workflow passes on is empty where a job has no runner of its own
     runner = options.runner or None
     if runner is not None and runner not in runners:
@@ -201,7 +209,7 @@ def _here(design: experiment.Experiment, options: StudyOptions, part: Part | Non
     here = measured_by(design.study, design.planned, session, runner)
     if here:
         return here
-    bound = experiment.bound_sessions(design.study)
+    bound = bound_sessions(design.study)
     job = [f"--session {session}"] if session is not None else []
     job += [f"--runner {runner}"] if runner else []
     missing = [f"--session 0 to {bound - 1}"] if bound and session is None else []

@@ -34,25 +34,18 @@ _HAIR = 1e-12
 """The share of the largest contrast that is rounding."""
 
 
-class Margins(msgspec.Struct, frozen=True):
-    """Lenth's pseudo standard error and limits, in the unit of the contrasts. df: a third of their number."""
+def margins(contrasts: Array, confidence: float) -> tuple[float, float, float]:
+    """Return Lenth's pseudo standard error and limits for contrasts of one variance, shape (m,), m >= 1.
 
-    pse: float
-    me: float
-    sme: float
-    df: float
-
-
-def margins(contrasts: Array, confidence: float) -> Margins:
-    """Return Lenth's limits for contrasts of one variance, shape (m,), m >= 1."""
+    The limits, for one contrast and for all at once, are t on a third of their number of degrees of freedom.
+    """
     sizes = np.abs(contrasts)
     first = 1.5 * float(np.median(sizes))
     quiet = sizes[sizes < 2.5 * first]
     pse = 1.5 * float(np.median(quiet)) if len(quiet) else 0.0
     count = len(sizes)
-    df = count / 3
     one, all_ = (1 + confidence) / 2, (1 + confidence ** (1 / count)) / 2
-    return Margins(pse, float(stdtrit(df, one)) * pse, float(stdtrit(df, all_)) * pse, df)
+    return pse, float(stdtrit(count / 3, one)) * pse, float(stdtrit(count / 3, all_)) * pse
 
 
 def lenth(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) -> Lenth | None:
@@ -87,7 +80,7 @@ def lenth(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) -> 
         return None
     own = estimates[kept]
     own[np.abs(own) <= _HAIR * float(np.abs(means).max())] = 0.0
-    limits = margins(own, confidence)
+    pse, me, sme = margins(own, confidence)
 
     def name(term: Sequence[int]) -> str:
         return ":".join(design.names[varied[k]] for k in term)
@@ -95,12 +88,12 @@ def lenth(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) -> 
     found = [
         Contrast(
             term=name(term), factors=[name([k]) for k in term], aliases=[name(other) for other in named[term].full],
-            estimate=value, active=abs(value) > limits.sme, possible=abs(value) > limits.me,
+            estimate=value, active=abs(value) > sme, possible=abs(value) > me,
         )
         for term, value in zip((model.terms[k].factors for k in kept), own.tolist(), strict=True)
     ]  # fmt: skip
     found.sort(key=lambda each: -abs(each.estimate))
-    return Lenth(contrasts=found, pse=limits.pse, me=limits.me, sme=limits.sme, df=limits.df, confidence=confidence)
+    return Lenth(contrasts=found, pse=pse, me=me, sme=sme, df=len(own) / 3, confidence=confidence)
 
 
 INTERACTION_OF_MEAN = 0.2

@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from gate.model.study import Effect, Factor, Setting
+from gate.stats.design.layers import groups
 from gate.stats.rounding import Array, Ints
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ DEPENDENT = 1e-9
 """A column of which less than this share stands apart from the columns before it tells nothing of its own."""
 _NAMED = 3
 """Most combinations, or terms, that one line names."""
+_MIXED = "the measured treatments do not separate it from other terms"
 
 
 class Design(msgspec.Struct, frozen=True, eq=False):
@@ -72,15 +74,10 @@ def lay_out(units: pd.DataFrame, factors: Sequence[Factor]) -> Design:
         present, codes = np.unique(units[f"f{i}"].to_numpy(dtype=np.int64), return_inverse=True)
         columns.append(codes.reshape(len(units)))
         settings.append(tuple(factor.settings[code] for code in present.tolist()))
-    # one number a treatment, last factor fastest: rows of many columns are slow to compare
-    keys = np.zeros(len(units), dtype=np.int64)
-    for codes, own in zip(columns, settings, strict=True):
-        keys = np.unique(keys * len(own) + codes, return_inverse=True)[1].reshape(len(units))
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    place = place.reshape(len(units))
+    found = groups(np.zeros(len(units), dtype=np.int64), *columns)
+    first = np.unique(found.of, return_index=True)[1]
     rows = np.array([codes[first] for codes in columns], dtype=np.int64).reshape(len(columns), len(first)).T
-    counts = np.bincount(place)
-    return Design(tuple(f.name for f in factors), tuple(settings), rows, place, counts)
+    return Design(tuple(f.name for f in factors), tuple(settings), rows, found.of, found.sizes)
 
 
 class Columns(msgspec.Struct, frozen=True):
@@ -274,11 +271,11 @@ def inestimable(design: Design, model: Coded) -> list[str]:
         holding = [design.term(other) for other in gone if set(factors) < set(other)]
         without = f"; without it there is no {_some(holding)}" if holding else ""
         lacking = [f"{' and '.join(own[:-1])} was not measured with {own[-1]}" for own in _lacking(design, factors)]
-        found.append(f"{design.term(factors)}: {_some(lacking) or _mixed(design, model, factors)}{without}")
+        found.append(f"{design.term(factors)}: {_some(lacking) or _MIXED}{without}")
     for factors in model.partly:
         name, lacking = design.term(factors), [", ".join(own) for own in _lacking(design, factors)]
         together = f"{name} at {_some(lacking, '; ')}: not measured together"
-        found.append(together if lacking else f"a part of {name}: {_mixed(design, model, factors)}")
+        found.append(together if lacking else f"a part of {name}: {_MIXED}")
     return found
 
 
@@ -296,19 +293,6 @@ def _lacking(design: Design, factors: Sequence[int]) -> list[list[str]]:
 def _some(names: Sequence[str], between: str = ", ") -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return between.join(names[:_NAMED]) + more
-
-
-def _mixed(design: Design, model: Coded, factors: tuple[int, ...]) -> str:
-    """Say what a term is not told from: another of which one of its columns is a sum, with a constant."""
-    own = coded(design.codes[:, list(factors)], [design.sizes[f] for f in factors], len(factors))
-    columns = own.matrix[:, own.terms[-1].start :]
-    lengths = np.linalg.norm(columns, axis=0)
-    for term in model.terms[1:]:
-        space = np.column_stack((np.ones(len(columns)), model.matrix[:, term.start : term.stop]))
-        apart = columns - space @ np.linalg.lstsq(space, columns)[0]
-        if not set(term.factors) & set(factors) and (np.linalg.norm(apart, axis=0) <= DEPENDENT * lengths).any():
-            return f"the measured treatments do not separate it from {design.term(term.factors)}"
-    return "the measured treatments do not separate it from the terms before it"
 
 
 MOST_TREATMENTS = 256

@@ -360,66 +360,52 @@ class Limits(msgspec.Struct, frozen=True):
     df: float
 
 
-class Joined(msgspec.Struct, frozen=True, eq=False):
-    """What the clusters do to the quantiles of all treatments, one entry of scores and errors as in `clusters`."""
-
-    clusters: Clusters
-    scores: Array
-    errors: Array
-    low: Array
-    high: Array
-    least: Array
-    """low, high and least: of each treatment, as in Around; of treatments that share clusters one slope for both sides,
-    since what clusters do to them alike cancels only so.
-    """
-
-
-def joined(parts: Sequence[Around], clusters: Clusters) -> Joined:
-    """Put the treatments together; each has 2 clusters or more."""
-    scores = np.concatenate([part.scores for part in parts])
-    errors = np.concatenate([part.errors for part in parts])
-    low, high, least = (np.array([getattr(part, name) for part in parts]) for name in ("low", "high", "least"))
-    low, high = (np.where(clusters.shared, (low + high) / 2, side) for side in (low, high))
-    return Joined(clusters, scores, errors, low, high, least)
-
-
-def limits(estimate: float, weights: Array, of: Joined, confidence: float) -> Limits:
-    """Return the interval of a weighted sum of the treatments' quantiles.
+def limits(
+    estimates: Sequence[float], weights: Array, parts: Sequence[Around], clusters: Clusters, confidence: float
+) -> list[Limits]:
+    """Return the intervals of weighted sums of the treatments' quantiles; each treatment has 2 clusters or more.
 
     The limits are at t times the error on their side: what a cluster adds to the shares of values below, times the
     slopes of the quantile functions on that side, summed over the cluster before squares are taken, so that what a
     build does to all of its treatments cancels in an effect; at least the error by the jackknife over clusters, and by
-    the smallest step of the values. t has Satterthwaite's degrees of freedom, groups of treatments without a common
+    the smallest step of the values. Treatments that share clusters have one slope for both sides, since what clusters
+    do to them alike cancels only so. t has Satterthwaite's degrees of freedom, groups of treatments without a common
     cluster being independent.
 
     Source: Woodruff 1952 for the share and its slopes, Zou and Donner 2008 for the sum of intervals with unequal sides;
     what is put together here is ours, with its coverage in tests/promise/test_study_quantiles.py.
 
     Args:
-        weights: shape (cells,).
+        weights: shape (sums, cells).
+        parts: of each treatment.
     """
-    clusters = of.clusters
-    down, up = np.where(weights > 0, of.low, of.high), np.where(weights > 0, of.high, of.low)
-    floor = max(float(weights**2 @ of.least), float(_variance(clusters, weights, of.errors).sum()))
-    below, above = (
-        math.sqrt(max(float(_variance(clusters, weights * slope, of.scores).sum()), floor)) for slope in (down, up)
-    )
-    variances = _variance(clusters, weights * (of.low + of.high) / 2, of.scores)
-    largest, df = float(variances.max()), float(clusters.df.min())
-    if largest:
-        # Satterthwaite's degrees of a sum of variances
-        shares = variances / largest
-        df = float(shares.sum() ** 2 / (shares**2 / clusters.df).sum())
-    t = float(stdtrit(df, (1 + confidence) / 2))
-    facing = below if estimate > 0 else above
-    p = float(2 * stdtr(df, -abs(estimate) / facing)) if facing else float(estimate == 0)
-    return Limits(estimate - t * below, estimate + t * above, p, df)
+    scores, errors = (np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "errors"))
+    low, high, least = (np.array([getattr(part, name) for part in parts]) for name in ("low", "high", "least"))
+    low, high = (np.where(clusters.shared, (low + high) / 2, side) for side in (low, high))
 
+    def variance(of: Array, added: Array) -> Array:
+        """Return the variance that each group of treatments has, from what each cluster adds in each treatment."""
+        sums = np.bincount(clusters.cluster, weights=of[clusters.cell] * added)
+        found: Array = np.bincount(clusters.group, weights=sums**2, minlength=len(clusters.df)).astype(np.float64)
+        return found
 
-def _variance(clusters: Clusters, weights: Array, added: Array) -> Array:
-    """Return the variance that each group of treatments has, from what each cluster adds in each treatment."""
-    sums = np.bincount(clusters.cluster, weights=weights[clusters.cell] * added)
-    found: Array = np.bincount(clusters.group, weights=sums**2, minlength=len(clusters.df)).astype(np.float64)
+    found = []
+    for estimate, own in zip(estimates, weights, strict=True):
+        floor = max(float(own**2 @ least), float(variance(own, errors).sum()))
+        below, above = (
+            math.sqrt(max(float(variance(own * np.where((own > 0) == down, low, high), scores).sum()), floor))
+            for down in (True, False)
+        )
+        variances = variance(own * (low + high) / 2, scores)
+        largest, df = float(variances.max()), float(clusters.df.min())
+        if largest:
+            # Satterthwaite's degrees of a sum of variances
+            shares = variances / largest
+            df = float(shares.sum() ** 2 / (shares**2 / clusters.df).sum())
+        t = float(stdtrit(df, (1 + confidence) / 2))
+        facing = below if estimate > 0 else above
+        p = float(2 * stdtr(df, -abs(estimate) / facing)) if facing else float(estimate == 0)
+        found.append(Limits(estimate - t * below, estimate + t * above, p, df))
     return found
 
 

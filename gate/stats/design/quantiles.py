@@ -20,7 +20,6 @@ from gate.stats.design.quantile_fit import (
     clusters_of,
     fit,
     independent_covariance,
-    joined,
     limits,
 )
 from gate.stats.quantile import needed_values
@@ -128,11 +127,7 @@ def _at(
             largest = float(slopes.max()) or 1.0
             dense = np.array([len(cell.ordered) for cell in cells]) / np.maximum(slopes / largest, 1e-6)
             leverage = np.linalg.solve(rows.T @ (rows * dense[:, None]), rows.T * dense)
-        together = joined(parts, clusters)
-        found = [
-            limits(estimate, own, together, confidence)
-            for estimate, own in zip(estimates, weights @ leverage, strict=True)
-        ]
+        found = [*limits(estimates, weights @ leverage, parts, clusters, confidence)]
     alone: list[tuple[Limits | None, float | None]] | None = None
     plain = [float(own.weights @ fitted.beta) for own in sums]
     if iid:

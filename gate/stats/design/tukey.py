@@ -29,8 +29,6 @@ MOST_PAIRS = 200
 """Most pairs that are listed."""
 MOST_LETTERS = 50_000
 """Most letters of all words together; means that share more are not to be read from letters."""
-_FEW = 16
-"""Up to so many means there are at most a few hundred sets that do not differ, whatever the pairs."""
 
 
 def tukey_kramer(
@@ -73,10 +71,9 @@ def tukey_kramer(
 def letters(means: Array, apart: Flags) -> list[str]:
     """Return a word of letters for each mean: two means share a letter exactly where they do not differ.
 
-    "a" stands with the lowest mean. A letter stands for a largest set of means of which no two differ, as by insert and
-    absorb (Piepho 2004). Of many means (more than 16) not all such sets have a letter, if those that do not differ from
-    one are not next to each other in rank; those that have one cover all pairs. No letters at all where there would be
-    more than MOST_LETTERS.
+    "a" stands with the lowest mean. A letter stands for a largest set of means of which no two differ (Piepho 2004);
+    where those that do not differ from one are not next to each other in rank, not all such sets have a letter, but
+    those that have one cover all pairs. No letters at all where there would be more than MOST_LETTERS.
 
     Args:
         apart: of each two means whether they differ, shape (k, k).
@@ -87,15 +84,24 @@ def letters(means: Array, apart: Flags) -> list[str]:
     ranked = np.argsort(means, kind="stable")
     alike = ~apart[np.ix_(ranked, ranked)]
     np.fill_diagonal(alike, True)
-    # how far up from each mean those go that do not differ from it, without a gap
-    upper = np.triu(~alike, 1)
-    ends = np.where(upper.any(axis=1), upper.argmax(axis=1), k)
-    gapless = bool((np.triu(alike).sum(axis=1) == ends - np.arange(k)).all() and (np.diff(ends) >= 0).all())
-    if gapless:
-        before = np.concatenate(([0], ends[:-1]))
-        columns = [list(range(i, end)) for i, end in enumerate(ends.tolist()) if end > before[i]]
-    else:
-        columns = _absorbed(alike) if k <= _FEW else _cover(alike)
+    # largest sets that hold every pair of which the two do not differ, and every mean
+    open_pairs = np.triu(alike)
+    columns = []
+    for i in range(k):
+        while open_pairs[i].any():
+            column = [i, int(open_pairs[i].argmax())]
+            fits = alike[column[0]] & alike[column[1]]
+            fits[column] = False
+            # those that close most open pairs of this mean first
+            order = np.argsort(~open_pairs[i], kind="stable")
+            for rank in order[fits[order]].tolist():
+                if fits[rank]:
+                    column.append(rank)
+                    fits &= alike[rank]
+                    fits[rank] = False
+            column = sorted(set(column))
+            open_pairs[np.ix_(column, column)] = False
+            columns.append(column)
     words: list[list[str]] = [[] for _ in range(k)]
     if sum(map(len, columns)) > MOST_LETTERS:
         return [""] * k
@@ -105,37 +111,6 @@ def letters(means: Array, apart: Flags) -> list[str]:
             turn, place = divmod(number, 26)
             words[ranked[rank]].append(chr(ord("a") + place) + (str(turn + 1) if turn else ""))
     return ["".join(word) for word in words]
-
-
-def _absorbed(alike: Flags) -> list[list[int]]:
-    """Return all largest sets of means of which no two differ, by ranks: insert and absorb."""
-    columns = [frozenset(range(len(alike)))]
-    for i, j in np.argwhere(np.triu(~alike)).tolist():
-        pair = {i, j}
-        split = [part for column in columns for part in ([column - {r} for r in pair] if pair <= column else [column])]
-        columns = [c for c in dict.fromkeys(split) if not any(c < other for other in split)]
-    return [sorted(column) for column in columns]
-
-
-def _cover(alike: Flags) -> list[list[int]]:
-    """Return largest sets of which no two differ that hold every pair that does not, and every mean."""
-    open_pairs = np.triu(alike)
-    columns = []
-    for i in range(len(alike)):
-        while open_pairs[i].any():
-            column = [i, int(open_pairs[i].argmax())]
-            fits = alike[column[0]] & alike[column[1]]
-            fits[column] = False
-            # those that close most open pairs of this mean first
-            for rank in np.argsort(~open_pairs[i], kind="stable").tolist():
-                if fits[rank]:
-                    column.append(rank)
-                    fits &= alike[rank]
-                    fits[rank] = False
-            column = sorted(set(column))
-            open_pairs[np.ix_(column, column)] = False
-            columns.append(column)
-    return columns
 
 
 def studentized_range(q: Array, k: int, df: float) -> Array:

@@ -28,6 +28,7 @@ from gate.model.study import (
 from gate.stats.design.cells import balanced, blocks, lacking, main_effects, treatments
 from gate.stats.design.checks import dependence
 from gate.stats.design.claims import change_of_quantile, claims, lenth, of_contrasts, of_mean, of_quantile, of_spread
+from gate.stats.design.coding import lay_out
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
 from gate.stats.design.linear import linear_model, trends
@@ -275,15 +276,13 @@ def series(observed: Observed) -> list[SeriesPoint]:
     units = observed.units
     if not len(units) or int(units["order"].min()) < 0:
         return []
-    names = [f"f{i}" for i in range(len(observed.factors))]
-    codes = units[names].to_numpy(dtype=np.int64).reshape(len(units), len(names))
     # in standard order, the last factor fastest, as the list of treatments
-    _, number = np.unique(codes, axis=0, return_inverse=True)
+    number = lay_out(units, observed.factors).place
     step = -(-len(units) // _IN_TIME)
     ordered = np.argsort(units["order"].to_numpy(), kind="stable")[::step]
     rows = zip(
         *(units[name].to_numpy()[ordered].tolist() for name in ("order", "session", "build")),
-        number.reshape(len(units))[ordered].tolist(),
+        number[ordered].tolist(),
         units["y"].to_numpy()[ordered].tolist(),
         strict=True,
     )

@@ -16,6 +16,7 @@ from gate.evidence.records import Located
 from gate.model import Execution, Run, UserError
 from gate.model.case import CaseId
 from gate.model.study import Factor, Setting
+from gate.stats.design.cells import cells
 from gate.words.effects import settings_text
 from gate.writing.phrases import none_of
 
@@ -135,8 +136,7 @@ def matching(observed: Observed, pattern: Pattern, option: str) -> list[tuple[in
         UserError: a factor or setting that was not measured; it names the option.
     """
     wanted = dict(_found(observed.factors, name, text, option) for name, text in pattern.items())
-    names = [f"f{i}" for i in range(len(observed.factors))]
-    codes = sorted(map(tuple, observed.units[names].drop_duplicates().to_numpy(dtype=np.int64).tolist()))
+    codes = (cell.codes for cell in cells(observed.units, observed.factors))
     return [own for own in codes if all(own[index] == code for index, code in wanted.items())]
 
 

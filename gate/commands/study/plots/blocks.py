@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, Panel, combination, look_of, said
+from gate.commands.study.plots.marks import WIDTH, combination, look_of, said
 from gate.commands.study.plots.treatment_columns import ROW, labels, names_room, ordered
 from gate.model.study import Blocks, Box, Factor, Response, Setting
+from gate.plots import panels
+from gate.plots.panels import Panel
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis
 from gate.writing.plain import clip
@@ -38,7 +39,7 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
         return None
     others = [f for f in response.factors if f.name != factor.name and any(f.name in box.at for box in boxes)]
     kept = [boxes[k] for k in ordered(others, [box.at for box in boxes])][:MOST]
-    y = m.span(of.of(values), of.log)
+    y = panels.span(of.of(values), of.log)
     left = max(y.room, names_room(others))
     slot = min((WIDTH - left - 14) / len(kept), _BROAD)
     tagged = len(factor.settings) <= _TAGGED and slot >= _NUMBERED
@@ -52,7 +53,7 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
     sheet = Sheet(WIDTH, top + _PLOT + 8 + ROW * len(others) + 8, phone=False)
     m.name(sheet, response, of, "mean ")
     m.legend(sheet, listed, 12, _HEAD, WIDTH - 24, said(factor.name))
-    panel = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, top, _PLOT).across(m.places(left + 6, slot, len(kept)))
+    panel = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, top, _PLOT).across(panels.places(left + 6, slot, len(kept)))
     orders = [own for box in boxes if (own := _order(box, factor)) is not None]
     commonest = Counter(orders).most_common(1)[0][0] if orders else None
     half = min(slot * 0.42, 34)
@@ -73,7 +74,7 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
         shift = half * 0.35 if slot >= _NUMBERED else 0
         for (setting, _), at in zip(box.points, pixels, strict=True):
             colour = _RED if setting in doubt else None
-            size: m.Size = "large" if slot >= 24 else "middle"
+            size: panels.Size = "large" if slot >= 24 else "middle"
             look_of(factor, setting).marks(sheet, [(x - shift, at)], size, colour)
         if tagged:
             spread = (len(pixels) - 1) * 14.0
@@ -81,11 +82,13 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
             ends = min(high + 4, middle - spread / 2), max(low - 4, middle + spread / 2)
             for (setting, _), at in zip(box.points, m.apart(pixels, 14.0, *ends), strict=True):
                 sheet.text(x + shift * 0.6, at, tags[setting], "middle small", full=said(setting))
+    lacking = len(boxes) - blocks.complete
     keyed = labels(sheet, others, [box.at for box in kept], panel.x, top + _PLOT + 8)
     caption = m.words(
-        *_counted(factor, blocks),
-        len(kept) < len(boxes)
-        and f"{len(boxes) - len(kept)} boxes are left out of the picture; the counts are of all.",
+        f"A box holds the treatments that differ in {clip(said(factor.name), 30)} only; a mark is a treatment's mean.",
+        blocks.complete > 1 and blocks.order is None and "Boxes that have not the commonest order have a dashed edge.",
+        lacking > 0 and f"{lacking} of {len(boxes)} boxes lack a setting and are not counted; they are unfilled.",
+        len(kept) < len(boxes) and f"{len(boxes) - len(kept)} boxes are left out of the picture.",
         red and "Red marks in boxes with a red edge are the questionable treatments, which --without names.",
         keyed,
     )
@@ -104,34 +107,3 @@ def _order(box: Box, factor: Factor) -> tuple[Setting, ...] | None:
         return None
     number = m.codes(factor)
     return tuple(s for s, _ in sorted(box.points, key=lambda p: (p[1], number[p[0]])))
-
-
-def _counted(factor: Factor, blocks: Blocks) -> list[str]:
-    """Say in how many boxes the order is the same, and the chance of that."""
-    total, complete = len(blocks.boxes), blocks.complete
-    found = [
-        f"A box holds the treatments that differ in {clip(said(factor.name), 30)} only; a mark is a treatment's mean."
-    ]
-    if complete < 2:
-        found.append("There are too few complete boxes to compare their orders.")
-    elif blocks.order is not None:
-        order = " < ".join(clip(said(s), 20) for s in blocks.order)
-        found.append(f"All {complete} complete boxes have the same order, {order}.")
-        if blocks.chance is not None:
-            found.append(f"If the order in a box were luck, the chance of that would be {_chance(blocks.chance)}.")
-    else:
-        found.append(f"The order differs: {blocks.same} of {complete} complete boxes have the commonest one.")
-        found.append("The others have a dashed edge.")
-        if blocks.tail is not None:
-            luck = "If the order in a box were luck, the chance of so many or more would be at most"
-            found.append(f"{luck} {_chance(blocks.tail)}.")
-    if complete < total:
-        found.append(f"{total - complete} of {total} boxes lack a setting and are not counted; they are unfilled.")
-    return found
-
-
-def _chance(chance: float) -> str:
-    shown = f"{chance * 100:.3g}%" if chance >= 1e-6 else f"{chance:.1e}"
-    one_in = 1 / chance if chance > 0 else math.inf
-    whole = math.isfinite(one_in) and abs(one_in - round(one_in)) < 1e-6 * one_in and one_in < 1e9
-    return f"1/{round(one_in):,} ({shown})" if whole and chance < 1 else shown

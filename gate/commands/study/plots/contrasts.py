@@ -11,13 +11,15 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, Look, Panel, in_unit, letters_in, said
+from gate.commands.study.plots.marks import WIDTH, in_unit, letters_in, said
 from gate.model.study import Contrast, Response
+from gate.plots import panels
 from gate.plots.axes import tick_room
+from gate.plots.panels import Look, Panel
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis, Range, minus, ticks
 from gate.stats.special import ndtri
-from gate.units import agree, format_confidence, format_number, plural
+from gate.units import agree, format_number, plural
 from gate.words.effects import named, named_short
 from gate.writing.plain import clip
 
@@ -59,7 +61,6 @@ class _Contrasts(msgspec.Struct, frozen=True):
     noise: float
     """The slope of the line in a half-normal plot along which noise lies."""
     unit: str
-    meaning: str
 
     @property
     def end(self) -> float:
@@ -89,7 +90,6 @@ class _Contrasts(msgspec.Struct, frozen=True):
         away = f" ({' and '.join(far)} beyond the picture)" if far else ""
         caption = m.words(
             before,
-            self.meaning,
             f"{limits}{away}.",
             any(own.name != own.term for own in self.sizes)
             and "Others that a contrast cannot be told from are named, or a star stands for them.",
@@ -111,15 +111,11 @@ def _contrasts(response: Response, *, logs: bool = False) -> _Contrasts | None:
         return None
     plain = of.percent and logs
     number = float if plain else of.one
-    sure = format_confidence(found.confidence)
     return _Contrasts(
         sizes=[_Size.of(c, number(abs(c.estimate))) for c in found.contrasts],
         limits=[("ME", number(found.me)), ("SME", number(found.sme))],
         noise=number(found.pse),
         unit="natural log" if plain else of.unit,
-        meaning="Contrasts are half the change. "
-        f"Noise alone is within ME (margin of error) for at least {sure} of single contrasts, and within SME for all "
-        f"{len(found.contrasts)} at once in at least {sure} of experiments (Lenth 1989).",
     )
 
 
@@ -186,7 +182,7 @@ def half_normal(prefix: str, response: Response) -> Picture | None:
         return None
     count = len(found.sizes)
     quantiles = ndtri(0.5 + (count - np.arange(count) - 0.5) / (2 * count))
-    y = m.Span(Range(0, found.end, 0), ticks(0, found.end, 6))
+    y = panels.Span(Range(0, found.end, 0), ticks(0, found.end, 6))
     x = Axis(0, 1.06 * float(quantiles[0]), tick_room(y.ticks), WIDTH - _MARGIN)
     sheet = Sheet(WIDTH, _TOP + _TALL + 68, phone=False)
     sheet.text(12, 20, f"size of the contrast{in_unit(found.unit, 24)}", "soft other")

@@ -10,8 +10,10 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, Differences, Look, Panel, Scale, in_unit, said
+from gate.commands.study.plots.marks import WIDTH, Differences, Scale, in_unit, said
 from gate.model.study import Effect, QuantileEffects, Response
+from gate.plots import panels
+from gate.plots.panels import Look, Panel
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, Tick
 from gate.units import agree, format_confidence, plural
@@ -97,13 +99,13 @@ def quantile_effects(prefix: str, response: Response, effects: QuantileEffects, 
     for index, curve in enumerate(curves):
         log = not curve.term and absolute is not None and absolute.log
         ends = [end for own in (extents if alike and curve.term else [curve.extent]) for end in own]
-        y = m.span(np.array(ends), log, count=4)
+        y = panels.span(np.array(ends), log, count=4)
         left, top = 8 + width * (index % _COLUMNS), _HEAD + pitch * (index // _COLUMNS) + _TITLE
         m.write(sheet, left + 4, top - 17, curve.title, width - 18, "strong other", "start")
         panel = Panel.on(sheet, Axis(0, 1, left + y.room, left + width - 22), y, top, _PLOT)
         if curve.term:
             panel.level("zero", 0)
-        panel.band(_LOOK.colour, curve.taus, curve.ends)
+        panel.band(f"area-{_LOOK.colour}", f"wing-{_LOOK.colour}", curve.taus, curve.ends)
         known_ends = [(tau, own) for tau, own in zip(curve.taus, curve.iid, strict=True) if own is not None]
         for side in (0, 1) if known_ends else ():
             panel.line(f"hair-{_IID.colour}", [tau for tau, _ in known_ends], [own[side] for _, own in known_ends])

@@ -9,9 +9,11 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, Array, Look, Panel, combination, in_unit, letters_in, look_of, said
+from gate.commands.study.plots.marks import WIDTH, combination, in_unit, letters_in, look_of, said
 from gate.commands.study.plots.treatment_columns import ordered
 from gate.model import study
+from gate.plots import panels
+from gate.plots.panels import Array, Look, Panel
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, Range, Tick, minus, ticks
 from gate.units import format_confidence, format_number, plural
@@ -122,7 +124,7 @@ def _draw(
     if of is None:
         return
     low, high = of.of(outer).tolist()
-    y = m.Span(Range(low, high, 0), m.marks_between(low, high, 4, log=of.log))
+    y = panels.Span(Range(low, high, 0), panels.marks_between(low, high, 4, log=of.log))
     full = f"{said(own.response.metric)}, {combination(own.at, 200)}"
     sheet.text(left, top + 18, f"{name}{in_unit(of.measure.unit, _UNIT)}", "soft other", full=full)
     x = Axis(-0.5, len(factor.settings) - 0.5, left + y.room - 6, left + width - 14)
@@ -164,8 +166,8 @@ def sample_sizes(prefix: str, response: study.Response, sizes: study.SampleSizes
         return math.log10(number / factor) if log else number / factor
 
     shares = [r.coverage * 100 for r in rows] + [sizes.confidence * 100, 100.0]
-    left = m.span(np.log10(every) if log else np.append(every, 0.0), log)
-    right = m.span(np.array(shares), False)
+    left = panels.span(np.log10(every) if log else np.append(every, 0.0), log)
+    right = panels.span(np.array(shares), False)
     at = {math.log10(r.size): f"{r.size}" for r in rows}
     pad = 0.09 * (max(at) - min(at)) or 0.3
     low, high = min(at) - pad, max(at) + pad
@@ -203,13 +205,10 @@ def sample_sizes(prefix: str, response: study.Response, sizes: study.SampleSizes
     counts = sorted({r.subsamples for r in rows})
     drawn = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     told = "" if effect is None else f"{format_number(effect / factor, 3)} {said(unit)}".rstrip()
-    enough = "None of these sizes is enough for that."
-    if sizes.enough is not None:
-        enough = f"From {sizes.enough:,} units on the median t interval is narrower."
     caption = m.words(
         f"{drawn} subsamples of each size, drawn from the {sizes.units:,} units of {combination(sizes.settings, 80)}.",
         f"Left: widths of their {level} intervals of the mean; marks are medians, bars go from quartile to quartile.",
-        told and f"The dotted line is the median main effect ({told}): wider intervals would hide it. {enough}",
+        told and f"The dotted line is the median main effect ({told}): wider intervals would hide it.",
         f"Right: share of the intervals that hold the mean of all units; the dotted line is the promised {level}.",
     )
     title = f"Sample sizes for {response.benchmark}, {response.metric}"
@@ -243,13 +242,13 @@ def one_way(
         return None
     known = [p for p in one.pairs if p.low is not None and p.high is not None]
     pairs = sorted(known, key=lambda p: -abs(p.difference))[:MOST_PAIRS]
-    y = m.span(of.of(values), of.log)
+    y = panels.span(of.of(values), of.log)
     below = _TOP + _BOXES + _BELOW
     sheet = Sheet(WIDTH, below - 24 + (_PAIR * len(pairs) + 92 if pairs else 0), phone=False)
     m.name(sheet, response, of)
     panel = Panel.on(sheet, Axis(0, 1, y.room, WIDTH - 10), y, _TOP, _BOXES)
     slot = min((WIDTH - 10 - y.room) / len(rows), 150.0)
-    panel = panel.across(m.places(y.room, slot, len(rows)))
+    panel = panel.across(panels.places(y.room, slot, len(rows)))
     half = min(slot * 0.32, 30.0)
     for place, row in enumerate(rows):
         x, look = panel.x.at(place), look_of(m.factors_by_name(response)[one.factor], row.setting)
@@ -259,8 +258,8 @@ def one_way(
         if given is None:
             look.hollow(sheet, panel.points([place, place], [at["minimum"], at["maximum"]]))
         else:
-            drawn = m.evenly(np.sort(given), _DRAWN) if given.size > _DRAWN else given
-            xs = place + m.spread_out(drawn.size) * half * 0.85 / slot
+            drawn = panels.evenly(np.sort(given), _DRAWN) if given.size > _DRAWN else given
+            xs = place + panels.spread_out(drawn.size) * half * 0.85 / slot
             look.marks(sheet, panel.points(xs, of.of(drawn)), "small")
         look.marks(sheet, panel.points([place], [of.one(row.mean)]), "large")
         if row.letters:

@@ -1,80 +1,29 @@
-"""What the pictures of a study are made of: looks of settings, legends, axes, and panels where data become marks."""
+"""What the pictures of a study share: looks of settings, legends, texts in their room, and scales of values."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, cast
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from gate.model.study import Factor, Response, Setting
-from gate.plots.axes import grid, tick_room
-from gate.plots.picture import LETTERS, SETTINGS, Anchor, Point, Shape, Sheet, room
-from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, minus, ticks
+from gate.plots.panels import Array, Look
+from gate.plots.picture import LETTERS, Anchor, Sheet, room
+from gate.plots.scales import Measure, measure, minus
 from gate.units import DIMENSIONS, format_number
 from gate.words.effects import Unit, unit_of
 from gate.writing.plain import clip, told_apart
 
-Array = npt.NDArray[np.float64]
-Size = Literal["small", "middle", "large"]
-
 WIDTH = 720
 """Of every picture."""
-_SHAPES: tuple[Shape, ...] = ("circle", "triangle", "square", "diamond", "cross", "star", "left", "right")
-_SIZES: dict[Size, float] = {"small": 2.3, "middle": 3.7, "large": 5.0}
-_KINDS: dict[str, dict[Size, str]] = {
-    "circle": {"small": "dot", "middle": "spot", "large": "big"},
-    "cross": {"small": "fine", "middle": "edge", "large": "cross"},
-    "area": {"small": "tri", "middle": "pip", "large": "mark"},
-}
 _LEGEND = 20
 """Height of a row of a legend."""
-_FEWEST_TICKS = 3
-_GOLDEN = 0.6180339887498949
 
 
 # --- settings ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How one setting or treatment is drawn."""
-
-    number: int
-    """From 0; beyond 8 the colours come again with other marks."""
-
-    @property
-    def colour(self) -> str:
-        """The colour's name in a class."""
-        return f"s{self.number % SETTINGS}"
-
-    @property
-    def shape(self) -> Shape:
-        """The shape of its marks."""
-        return _SHAPES[(self.number + self.number // SETTINGS) % len(_SHAPES)]
-
-    def lines(self, kind: str) -> str:
-        """Return the classes of its lines: a kind of line in its colour, and its dashes."""
-        dash = self.number % SETTINGS
-        return f"{kind}-{self.colour}{f' dash-{dash}' if dash else ''}"
-
-    def marks(self, sheet: Sheet, points: Sequence[Point], size: Size = "middle", colour: str | None = None) -> None:
-        """Draw its marks at some points; colour: instead of its own."""
-        kind = _KINDS.get(self.shape, _KINDS["area"])[size]
-        sheet.marks(f"{kind}-{colour or self.colour}", self.shape, points, _SIZES[size])
-
-    def hollow(self, sheet: Sheet, points: Sequence[Point], size: Size = "small") -> None:
-        """Draw its marks without their insides."""
-        if self.shape == "circle":
-            ring, hole = ("ring", "hole") if size == "small" else ("wheel", "hub")
-            sheet.marks(f"{ring}-{self.colour}", "circle", points)
-            sheet.marks(hole, "circle", points)
-        else:
-            kind = "fine" if self.shape == "cross" else "hollow"
-            sheet.marks(f"{kind}-{self.colour}", self.shape, points, _SIZES[size])
 
 
 Entry = tuple[Look, str]
@@ -289,173 +238,6 @@ def differences(response: Response, sizes: Array) -> Differences | None:
         return Differences(1.0, "%", True)
     found = _unit(response, np.array([float(finite.max())])) or unit_of(response)
     return Differences(found.factor, found.name, False)
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The ends of an axis in its numbers, and its ticks."""
-
-    range: Range
-    ticks: list[Tick]
-
-    @property
-    def room(self) -> float:
-        """What the labels of the ticks take at the left."""
-        return tick_room(self.ticks)
-
-    def inside(self, numbers: Array) -> npt.NDArray[np.bool_]:
-        """Tell which numbers lie within the ends."""
-        return (numbers >= self.range.low) & (numbers <= self.range.high)
-
-
-def span(numbers: Array, log: bool, *, cut_off: bool = False, count: int = 6) -> Span:
-    """Choose the ends of an axis for numbers, of which few may lie beyond if it is to be cut off."""
-    ends = limits(numbers, []) if cut_off else whole(numbers)
-    return Span(ends, marks_between(ends.low, ends.high, count, log=log))
-
-
-def whole(numbers: Array) -> Range:
-    """Return ends that hold all numbers, with a margin."""
-    low, high = float(numbers.min()), float(numbers.max())
-    # rounding alone is no spread
-    pad = 0.07 * (high - low) if high - low > 1e-9 * max(abs(low), abs(high)) else 0.05 * abs(high) or 1.0
-    return Range(low - pad, high + pad, 0)
-
-
-def marks_between(low: float, high: float, count: int, *, log: bool) -> list[Tick]:
-    """Choose round numbers between two ends; on a short log axis they are evenly spaced numbers."""
-    if not log:
-        return ticks(low, high, count)
-    found = log_ticks(low, high, count)
-    if len(found) >= _FEWEST_TICKS:
-        return found
-    return [Tick(math.log10(t.at), t.label) for t in ticks(10.0**low, 10.0**high, count) if t.at > 0]
-
-
-def places(left: float, slot: float, count: int) -> Axis:
-    """Return an axis of places 0, 1, ... that have so many pixels each."""
-    return Axis(-0.5, count - 0.5, left, left + slot * count)
-
-
-def evenly(values: Array, most: int) -> Array:
-    """Choose at most so many values, evenly in their order."""
-    return values if values.size <= most else values[np.linspace(0, values.size - 1, most).astype(np.int64)]
-
-
-def spread_out(count: int) -> Array:
-    """Return numbers from -1 to 1 at which marks stand apart: evenly spread, always the same."""
-    return np.asarray((np.arange(count) * _GOLDEN) % 1 * 2 - 1, dtype=np.float64)
-
-
-# --- panels -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """A part of a sheet with two axes, on which numbers become marks."""
-
-    sheet: Sheet
-    x: Axis
-    y: Axis
-    span: Span
-    """Of y."""
-
-    @staticmethod
-    def on(sheet: Sheet, x: Axis, of: Span, top: float, height: float, *, labels: bool = True) -> Panel:
-        """Draw the grid of a panel; labels: with the numbers of its vertical axis at the left."""
-        y = Axis(of.range.low, of.range.high, top + height, top)
-        grid(sheet, y, of.ticks, x.start, x.end, labels=labels)
-        return Panel(sheet, x, y, of)
-
-    def across(self, x: Axis) -> Panel:
-        """Return the same with another horizontal axis."""
-        return replace(self, x=x)
-
-    @property
-    def middle(self) -> float:
-        """Pixel of the middle of the horizontal axis."""
-        return (self.x.start + self.x.end) / 2
-
-    @property
-    def slot(self) -> float:
-        """Pixels of 1 on the horizontal axis."""
-        return (self.x.end - self.x.start) / (self.x.high - self.x.low)
-
-    def points(self, xs: Sequence[float] | Array, ys: Sequence[float] | Array) -> list[Point]:
-        """Return where numbers stand on the sheet."""
-        return list(zip(self.x.all(np.asarray(xs)), self.y.all(np.asarray(ys)), strict=True))
-
-    def line(self, classes: str, xs: Sequence[float] | Array, ys: Sequence[float] | Array) -> None:
-        """Draw a line through numbers."""
-        self.sheet.lines(classes, [self.points(xs, ys)])
-
-    def level(self, classes: str, *heights: float) -> None:
-        """Draw lines over the whole width at heights."""
-        self.sheet.lines(classes, [[(self.x.start, self.y.at(h)), (self.x.end, self.y.at(h))] for h in heights])
-
-    def bar(self, x: float, y: float, half: float) -> None:
-        """Mark a mean by a line that stands out; half: of its width in pixels."""
-        at, height = self.x.at(x), self.y.at(y)
-        for kind in ("halo", "mean"):
-            self.sheet.lines(kind, [[(at - half, height), (at + half, height)]])
-
-    def interval(self, classes: str, x: float, ends: tuple[float, float], cap: float) -> None:
-        """Draw an interval with caps; cap: half of their width in pixels."""
-        at, heights = self.x.at(x), [self.y.at(end) for end in ends]
-        self.sheet.lines(classes, [[(at, h) for h in heights], *([(at - cap, h), (at + cap, h)] for h in heights)])
-
-    def marks(self, look: Look, xs: Array, ys: Array, size: Size = "small", *, hollow: bool = False) -> None:
-        """Mark the numbers that lie within the ends."""
-        inside = self.span.inside(ys)
-        (look.hollow if hollow else look.marks)(self.sheet, self.points(xs[inside], ys[inside]), size)
-
-    def edges(self, look: Look, xs: Sequence[float] | Array, ys: Array) -> None:
-        """Mark at the edge where numbers lie beyond it."""
-        at = self.x.all(np.asarray(xs))
-        for shape, beyond, y in (
-            ("chevron-up", ys > self.span.range.high, self.y.end + 4),
-            ("chevron-down", ys < self.span.range.low, self.y.start - 4),
-        ):
-            points = [(at[k], y) for k in np.flatnonzero(beyond).tolist()]
-            self.sheet.marks(f"edge-{look.colour}", cast("Shape", shape), points, 4)
-
-    def beyond(self, look: Look, x: float, ys: Array) -> None:
-        """Mark at the edge of a column where its largest or smallest number lies beyond it."""
-        self.edges(look, [x, x], np.array([ys.max(), ys.min()]))
-
-    def box(
-        self, look: Look, x: float, half: float, quartiles: tuple[float, float, float], ends: tuple[float, float]
-    ) -> None:
-        """Draw a box from quartile to quartile with the median in it, and whiskers to two ends; half: in pixels."""
-        x = self.x.at(x)
-        first, middle, third, low, high = (self.y.at(value) for value in (*quartiles, *ends))
-        corners = [(x - half, first), (x + half, first), (x + half, third), (x - half, third)]
-        self.sheet.lines(f"box-{look.colour}", [corners], closed=True)
-        stems = [[(x, first), (x, low)], [(x, third), (x, high)]]
-        caps = [[(x - half / 2, end), (x + half / 2, end)] for end in (low, high)]
-        self.sheet.lines(f"fine-{look.colour}", [*stems, *caps])
-        self.sheet.lines(f"bar-{look.colour}", [[(x - half, middle), (x + half, middle)]])
-
-    def band(self, colour: str, xs: Sequence[float], ends: Sequence[tuple[float, float] | None]) -> None:
-        """Draw intervals as a band, which ends where there is none; a single one is a line."""
-        run: list[tuple[float, tuple[float, float]]] = []
-        for x, own in [*zip(xs, ends, strict=True), (0.0, None)]:
-            if own is not None:
-                run.append((x, own))
-                continue
-            low, high = ([(self.x.at(at), self.y.at(both[side])) for at, both in run] for side in (0, 1))
-            if len(run) == 1:
-                self.sheet.lines(f"wing-{colour}", [[*low, *high]])
-            elif run:
-                self.sheet.lines(f"area-{colour}", [[*high, *reversed(low)]], closed=True)
-            run = []
-
-    def ruler(self, marks: Sequence[Tick], name: str = "", *, below: float = 24, classes: str = "soft") -> None:
-        """Write ticks below the panel, and the name of the axis at the foot of the sheet."""
-        row = [(self.x.at(t.at), minus(t.label)) for t in marks]
-        self.sheet.row(self.y.start + below, row, "soft")
-        if name:
-            self.sheet.text(self.middle, self.sheet.height - 10, name, classes, "middle")
 
 
 def name(sheet: Sheet, response: Response, of: Scale, before: str = "") -> None:

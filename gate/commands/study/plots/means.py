@@ -10,8 +10,10 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, Look, Panel, codes, factors_by_name, look_of, said
+from gate.commands.study.plots.marks import WIDTH, codes, factors_by_name, look_of, said
 from gate.model.study import Factor, MainEffect, Response
+from gate.plots import panels
+from gate.plots.panels import Look, Panel
 from gate.plots.picture import LETTERS, Picture, Point, Sheet, room
 from gate.plots.scales import Axis
 from gate.units import agree
@@ -57,7 +59,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
         if rows[-1] and (held + size / 2 > wanted or held + size > _PER_ROW):
             rows.append([])
         rows[-1].append(main)
-    y = m.span(of.of(values), of.log)
+    y = panels.span(of.of(values), of.log)
     # few settings do not make wide panels
     slots = [min((WIDTH - 10 - y.room) / sum(len(main.names) + 0.4 for main in row), 110.0) for row in rows]
     names = [[name for main in row for name in main.names] for row in rows]
@@ -71,7 +73,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
         for main in row:
             if xs:
                 sheet.lines("axis", [[(left, panel.y.end - _TITLE + 8), (left, panel.y.start)]])
-            own, count = panel.across(m.places(left + 0.2 * slot, slot, len(main.names))), len(main.names)
+            own, count = panel.across(panels.places(left + 0.2 * slot, slot, len(main.names))), len(main.names)
             own.line("line-s0", range(count), of.of(np.array(main.means)))
             if len(main.curve) == count:
                 own.line("hair-s1", range(count), of.of(np.array(main.curve)))
@@ -218,7 +220,7 @@ def interactions(prefix: str, response: Response, listed: Sequence[MainEffect]) 
     of = m.scale(response, values)
     if not drawn or of is None:
         return None
-    y = m.span(of.of(values), of.log)
+    y = panels.span(of.of(values), of.log)
     columns = 1 if len(drawn) == 1 else 2
     width = (WIDTH - y.room) / columns
     legends = [

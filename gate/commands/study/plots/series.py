@@ -8,8 +8,10 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, Panel, said
+from gate.commands.study.plots.marks import WIDTH, said
 from gate.model.study import Diagnostics, Factor, Residual, Response, Setting, Varies
+from gate.plots import panels
+from gate.plots.panels import Panel
 from gate.plots.picture import SETTINGS, Picture, Sheet
 from gate.plots.scales import Axis, ticks
 from gate.units import agree, plural
@@ -27,12 +29,12 @@ _SESSIONS = 40
 
 
 def _panel(
-    response: Response, of: m.Scale, values: m.Array, listed: Sequence[m.Entry], title: str, count: int
+    response: Response, of: m.Scale, values: panels.Array, listed: Sequence[m.Entry], title: str, count: int
 ) -> Panel:
     """Draw a legend above a panel with so many places."""
     top = _HEAD + m.legend_height(listed, WIDTH - 24, title) + 22
     sheet = Sheet(WIDTH, top + _PLOT + _FOOT, phone=False)
-    y = m.span(of.of(values), of.log, cut_off=True)
+    y = panels.span(of.of(values), of.log, cut_off=True)
     m.name(sheet, response, of)
     m.legend(sheet, listed, 12, _HEAD, WIDTH - 24, title)
     return Panel.on(sheet, Axis(-0.5, count - 0.5, y.room, WIDTH - 12), y, top, _PLOT)
@@ -104,9 +106,9 @@ def _kinds(response: Response) -> tuple[list[int], list[m.Entry], str, str]:
         The number of the kind of each treatment, the legend with its title, and in words what kinds are.
     """
     texts = [", ".join(said(s) for s in t.settings.values()) or "all" for t in response.treatments]
-    named = [(m.Look(k), text) for k, text in enumerate(texts)]
+    named = [(panels.Look(k), text) for k, text in enumerate(texts)]
     if not response.factors:
-        return [0] * len(named), [(m.Look(0), "all")], "", "the treatment"
+        return [0] * len(named), [(panels.Look(0), "all")], "", "the treatment"
     brief = len(named) <= SETTINGS and m.legend_height(named, WIDTH - 24) <= _LEGEND
     if brief and len(response.factors) > 1:
         return list(range(len(named))), named, "", "the treatment"
@@ -134,7 +136,7 @@ class Boot(msgspec.Struct, frozen=True, eq=False):
     """
 
     setting: Setting | None
-    values: m.Array
+    values: panels.Array
 
 
 def boots(
@@ -154,12 +156,12 @@ def boots(
         return None
     listed = m.entries(factor, [s for s in factor.settings if any(b.setting == s for b in drawn)]) if factor else []
     whole = _panel(response, of, every, listed, said(factor.name) if factor else "", len(drawn))
-    panel = whole.across(m.places(whole.x.start, min(whole.slot, 90.0), len(drawn)))
+    panel = whole.across(panels.places(whole.x.start, min(whole.slot, 90.0), len(drawn)))
     quota = max(5, _SPOTS // len(drawn))
     for number, boot in enumerate(drawn):
-        look = m.look_of(factor, boot.setting) if factor and boot.setting is not None else m.Look(0)
-        numbers = of.of(m.evenly(boot.values, quota))
-        panel.marks(look, number + m.spread_out(numbers.size) * 0.35, numbers)
+        look = m.look_of(factor, boot.setting) if factor and boot.setting is not None else panels.Look(0)
+        numbers = of.of(panels.evenly(boot.values, quota))
+        panel.marks(look, number + panels.spread_out(numbers.size) * 0.35, numbers)
         panel.beyond(look, number, numbers)
         panel.bar(number, of.one(float(boot.values.mean())), panel.slot * 0.4)
     panel.sheet.row(panel.y.start + 24, [(panel.x.at(k), str(k)) for k in range(len(drawn))], "soft")
@@ -201,25 +203,25 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
     factor, unit = (1.0, "natural log") if of.percent else (of.factor, of.unit)
     kept = _thinned(found)
     heights = np.array([r.residual for r in kept]) / factor
-    y = m.span(np.append(sizes / factor, 0.0), False)
+    y = panels.span(np.append(sizes / factor, 0.0), False)
     middle = (WIDTH + y.room) / 2
     sheet = Sheet(WIDTH, _HEIGHT, phone=False)
     sheet.text(12, 20, f"residual{m.in_unit(unit, 24)}", "soft other")
     far = max((k for k, r in enumerate(kept) if r.cook is not None), key=lambda k: kept[k].cook or 0.0, default=None)
 
-    def draw(panel: Panel, xs: m.Array, title: str) -> None:
+    def draw(panel: Panel, xs: panels.Array, title: str) -> None:
         points = panel.points(xs, heights)
-        m.Look(0).marks(sheet, points, "middle" if len(points) <= 60 else "small")
-        m.Look(1).marks(sheet, [] if far is None else [points[far]], "large")
+        panels.Look(0).marks(sheet, points, "middle" if len(points) <= 60 else "small")
+        panels.Look(1).marks(sheet, [] if far is None else [points[far]], "large")
         sheet.text(panel.middle, _TOP - 14, title, "strong", "middle")
 
     numbers = fits.of(np.array([r.fitted for r in kept]))
-    ends = m.whole(numbers)
+    ends = panels.whole(numbers)
     left = Panel.on(sheet, Axis(ends.low, ends.high, y.room, middle - _GAP / 2), y, _TOP, _BOTTOM - _TOP)
     left.level("zero", 0)
     draw(left, numbers, "residual and fitted")
     left.ruler(
-        m.marks_between(ends.low, ends.high, 5, log=fits.log), f"fitted value{m.in_unit(fits.measure.unit, 12)}",
+        panels.marks_between(ends.low, ends.high, 5, log=fits.log), f"fitted value{m.in_unit(fits.measure.unit, 12)}",
         classes="soft other",
     )  # fmt: skip
 

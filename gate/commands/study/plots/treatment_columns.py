@@ -12,8 +12,10 @@ from typing import Literal
 import numpy as np
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, Array, Look, Panel, Scale, Span, combination, look_of, said
+from gate.commands.study.plots.marks import WIDTH, Scale, combination, look_of, said
 from gate.model.study import Factor, Response, Setting
+from gate.plots import panels
+from gate.plots.panels import Array, Look, Panel, Span
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis
 from gate.units import agree, plural
@@ -203,7 +205,7 @@ def columns(
     whole = inner * math.ceil(length / inner)
     length = whole if whole <= _PER_ROW and math.ceil(count / whole) <= _ROWS else length
     rows = [found[k : min(k + length, count)] for k in range(0, count, length)]
-    y = m.span(of.of(every), of.log, cut_off=True, count=7)
+    y = panels.span(of.of(every), of.log, cut_off=True, count=7)
     left = max(y.room, names_room(factors), _BESIDE if below else 0)
     pitch = _PLOT + 8 + ROW * len(factors) + below + _GAP
     sheet = Sheet(WIDTH, _HEAD + pitch * len(rows), phone=False)
@@ -214,7 +216,7 @@ def columns(
     marked = factors[-1] if factors else None
     slot = min((WIDTH - left - 12) / len(rows[0]), _BROAD)
     for number, row in enumerate(rows):
-        x = m.places(left + 4, slot, len(row))
+        x = panels.places(left + 4, slot, len(row))
         drawn = Panel.on(sheet, Axis(0, 1, left, WIDTH - 8), y, _HEAD + pitch * number, _PLOT).across(x)
         for place, s in enumerate(row):
             setting = s.settings.get(marked.name) if marked else None

@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.commands.study.plots import marks as m
-from gate.commands.study.plots.marks import WIDTH, Array, Panel, combination, in_unit, said
+from gate.commands.study.plots.marks import WIDTH, combination, in_unit, said
 from gate.commands.study.plots.treatment_columns import Column, Columns, TreatmentValues, columns
 from gate.model.study import Factor, Response, Setting
+from gate.plots import panels
 from gate.plots.axes import half_violin, tick_room
+from gate.plots.panels import Array, Panel
 from gate.plots.picture import LETTERS, Picture, Sheet, room
 from gate.plots.scales import Axis, Range, density, limits, ticks
 from gate.stats.quantile import needed_values, type8
@@ -58,7 +60,7 @@ def violins(prefix: str, response: Response, samples: Sequence[TreatmentValues])
             # evenly in their order, and the two extremes
             even = np.unique(np.linspace(0, numbers.size - 1, quota - 2).astype(np.int64))
             kept = np.union1d(even, [int(numbers.argmin()), int(numbers.argmax())])
-        shift = m.spread_out(numbers.size) * half * 0.9 * np.maximum(widths, 0.04) / panel.slot
+        shift = panels.spread_out(numbers.size) * half * 0.9 * np.maximum(widths, 0.04) / panel.slot
         extreme = np.setdiff1d(kept, even)
         panel.marks(look, column.place + shift[even], numbers[even])
         panel.marks(look, column.place + shift[extreme], numbers[extreme], hollow=True)
@@ -127,7 +129,7 @@ def _box(stage: Columns, column: Column, quota: int | None = None) -> int:
     half = min(panel.slot * 0.32, 30.0)
     first, middle, third, low, high = stage.of.of(np.array([*found.quartiles, *found.ends])).tolist()
     panel.box(column.look, x, half, (first, middle, third), (low, high))
-    out = stage.of.of(found.outliers if quota is None else m.evenly(found.outliers, quota))
+    out = stage.of.of(found.outliers if quota is None else panels.evenly(found.outliers, quota))
     panel.marks(column.look, np.full(out.size, float(x)), out, hollow=quota is not None)
     mean = stage.of.one(float(np.mean(column.sample.values)))
     for kind in ("halo", "mean"):
@@ -256,8 +258,8 @@ def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Pictu
     top = _TITLE + _LINE * len(told)
     sheet = Sheet(WIDTH, top + _PLOT + _FOOT, phone=False)
     most = float(found.counts.max()) * 1.05
-    y = m.Span(Range(0, most, 0), [t for t in ticks(0, most, 4) if t.at % 1 == 0])
-    across = m.whole(np.array([found.low, found.high]))
+    y = panels.Span(Range(0, most, 0), [t for t in ticks(0, most, 4) if t.at % 1 == 0])
+    across = panels.whole(np.array([found.low, found.high]))
     m.write(sheet, 12, 18, combination(sample.settings, 200), WIDTH - 60, "strong other", "start")
     panel = Panel.on(sheet, Axis(across.low, across.high, tick_room(y.ticks), WIDTH - 34), y, top, _PLOT)
     ground, bars = panel.y.start, []
@@ -277,7 +279,7 @@ def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Pictu
             m.write(sheet, at - 5 if before else at + 5, height + 14, f"{label} {of.say(value)}", space, "other middle",
                     "end" if before else "start")  # fmt: skip
     metric = f"{clip(said(response.metric), 24)}{in_unit(of.measure.unit, 14)}{' (log axis)' if of.log else ''}"
-    panel.ruler(m.marks_between(across.low, across.high, 8, log=of.log), metric, classes="soft other")
+    panel.ruler(panels.marks_between(across.low, across.high, 8, log=of.log), metric, classes="soft other")
     total, out = plural(sample.values.size, "value"), sample.values[~inside]
     far = ""
     if out.size:

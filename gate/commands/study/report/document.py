@@ -24,13 +24,13 @@ from gate.model.study import Abridged, OneWay, Response, Setting, StudyReport, V
 from gate.plots.picture import Picture
 from gate.report.measurements import Attachment
 from gate.report.page.embedded import data_of
+from gate.stats.design.cells import cells
 from gate.units import agree, format_confidence, format_share, plural
 from gate.words import failures
 from gate.words.reports import capitalized, commit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import pandas as pd
 
     Array = npt.NDArray[np.float64]
 
@@ -309,29 +309,23 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Iterator[Se
 def _units_at(observed: Observed | None, found: OneWay) -> dict[Setting, Array]:
     if observed is None:
         return {}
-    units, factors = observed.units, observed.factors
-    place = {factor.name: i for i, factor in enumerate(factors)}
-    kept = np.ones(len(units), dtype=np.bool_)
-    for name, setting in found.at.items():
-        kept &= units[f"f{place[name]}"].to_numpy() == factors[place[name]].settings.index(setting)
-    own = place[found.factor]
-    codes, y = units[f"f{own}"].to_numpy()[kept], units["y"].to_numpy(dtype=np.float64)[kept]
-    return {setting: y[codes == code] for code, setting in enumerate(factors[own].settings)}
+    own: dict[Setting, list[Array]] = {}
+    for cell in cells(observed.units, observed.factors):
+        at = observed.settings(cell.codes)
+        if found.at.items() <= at.items():
+            own.setdefault(at[found.factor], []).append(cell.y)
+    return {setting: np.concatenate(each) for setting, each in own.items()}
 
 
 def _treatments(observed: Observed | None, what: str, *, logs: bool = False) -> list[TreatmentValues]:
     """Return the values of each treatment, or its units; logs: leave logarithms as they are."""
     if observed is None:
         return []
-    frame: pd.DataFrame = getattr(observed, what)
-    names = [f"f{i}" for i in range(len(observed.factors))]
-    y = frame["y"].to_numpy(dtype=np.float64)
-    if observed.scale == "log" and not logs:
-        y = np.exp(y)
-    codes = frame[names].to_numpy(dtype=np.int64).reshape(len(frame), len(names))
-    rows, place = np.unique(codes, axis=0, return_inverse=True)
-    place = place.reshape(len(frame))
-    return [TreatmentValues(observed.settings(row.tolist()), y[place == number]) for number, row in enumerate(rows)]
+    plain = observed.scale == "log" and not logs
+    return [
+        TreatmentValues(observed.settings(cell.codes), np.exp(cell.y) if plain else cell.y)
+        for cell in cells(getattr(observed, what), observed.factors)
+    ]
 
 
 def _blocks(response: Response, draw: Drawer, _: float) -> Iterator[Section]:
@@ -339,13 +333,14 @@ def _blocks(response: Response, draw: Drawer, _: float) -> Iterator[Section]:
         yield Section(
             "Block plots",
             f"{draw.prefix}-blocks",
-            [
-                Items([say.blocks(response, each) for each in response.blocks if each.complete > 1], "rest"),
-                Figures(_block_plots(draw)),
-            ],
+            [_orders(response), Figures(_block_plots(draw))],
             "A factor matters where its settings stand in one order in every box, whatever the other factors "
             "are. The chance of such a pattern without any effect needs no model (NIST Technical Note 1855, 4.6.3).",
         )
+
+
+def _orders(response: Response) -> Items:
+    return Items([say.blocks(response, each) for each in response.blocks if each.complete > 1], "rest")
 
 
 def _block_plots(draw: Drawer, name: str = "") -> list[Figure]:
@@ -447,7 +442,7 @@ def _abridged(response: Response, draw: Drawer, confidence: float) -> Iterator[S
         drawn += part(f"Interactions {each.name}", interactions, "interactions", each.interactions)
         drawn += _block_plots(part, f" {each.name}")
         own = tables.linear(response, each.linear, confidence, name)
-        folds.append(Fold(capitalized(each.name), [own, Figures(drawn)]))
+        folds.append(Fold(capitalized(each.name), [own, _orders(part.response), Figures(drawn)]))
     yield Section(
         "Without some treatments",
         f"{draw.prefix}-abridged",

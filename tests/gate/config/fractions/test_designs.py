@@ -1,7 +1,5 @@
 """Tables of designs against the published ones, and that what they promise holds for the runs themselves."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -17,7 +15,6 @@ from gate.config.fractions import (
     minimum_aberration,
     resolution,
     subgroup,
-    word_lengths,
 )
 
 TABLED = [
@@ -38,35 +35,11 @@ def signs(runs: list[Run]) -> np.ndarray:
     return 2 * np.array(runs) - 1
 
 
-@pytest.mark.parametrize(
-    ("factors", "generated", "pattern"),
-    [
-        (5, 2, {3: 2, 4: 1}),
-        (6, 2, {4: 3}),
-        (7, 2, {4: 1, 5: 2}),
-        (7, 3, {4: 7}),
-        (8, 2, {5: 2, 6: 1}),
-        (8, 3, {4: 3, 5: 4}),
-        (8, 4, {4: 14, 8: 1}),
-        (9, 3, {4: 1, 5: 4, 6: 2}),
-        (9, 4, {4: 6, 5: 8, 8: 1}),
-    ],
-)
-def test_word_lengths_are_those_of_the_catalogue(factors: int, generated: int, pattern: dict[int, int]) -> None:
-    # Chen, Sun and Wu 1993; Montgomery's table of fractions
-    assert word_lengths(words(factors, generated)) == pattern
-
-
 @pytest.mark.parametrize(("factors", "generated"), TABLED)
 def test_every_tabled_fraction_separates_its_factors(factors: int, generated: int) -> None:
     found = words(factors, generated)
     assert len(found) == 2**generated - 1
     assert (resolution(found) or 0) >= 3
-
-
-@pytest.mark.parametrize("factors", range(3, MOST_TABLED + 1))
-def test_a_half_has_the_highest_resolution(factors: int) -> None:
-    assert word_lengths(words(factors, 1)) == {factors: 1}
 
 
 def test_what_is_not_tabled() -> None:
@@ -125,10 +98,3 @@ def test_cyclic_designs_have_the_printed_generating_row(factors: int, row: str) 
     turned = {row[place:] + row[:place] for place in range(factors)}
     assert "-" * factors in rows
     assert rows - {"-" * factors} in (turned, {each[::-1] for each in turned})
-
-
-def test_an_interaction_is_spread_over_main_effects_of_a_plackett_burman_design() -> None:
-    columns = signs(burman_runs(11))
-    for one, two in itertools.combinations(range(11), 2):
-        shared = columns.T @ (columns[:, one] * columns[:, two]) / 12
-        assert sorted(abs(shared)) == pytest.approx([0, 0] + [1 / 3] * 9)

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from gate.config.fractions import minimum_aberration, subgroup, word_lengths
+from gate.config.fractions import minimum_aberration, subgroup
 from tests.support.seeds import some
 
 # A3, A4, ...: Chen, Sun and Wu 1993, and Wu and Hamada, Experiments, appendix 5A
@@ -43,7 +43,7 @@ PUBLISHED = {
 def pattern(count: int, generated: int) -> list[int]:
     made = minimum_aberration(count, generated)
     assert made is not None
-    lengths = word_lengths(subgroup(own.word for own in made))
+    lengths = Counter(map(len, subgroup(own.word for own in made)))
     return [lengths.get(n, 0) for n in range(3, max(lengths) + 1)]
 
 

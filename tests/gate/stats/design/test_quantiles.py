@@ -102,7 +102,7 @@ def linear_programme(y: Array, design: Array, tau: float) -> tuple[float, Array]
         bounds=[(None, None)] * p + [(0, None)] * (2 * n),
         method="highs",
     )
-    assert found.status == 0 and found.fun is not None
+    assert found.status == 0 and found.fun is not None and found.x is not None
     return float(found.fun), np.asarray(found.x[:p])
 
 

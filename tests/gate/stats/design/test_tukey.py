@@ -109,46 +109,21 @@ def test_letters_by_hand(means: list[float], different: list[tuple[int, int]], e
     assert letters(means, different) == expected
 
 
-# of eight descending means: the last two differ from all others, the second also from the fourth and fifth
-DIFFERENT = [
-    (0, 6),
-    (0, 7),
-    (1, 3),
-    (1, 4),
-    (1, 6),
-    (1, 7),
-    (2, 6),
-    (2, 7),
-    (3, 6),
-    (3, 7),
-    (4, 6),
-    (4, 7),
-    (5, 6),
-    (5, 7),
-]
-
-
 @pytest.mark.parametrize("seed", some(range(40), 8, pytest.mark.nightly))
 def test_letters_say_exactly_which_means_differ(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    k = int(rng.integers(2, 9))
+    k = 30 if seed % 4 == 0 else int(rng.integers(2, 9))
     means = rng.normal(size=k).tolist()
     pairs = list(combinations(range(k), 2))
     different = [pairs[i] for i in rng.permutation(len(pairs))[: rng.integers(0, len(pairs) + 1)]]
     words = letters(means, different)
     for i, j in pairs:
-        assert (not set(words[i]) & set(words[j])) == ((i, j) in different)
-    assert "a" in words[int(np.argmin(means))]
+        assert (not _of(words[i]) & _of(words[j])) == ((i, j) in different)
+    assert "a" in _of(words[int(np.argmin(means))])
     # no letter says what another one says
-    holders = [frozenset(i for i in range(k) if letter in words[i]) for letter in sorted(set("".join(words)))]
+    every = set().union(*map(_of, words))
+    holders = [frozenset(i for i in range(k) if letter in _of(words[i])) for letter in sorted(every)]
     assert not any(a < b for a in holders for b in holders)
-
-
-def test_letters_do_not_depend_on_the_order_of_the_pairs() -> None:
-    means = [8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
-    words = letters(means, DIFFERENT)
-    assert letters(means, [(j, i) for i, j in reversed(DIFFERENT)]) == words
-    assert words == ["bc", "c", "bc", "b", "b", "bc", "a", "a"]
 
 
 def test_more_than_26_letters() -> None:
@@ -170,17 +145,6 @@ def test_of_many_pairs_the_farthest_are_listed_and_the_letters_are_of_all() -> N
     for (i, j), size in sizes.items():
         assert (not _of(words[i]) & _of(words[j])) == (size > critical)
     assert all(p.p is not None and (p.p < 0.05) == (sizes[int(p.a), int(p.b)] > critical) for p in pairs)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_letters_of_many_means_with_gaps_say_exactly_which_differ(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    k = 30
-    pairs = [pair for pair in combinations(range(k), 2) if rng.random() < 0.5]
-    words = letters(rng.normal(size=k).tolist(), pairs)
-    for i, j in combinations(range(k), 2):
-        assert (not _of(words[i]) & _of(words[j])) == ((i, j) in set(pairs))
-    assert all(words)
 
 
 def test_of_a_thousand_settings_the_pairs_farthest_apart_are_kept() -> None:

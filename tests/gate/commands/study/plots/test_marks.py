@@ -8,9 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gate.commands.study.plots.marks import Look, apart, legend, legend_height, marks_between, shortened
+from gate.commands.study.plots.marks import apart, legend, legend_height, shortened
 from gate.commands.study.plots.treatment_columns import Run, ordered, runs
 from gate.model.study import Factor, Setting
+from gate.plots.panels import Look, marks_between
 from gate.plots.picture import SETTINGS, Sheet
 from gate.plots.scales import Tick
 from tests.gate.plots.drawn import texts

@@ -204,7 +204,7 @@ def test_of_many_interactions_the_most_parallel_are_left_out() -> None:
 # --- blocks ---------------------------------------------------------------------------------------------------------
 
 
-def test_every_box_holds_its_points_and_the_caption_the_exact_chance() -> None:
+def test_every_box_holds_its_points() -> None:
     own = examples.response()
     picture = there(blocks("b", own, own.blocks[1]))
     boxes = [corners(path) for path in paths(picture, "shell")]
@@ -214,8 +214,7 @@ def test_every_box_holds_its_points_and_the_caption_the_exact_chance() -> None:
         heights = [pixel(ticks, mean * 1000) for _, mean in box.points]
         assert min(y for _, y in drawn) == pytest.approx(min(heights) - 9, abs=0.3)
         assert max(y for _, y in drawn) == pytest.approx(max(heights) + 9, abs=0.3)
-    assert "All 12 complete boxes have the same order, cfs < bfs." in picture.caption
-    assert "the chance of that would be 1/2,048 (0.0488%)" in picture.caption
+    assert "dashed" not in picture.caption, "all boxes have the same order"
 
 
 def test_a_box_that_disagrees_is_dashed_and_one_that_lacks_a_setting_unfilled() -> None:
@@ -225,8 +224,7 @@ def test_a_box_that_disagrees_is_dashed_and_one_that_lacks_a_setting_unfilled() 
     mixed = replace(found, boxes=[*found.boxes[:2], odd], complete=3, order=None, same=2, chance=None, tail=0.75)
     picture = there(blocks("b", own, mixed))
     assert (marks(picture, "shell"), marks(picture, "limit")) == (2, 1)
-    assert "2 of 3 complete boxes have the commonest one" in picture.caption
-    assert "would be at most 75%" in picture.caption
+    assert "dashed edge" in picture.caption
     lacking = replace(found, boxes=[*found.boxes[:2], Box(at={"load": "encode"}, points=[("cfs", 0.05)])], complete=2)
     picture = there(blocks("b", own, lacking))
     assert (marks(picture, "shell"), marks(picture, "frame"), marks(picture, "limit")) == (2, 1, 0)
@@ -447,17 +445,13 @@ def test_coverage_and_the_nominal_line_stand_at_their_heights() -> None:
     scale = (line[0][1] - nominal) / (shares[0] - 0.95)
     assert [y for _, y in line] == pytest.approx([nominal + scale * (s - 0.95) for s in shares], abs=0.2)
     assert scale < 0
-    assert "From 80 units on the median t interval is narrower." in picture.caption
     steps = np.diff([x for x, _ in line])
     assert steps == pytest.approx(steps[0], abs=0.2), "sizes double, on a log axis"
 
 
-def test_sizes_without_an_effect_have_one_dotted_line_and_without_enough_say_so() -> None:
-    sizes = examples.sample_sizes()
-    none = there(sample_sizes("z", examples.response(), replace(sizes, median_effect=None)))
+def test_sizes_without_an_effect_have_one_dotted_line() -> None:
+    none = there(sample_sizes("z", examples.response(), replace(examples.sample_sizes(), median_effect=None)))
     assert marks(none, "dotted") == 1
-    never = there(sample_sizes("z", examples.response(), replace(sizes, enough=None)))
-    assert "None of these sizes is enough" in never.caption
 
 
 def test_boxes_go_from_quartile_to_quartile_and_clear_differences_are_thick() -> None:
