@@ -25,7 +25,7 @@ from statistics import median
 from typing import cast
 
 from gate.config.study import Setting
-from gate.config.types import Benchmark, BuildTable
+from gate.config.types import Benchmark, BuildTable, Plan
 from gate.evidence.records import Appender
 from gate.model import SIDES, Build, Failure, Side
 from harness.build.builder import TreeBuilder
@@ -33,8 +33,10 @@ from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
 from harness.instruments.declaration import choose
 from harness.loop.execution import Executions
+from harness.loop.lengths import Lengths
 from harness.loop.measure import Loop
 from harness.loop.schedule import schedule
+from harness.loop.turns import Turns
 from harness.process.execute import ProcessExecutor, find_own
 from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, examined
 
@@ -157,7 +159,11 @@ def _perfgate(instrument: str, script: str, directory: Path, sandbox: Landlocked
     file = directory / "measurements.jsonl"
     with Appender(file) as append:
         builder = cast("TreeBuilder", _Here(directory))
-        loop = Loop(rounds, dict.fromkeys(SIDES, table), builder, executions, append)
+        benchmarks = dict.fromkeys(SIDES, table)
+        loop = Loop(
+            rounds, benchmarks, builder, executions, append, turns=Turns(executions, builder, ()),
+            lengths=Lengths(executions, benchmarks, (), Plan(), lambda _: rounds), progress=lambda _: None,
+        )  # fmt: skip
         begin = time.perf_counter()
         done = loop.run()
         seconds = time.perf_counter() - begin

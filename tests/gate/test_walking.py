@@ -15,7 +15,6 @@ from gate.evidence.foreign.arguments import named
 from gate.formats.parts.output import EmptyError
 from gate.model import UserError
 from gate.walking import descend, size_of, walk
-from harness.build.builder import works_elsewhere
 from harness.build.changed_files import ArtifactError, Artifacts, Project, hash_artifacts
 from harness.instruments.criterion import Criterion
 from harness.instruments.suite import Call
@@ -97,7 +96,6 @@ def _nothing_of_criterion(folder: Path) -> None:
         lambda deep: Artifacts.of(Project(deep.parent, PurePosixPath(), deep.parent), {"deep": ""}).changed(
             Project(deep.parent, PurePosixPath(), deep.parent)
         ),
-        works_elsewhere,
         lambda deep: _stamp(deep, 10**18),
         size_of,
         lambda deep: copy(deep, deep.parent / "copied"),

@@ -149,7 +149,7 @@ def _trial(options: InitOptions, out: TextIO, err: TextIO) -> Mapping[str, Any] 
         given = replace(given, trial=replace(given.trial, json=str(file), advises=False), rules=rules)
         try:
             with chdir(options.directory):
-                trying.run(given, out, err)
+                trying.start(given, out, err)
             found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         except UserError as error:
             err.writelines(f"perfgate try: {visible(str(each))}\n" for each in error.errors)
