@@ -113,7 +113,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
         if lacking is not None:
             err.write(f"{prefix(err)} {lacking}\n")
             return Exit.ERROR
-        return int(named.command.start(options, out, err))
+        return int(named.command.run(options, out, err))
     except _EndError as end:
         return end.code
     except BrokenPipeError:
