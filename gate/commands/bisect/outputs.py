@@ -54,7 +54,7 @@ def document_of(result: Result, *, page: bool = False) -> doc.Document:
         [doc.Row(_cells(each, result, page=page)) for each in shown],
         note=f"The gate over both ends: {result.folder}/ends/report.html" if page else "",
     )
-    steps = [doc.Code(step.command, step.purpose) for step in words.next_steps(result)]
+    steps = words.next_steps(result)
     details = words.details(result)
     more = [f"{more_are(left, 'commit')} in bisect.html."] if shown and left else []
     sections: list[list[doc.Part]] = [[doc.Said(words.headline(result), _TONES.get(result.outcome, "inconclusive"))]]
@@ -161,7 +161,7 @@ def json(result: Result) -> str:
     case = result.case
     data["case"] = case._asdict() if case is not None else None
     data["text"] = words.headline(result)
-    data["next"] = [{"command": each.command, "purpose": each.purpose} for each in words.next_steps(result)]
+    data["next"] = [{"command": each.text, "purpose": each.purpose} for each in words.next_steps(result)]
     return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
 
 

@@ -25,6 +25,7 @@ from gate.stats.series import Interval
 from gate.store.chain import Chain, chained
 from gate.store.history_records import when
 from gate.store.series import CaseTrend, Trend, followed, series, trend
+from gate.units import format_share
 from gate.writing.phrases import none_of
 from gate.writing.plain import visible
 
@@ -98,17 +99,15 @@ _SHOWN = 100
 
 def document(trend: Trend, own: Sequence[list[Part]] = ()) -> Document:
     """Say how each case moved, on which machines, and what the numbers are; own: what only a page has."""
-    titles = words.COLUMNS
-    numbers = (Column(title, right=True) for title in (titles.ratio_sd, titles.day_sd))
-    moved = (Column(title, right=True) for title in (titles.chain, titles.level))
+    columns = [Column("benchmark"), Column("chain", right=True), Column("level", right=True)]
     # a page has pictures
-    drawn = [] if own else [Column("trend")]
+    columns += [] if own else [Column("trend")]
+    columns += [Column("ratio ±", right=True), Column("days ±", right=True)]
     rows = []
     for case in trend.cases:
-        name, chain, level, *sds = words.row(case)
-        sparks = [] if own else [spark(case)]
-        rows.append(Row([*map(Cell, (name, chain, level, *sparks, *sds))]))
-    columns = [Column(titles.name), *moved, *drawn, *numbers]
+        sds = ("unknown" if sd is None else format_share(sd) for sd in (case.build_sd, case.day_sd))
+        texts = [words.name(case.series), *words.moved(case), *([] if own else [spark(case)]), *sds]
+        rows.append(Row([*map(Cell, texts)]))
     headline = words.headline(trend)
     return Document(
         tool="perfgate history trend",
