@@ -9,7 +9,7 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.commands.compare.columns import Chosen, Columns
-from gate.commands.compare.estimate import as_decided, estimates, gate_of, is_one_run, overall
+from gate.commands.compare.estimate import estimates, gate_of, is_one_run, overall
 from gate.commands.compare.keys import Item, Key, require_known
 from gate.commands.compare.pairs import Compared, compared, names_of, pair_of
 from gate.commands.compare.rows import GroupOf, Lines, RowKey, add_aggregates, add_alone, add_pair, lacking, means_of
@@ -128,17 +128,17 @@ def _add(made: _Made, place: int) -> None:
     policy = rules_of(base.run, own.run, made.rules, apart=pair.apart or pair.twice)
     projection = made.columns.projection
     found = compared(pair, policy.config, whole=projection.whole, select=projection.benchmarks, away=projection.named)
-    estimated = estimates(found.evidence, policy, made.statistics)
+    gate = gate_of(pair, made.rules) if is_one_run(pair) else None
+    made.gate = gate or made.gate
+    estimated = estimates(found.evidence, policy, made.statistics, gate)
     # with one build on a side no geometric mean has an interval
     builds = [[len(case.base.builds), len(case.head.builds)] for case in found.whole.cases]
     means: list[Overall] = []
     if builds and all(max(own) > 1 for own in zip(*builds, strict=True)):
         means = overall(found.whole, policy, lambda case: made.group_of(case.benchmark, case.factors))
     rounds = pair.rounds
-    if is_one_run(pair):
-        made.gate = gate_of(pair, made.rules)
-        estimated = as_decided(estimated, made.gate)
-        decided = {(o.group, o.metric): o for o in made.gate.overall}
+    if gate is not None:
+        decided = {(o.group, o.metric): o for o in gate.overall}
         means = [decided.get((each.group, each.metric), each) for each in means]
         level = next((o for o in means if o.level == "build"), None)
         rounds = level.units if level is not None and rounds is not None else rounds
