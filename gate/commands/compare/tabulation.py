@@ -22,7 +22,7 @@ from gate.evidence.aggregates import figure_warnings, figures_of, with_figures
 from gate.evidence.factors import failed_at
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.model import Better, Execution, Finding, Overall, Report, Run, Unsampled, UserError
+from gate.model import Better, Finding, Overall, Report, Run, UserError
 from gate.model.case import CaseId, canonical
 from gate.model.names import BUILD_TIME
 from gate.units import Quantity, Share
@@ -105,10 +105,8 @@ def tabulated(
 
 def _grouping(keys: Sequence[Key], chosen: Sequence[Chosen]) -> GroupOf:
     labels: dict[tuple[str, str], Mapping[str, Any]] = {}
-    for located in (r for own in chosen for r in own.records) if keys else ():
-        record = located.record
-        if isinstance(record, (Execution, Unsampled)):
-            labels.setdefault((record.benchmark, canonical(record.factors)), record.labels | record.factors)
+    for record in (record for own in chosen for record in own.values) if keys else ():
+        labels.setdefault((record.benchmark, canonical(record.factors)), record.labels | record.factors)
     require_known(keys, [Item(benchmark, own) for (benchmark, _), own in labels.items()], "--group")
 
     def group_of(benchmark: str, factors: Mapping[str, Any]) -> str | None:
@@ -166,10 +164,8 @@ def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> 
     else:
         places: dict[tuple[str, str], int] = {}
         for own in order:
-            for located in own.records:
-                record = located.record
-                if isinstance(record, (Execution, Unsampled)):
-                    places.setdefault((record.benchmark, canonical(record.factors)), len(places))
+            for record in own.values:
+                places.setdefault((record.benchmark, canonical(record.factors)), len(places))
 
         def key(row: RowKey) -> tuple[object, ...]:
             return (places.get((row.benchmark, row.factors), len(places)),)
